@@ -1,8 +1,9 @@
 //! Who is told first, and what block events alone do not decide.
 
-use explain::answer::{Answer, Kind};
+use explain::answer::{in_the_way, without_somebody, Absent, Answer, Kind, Predicted};
 use explain::{Explanation, Input};
 use std::fmt::Write;
+use trace::Nanos;
 
 /// A thread's requests.
 #[derive(Clone, Copy)]
@@ -36,8 +37,14 @@ fn recorded(loads: &[Load]) -> String {
 
 /// Requests as blkparse prints them, each thread's in an area of its own.
 fn printed(all: &[Sent]) -> String {
-    let mut lines: Vec<(u64, String)> = vec![];
-    for (i, (task, tid, kind, at, took)) in (0..).zip(all) {
+    printed_on(&[("8,0", all)])
+}
+
+/// The same on several devices.
+fn printed_on(devices: &[(&str, &[Sent])]) -> String {
+    let mut lines: Vec<(u64, &str, String)> = vec![];
+    let sent = devices.iter().flat_map(|(dev, all)| (0..).zip(*all).map(move |of| (dev, of)));
+    for (dev, (i, (task, tid, kind, at, took))) in sent {
         let sector = u64::from(tid + 1) * 10_000_000 + (i * 7919 % 10_000) * 800;
         for (step, after) in [("Q", 0), ("G", 1), ("I", 2), ("D", 3), ("C", *took)] {
             let (tid, who) = if step == "C" { (0, "0") } else { (*tid, *task) };
@@ -49,11 +56,11 @@ fn printed(all: &[Sent]) -> String {
                 ns / 1_000_000_000,
                 ns % 1_000_000_000,
             );
-            lines.push((ns, line));
+            lines.push((ns, dev, line));
         }
     }
     lines.sort();
-    let numbered = lines.iter().enumerate().map(|(n, (_, line))| format!("8,0 0 {n} {line}\n"));
+    let numbered = lines.iter().enumerate().map(|(n, (_, dev, line))| format!("{dev} 0 {n} {line}\n"));
     numbered.collect()
 }
 
@@ -155,4 +162,79 @@ fn a_few_requests_of_each_task_prove_no_health() {
     assert_eq!(kind(&[few(100, "java"), few(101, "sh"), few(102, "vi")]), Kind::Unknown);
     let many = Load { every: 70_000, ..few(100, "java") };
     assert_eq!(kind(&[many, few(101, "sh"), few(102, "vi")]), Kind::Healthy);
+}
+
+/// When the device is done with each of so many reads that it serves one after the other, in microseconds: most of them take 1.2 ms,
+/// the others less, in another order after each `begin`.
+fn in_turn(begin: u64, reads: u64) -> impl Iterator<Item = u64> {
+    const TAKES: [u64; 7] = [600, 1200, 700, 1200, 800, 1200, 1200];
+    (0..reads).scan(0, move |done, n| {
+        *done += TAKES[(begin / 1000 + n).pow(2) as usize * 7919 % 10_007 % TAKES.len()];
+        Some(*done)
+    })
+}
+
+/// A task's reads are slow on both disks. On sda they lose more, to discards and to pauses; on sdb less, but nearly all to one cause.
+#[test]
+fn causes_on_one_disk_are_not_weighed_against_those_on_another() {
+    let (mut sda, mut sdb): (Vec<Sent>, Vec<Sent>) = Default::default();
+    for turn in (0..40).map(|n| n * 100_000) {
+        for at in (0..10).map(|n| turn + n * 4000) {
+            sda.push(("java", 100, "R", at, 300));
+            sdb.push(("java", 100, "R", at, 300));
+        }
+        let at = turn + 40_000;
+        sda.push(("fstrim", 200, "D", at, 25_000));
+        sda.push(("java", 100, "R", at + 10, 25_300));
+        sda.push(("java", 100, "R", at + 30_000, 20_300));
+        sdb.extend(in_turn(turn, 35).map(|took| ("rsync", 300, "R", at, took)));
+        sdb.push(("java", 100, "R", at + 10, 35_300));
+    }
+    let e = explained(&printed_on(&[("8,0", &sda), ("8,16", &sdb)]), &[]);
+    let victims = Answer::of(&e).victims;
+    let its: Vec<_> = victims.iter().filter(|v| v.task == "java").collect();
+    let [first, second] = its[..] else { panic!("{its:?}") };
+    assert_eq!([first, second].map(|v| e.name(e.focus.groups[v.group].dev)), ["8,0", "8,16"]);
+    assert!(first.lost > second.lost);
+    assert!(first.lost_to("discard-stall").0 > 0);
+    assert!(first.lost_to("discard-stall") < second.lost_to("background-task"));
+}
+
+/// dd has a read in the device whenever java has every other one: java's takes as long as without it, or 1 ms longer.
+#[test]
+fn who_was_only_in_the_device_was_in_nobodys_way() {
+    let costs = |beside: u64| {
+        let mut all: Vec<Sent> = vec![];
+        for turn in (0..200).map(|n| n * 10_000) {
+            all.push(("java", 100, "R", turn, 500));
+            all.push(("dd", 200, "R", turn + 4800, 1000));
+            all.push(("java", 100, "R", turn + 5000, beside));
+        }
+        in_the_way(&explained(&printed(&all), &[])).into_iter().find(|(who, _)| who == "dd")
+    };
+    assert_eq!(costs(500), None);
+    let (_, cost) = costs(1500).expect("java waited");
+    assert!(cost > Nanos(100_000_000), "{cost:?}");
+}
+
+/// Of 17 reads 16 are in line behind each other and behind a write of dd's, and one needs no time in the device. If dd were gone they
+/// still wait for as many of their own as there are at a time.
+#[test]
+fn without_somebody_a_read_waits_for_its_own_queue() {
+    let (every, written) = (37_000, 20_000);
+    let mut all: Vec<Sent> = vec![];
+    for turn in (0..110).map(|n| n * every) {
+        all.push(("dd", 200, "W", turn, written));
+        all.extend(in_turn(turn, 16).map(|took| ("java", 100, "R", turn + 10, written + took - 10)));
+        all.push(("java", 100, "R", turn + every - 500, 3));
+    }
+    let e = explained(&printed(&all), &[]);
+    let told = without_somebody(&e, &Absent::Task("dd".into()));
+    let [(group, without)] = &told[..] else { panic!("{told:?}") };
+    let then = without.then.expect("nothing else decides");
+    let at_once = e.focus.groups[*group].all.time.total.0 as f64 / e.facts.duration().0 as f64;
+    let least = 1.2e6 * at_once;
+    let is_about = |told: Predicted, ns: f64| (told.value.0 as f64 - ns).abs() < 0.01 * ns;
+    assert!(is_about(then.p50, least), "{then:?}, {at_once} at a time");
+    assert!(is_about(then.mean, least * 16.0 / 17.0), "{then:?}, {at_once} at a time");
 }

@@ -1,8 +1,11 @@
 //! What becomes of an operation's account in the table: because of whom each part of it passed.
 
+use device::Split;
 use ledger::Reason;
-use life::{Company, Names, Request};
-use operation::{Account, Done, Entry, History, Kind, Node, Operation, Part, Wait};
+use life::{Company, Names, Op, Owner, Request, Timeline};
+use operation::{
+    Account, Done, Entry, History, Kind, Node, Operation, OperationObserver, OperationTracker, Part, Wait,
+};
 use trace::{Call, DevId, Fs, Nanos, Tid};
 use waits::{Accounts, CulpritKind, Link, Phase, Selection, Table};
 
@@ -13,11 +16,49 @@ const MS: u64 = 1_000_000;
 /// Where a row's time passed, because of whom, and how many ms.
 type Told = (Option<Phase>, CulpritKind, Option<String>, u64);
 
+const TASKS: [(Tid, &str); 6] = [
+    (JAVA, "java"),
+    (Tid(200), "postgres"),
+    (Tid(300), "jbd2/sda-8"),
+    (Tid(400), "kworker/u8:1"),
+    (Tid(401), "kworker/u8:2"),
+    (Tid(500), "tar"),
+];
+
+/// Listens to no operations.
+struct Nobody;
+
+impl OperationObserver for Nobody {
+    fn operation(&mut self, _: &Operation, _: Account, _: &Names, _: &History) {}
+}
+
+/// Who sent a write, whose data it was, and for how many ms the device served it.
+type Write = (Tid, Tid, u64);
+
 /// The rows of a read of java's that took 10 ms, of which all is within these parts, each within the one before.
 fn rows(parts: Vec<Part>) -> Vec<Told> {
+    rows_beside(parts, &[])
+}
+
+/// The same while the device served these writes.
+fn rows_beside(parts: Vec<Part>, writes: &[Write]) -> Vec<Told> {
     let mut names = Names::default();
-    for (tid, name) in [(JAVA, "java"), (Tid(200), "postgres"), (Tid(300), "jbd2/sda-8")] {
+    for (tid, name) in TASKS {
         names.rename(tid, name.as_bytes());
+    }
+    let mut tracker = OperationTracker::default();
+    for (sender, owner, ms) in writes {
+        let split = Split { known: true, own: Nanos(ms * MS), ..Split::default() };
+        let write = Request {
+            dev: SDA,
+            op: Op::Write,
+            task: names.of(*sender),
+            owner: Some(Owner { task: names.of(*owner), journal: false }),
+            company: Company { split, ..Company::default() },
+            time: Timeline { completed: Nanos(5 * MS), ..Timeline::default() },
+            ..Request::default()
+        };
+        tracker.request(&write, &names, &mut Nobody);
     }
     let (from, to) = (Nanos(0), Nanos(10 * MS));
     let nodes = (0..).zip(parts).map(|(depth, part)| Node { part, depth, from, to }).collect();
@@ -39,7 +80,7 @@ fn rows(parts: Vec<Part>) -> Vec<Told> {
         is_storage: true,
     };
     let mut table = Table::default();
-    Accounts::default().add(&mut table, &operation, SDA, &account, &names, &History::default());
+    Accounts::default().add(&mut table, &operation, SDA, &account, &names, tracker.history());
     let victim = table.victims().next().expect("it was added").0;
     let mut all: Vec<Told> = vec![];
     for row in table.rows_of(victim, Selection::default()) {
@@ -83,4 +124,15 @@ fn time_in_the_scheduler_in_which_the_driver_takes_nothing_is_the_devices() {
     assert_eq!(refused(0), [(waited, CulpritKind::Unknown, None, 10)]);
     // It was refused before, too.
     assert_eq!(refused(12), [device(10)]);
+}
+
+/// Two workers write tar's data: it is tar that the device served.
+#[test]
+fn who_has_data_written_by_several_workers_is_one_culprit() {
+    let (postgres, [one, other], tar) = (Tid(200), [Tid(400), Tid(401)], Tid(500));
+    let throttled = vec![Part::Leaf(Reason::WritebackThrottle)];
+    let told = rows_beside(throttled, &[(one, tar, 5), (postgres, postgres, 3), (other, tar, 2)]);
+    let waited = Some(Phase::Reason(Reason::WritebackThrottle));
+    let for_a_task = |name: &str, ms| (waited, CulpritKind::Task, Some(name.to_string()), ms);
+    assert_eq!(told, [for_a_task("tar", 7), for_a_task("postgres", 3)]);
 }

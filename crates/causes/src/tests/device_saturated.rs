@@ -222,3 +222,22 @@ fn the_queue_may_stand_in_the_scheduler() {
     let v = story(false).verdict("device-saturated");
     assert!(!is_found(&v), "the device was idle: {v:?}");
 }
+
+/// Reads take 4, 7 or 10 ms, alone as well as four at a time: that the slowest are longer there than most are alone is no queue.
+#[test]
+fn what_varies_alone_as_much_as_beside_others_stands_in_no_line() {
+    let mut story = Story::default();
+    let took = |n: u64| [4, 7, 10][n as usize % 3] * MS;
+    for n in 0..200 {
+        let at = 20 * n * MS;
+        story.read(at, at, at + took(n));
+    }
+    for n in 0..1000 {
+        for k in 0..4 {
+            let at = (5000 + 20 * n) * MS + k;
+            story.read(at, at, at + took(n + k));
+        }
+    }
+    let v = story.verdict("device-saturated");
+    assert!(rejected(&v).contains("with 2 to 3 others in flight reads took 7"), "{v:?}");
+}
