@@ -120,6 +120,10 @@ impl<'a> Input<'a> {
 
     /// The question in the recording's names; `None` if it is about everything.
     pub fn scope(&self) -> Option<Scope> {
+        // Names are read from all that lies beside the recording: who asks about everything needs none.
+        if self.asking.is_all() {
+            return None;
+        }
         Scope::of(self.asking.clone(), Box::new(self.places()))
     }
 
