@@ -137,6 +137,7 @@ impl Pace {
             let kind = 2 * usize::from(class != Class::Read) + usize::from(near);
             let turns = &mut self.turns[kind][size(n.bytes)];
             turns.d2c.record(d2c.0);
+            turns.bytes += n.bytes;
             if n.ahead() == 0 {
                 turns.alone.record(d2c.0);
             }
@@ -203,6 +204,7 @@ impl Pace {
             let mut all = far.clone();
             all.d2c.merge(&near.d2c);
             all.alone.merge(&near.alone);
+            all.bytes += near.bytes;
             let near_alone = Turns { gaps: near.gaps.clone(), ..all.clone() };
             all.gaps.merge(&near.gaps);
             let kinds = if may_turn { vec![far.clone(), near_alone] } else { vec![all] };

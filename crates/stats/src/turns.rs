@@ -13,6 +13,8 @@ pub struct Turns {
     pub d2c: Distribution,
     /// The same of those that found it empty.
     pub alone: Distribution,
+    /// How much they moved, all together.
+    pub bytes: Bytes,
 }
 
 /// Of a device that serves one at a time fewer than this part are completed soon after another one: what an interrupt that came late brings
@@ -23,6 +25,11 @@ const EARLY: f64 = 0.1;
 const ENOUGH: u64 = 100;
 
 impl Turns {
+    /// How much one moves, on average.
+    pub fn mean_size(&self) -> Bytes {
+        Bytes(self.bytes.0 / self.d2c.count().max(1))
+    }
+
     /// What one takes at least where so many are in the device at a time, if they are completed one after another: so many take turns (the
     /// bound of a closed queue; Lazowska and others, Quantitative System Performance, 1984, chapter 5). The median turn: a flush in
     /// between is none of theirs.

@@ -33,3 +33,20 @@ fn data_behind_slow_flushes_keep_their_pace() {
     assert!(is_found(&of(900)));
     assert!(rejected(&of(1100)).contains("no request was much faster"));
 }
+
+/// Always eight reads of so many KiB in turn, done 4 ms apart, by the clock of a link that they fill.
+#[test]
+fn a_read_that_is_cut_in_two_is_of_one_size() {
+    let of = |sizes: [u64; 2]| {
+        let mut story = Story::default();
+        let done = |i: u64| 1000 + i * 4000;
+        for i in 0..400 {
+            story.large_read(done(i), done(i + 8), sizes[i as usize % 2]);
+        }
+        story.settings("sda/queue/rotational: 0\n");
+        story.verdict("rate-limit")
+    };
+    assert!(is_found(&of([256, 512])), "twice the bytes in the same time");
+    // Beside each other, and on both sides of a power of two.
+    rejected(&of([492, 532]));
+}
