@@ -14,6 +14,7 @@
 //! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
 //! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
 
+use crate::model::Model;
 use crate::service::{Services, Shape};
 use crate::split::{Holder, Split};
 use smallvec::SmallVec;
@@ -102,10 +103,10 @@ impl Default for Completers {
 pub struct Inside {
     /// What requests take alone.
     pub services: Services,
-    /// Whether it serves one after the other, as far as its completions tell.
-    one_by_one: bool,
     /// The places of the last ones completed, by their number.
     completers: Completers,
+    /// How many it serves at once.
+    pub model: Model,
     holders: SmallVec<[Held; 4]>,
     /// Of all in the device now.
     cost: f64,
@@ -221,6 +222,8 @@ impl Inside {
             self.note_present(ticket, &mut split);
         }
         self.serve(now, ticket.place, quiet.filter(|_| bytes.0 == 0).map(|q| q.p50));
+        self.model.time = self.company;
+        self.model.completed(d2c, self.company.since(ticket.company), quiet.map(|q| q.p50));
         self.services.busy(shape, gap, d2c);
         if bytes.0 == 0 {
             self.services.empty(d2c);
@@ -236,7 +239,7 @@ impl Inside {
     /// A request of this place is completed: of a device that serves one after the other the time since the last one was its. A flush has no
     /// more of it than a flush takes: it is over with the data it waits for, at times a little before.
     fn serve(&mut self, now: Nanos, place: u8, flush: Option<Nanos>) {
-        if self.one_by_one {
+        if self.model.in_turn {
             let time = now.since(self.served).min(flush.unwrap_or(now));
             self.holders[place as usize].time += time.0 as f64;
             self.served += time;
@@ -245,7 +248,7 @@ impl Inside {
         }
         self.completers.0[self.completed as usize % REMEMBERED] = place;
         self.completed += 1;
-        self.one_by_one = self.services.is_one_by_one();
+        self.model.in_turn = self.services.is_one_by_one();
     }
 
     /// Notes who else was there meanwhile, though none of the time is theirs, as far as there is room.
@@ -269,7 +272,7 @@ impl Inside {
         if self.in_flight >= 2 {
             self.company += time;
         }
-        if self.one_by_one {
+        if self.model.in_turn {
             return;
         }
         let per_cost = time.0 as f64 / self.cost;

@@ -5,11 +5,13 @@
 //! requests take alone. A state machine without I/O: events in, [`Split`]s out.
 
 mod inside;
+mod model;
 mod quiet;
 mod service;
 mod split;
 
 pub use inside::{Inside, Ticket, LONGEST_SERVICE, SEEK};
+pub use model::{Model, Serves};
 pub use quiet::MIN_QUIET;
 pub use service::{Services, Shape};
 pub use split::{largest_remainder, Behind, Holder, Split, MOST_HOLDERS};

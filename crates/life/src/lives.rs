@@ -21,7 +21,7 @@ use crate::rows::{Rows, Unclaimed};
 use crate::share::{Remapped, Share};
 use crate::stack::Announced;
 use crate::tally::Tally;
-use device::{Inside, Services};
+use device::{Inside, Model, Services};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Detail, DevId, Event, Nanos};
 
@@ -164,6 +164,11 @@ impl Lives {
     /// What requests take alone on each device, as far as it was learned.
     pub fn services(&self) -> impl Iterator<Item = (DevId, &Services)> {
         self.devices.iter().map(|d| (d.id, &d.inside.services))
+    }
+
+    /// How many requests each device serves at once, as far as its completions tell.
+    pub fn models(&self) -> impl Iterator<Item = (DevId, Model)> + '_ {
+        self.devices.iter().map(|d| (d.id, d.inside.model))
     }
 
     /// What requests take alone on a device, learned before.

@@ -111,6 +111,11 @@ impl Follow {
         self.lives.unclaimed()
     }
 
+    /// How many requests each device serves at once.
+    pub fn models(&self) -> impl Iterator<Item = (DevId, life::Model)> + '_ {
+        self.lives.models()
+    }
+
     /// How many pieces of requests are in flight.
     pub fn in_flight(&self) -> usize {
         self.lives.in_flight()

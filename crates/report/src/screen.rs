@@ -11,9 +11,11 @@ use events::Window;
 use explain::device_mapper::InMapper;
 use explain::where_time;
 use explain::{Answer, Explanation};
+use life::Serves;
 use stats::Device;
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use trace::Nanos;
+use trace::{DevId, Nanos};
 use units::words::{count, counted, ns, percent, time};
 
 /// How it is drawn.
@@ -223,6 +225,10 @@ impl Screen {
                 let _ = writeln!(self.out, "{}", text.trim_end());
             }
         }
+        for line in served(e) {
+            self.line(heading, &line);
+            heading = "";
+        }
         if heading.is_empty() {
             self.blank();
         }
@@ -236,6 +242,34 @@ impl Screen {
             heading = "";
         }
     }
+}
+
+/// How the devices serve that the slowest waited for: what their time there was split by, and how well that fits.
+fn served(e: &Explanation) -> Vec<String> {
+    let groups = e.focus.groups.iter().filter(|g| e.matters(g)).take(GROUPS);
+    let waited: BTreeSet<DevId> = groups.map(|g| g.dev).collect();
+    let devices = e.facts.devices.iter().filter(|d| waited.contains(&d.id) && d.model.time.0 > 0);
+    let line = |d: &Device| {
+        let name = e.name(d.id);
+        match d.model.serves() {
+            Serves::OneByOne(None) => {
+                format!("{name} serves one request after the other: no completion comes soon after another")
+            }
+            Serves::OneByOne(Some(n)) => {
+                format!("{name} serves one request after the other ({n:.2} at once by what they take alone)")
+            }
+            Serves::Several(n) => {
+                format!("{name} serves {n:.1} requests at once: time beside others counts as behind them, which is the most it can be")
+            }
+            Serves::Slower(n) => {
+                format!("{name} takes longer with several in it than one after the other ({n:.2} at once): why is not in its completions")
+            }
+            Serves::Unknown => {
+                format!("how many requests {name} serves at once is not known: time beside others is shared by what each takes of the device")
+            }
+        }
+    };
+    devices.map(line).collect()
 }
 
 /// Example: `from 5 s to 8 s`.

@@ -48,7 +48,7 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
         return format!("Without {} no mean would be lower by 1 % or more.\n", words(who));
     }
     let mut out = format!("Without {}:\n\n", words(who));
-    let _ = writeln!(out, "{:<40} {:>10} {:>10}  9 in 10 came true", "", "now", "without");
+    let _ = writeln!(out, "{:<40} {:>10} {:>10}  90 % interval", "", "now", "without");
     for (number, w) in concerned.iter().take(SHOWN) {
         let _ = writeln!(out, "{}", name(e, *number));
         let now = now(e, *number);
@@ -79,9 +79,8 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
     let _ = write!(
         out,
         "\n{more}Predicted from operations that did not meet what is taken away; where there are too few, each takes\n\
-         less by its part. How others would use the freed capacity is not known: the range is what came true of\n\
-         such predictions (docs/what-if.md).\n\
-         A range wider than a factor of {WIDEST} predicts nothing (?) but its upper end.\n"
+         less by its part. How others would use the freed capacity is not known: the interval says how far off such\n\
+         predictions were (docs/what-if.md). One wider than a factor of {WIDEST} predicts nothing (?) but its upper end.\n"
     );
     out
 }

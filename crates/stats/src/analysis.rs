@@ -207,6 +207,11 @@ impl Analysis {
                 devices[*at].upper = Some(upper);
             }
         }
+        for (dev, model) in self.follow.models() {
+            if let Some(at) = which.get(&dev) {
+                devices[*at].model = model;
+            }
+        }
         for (upper, unclaimed) in self.follow.unclaimed() {
             if let Some(at) = which.get(&upper) {
                 devices[*at].unclaimed = unclaimed;

@@ -11,7 +11,7 @@ use crate::reader::Reader;
 use crate::series::{Cell, Series};
 use crate::tags::Tags;
 use crate::traffic::Traffic;
-use life::{Bio, Class, Plug, Unclaimed};
+use life::{Bio, Class, Model, Plug, Unclaimed};
 use std::collections::BTreeMap;
 use trace::{Bytes, Cpu, DevId, Nanos};
 
@@ -229,6 +229,8 @@ pub struct Device {
     pub plugs: BTreeMap<u32, PlugStats>,
     /// How it keeps pace.
     pub pace: Pace,
+    /// How many requests it serves at once.
+    pub model: Model,
     /// Writes of whole blocks, and others.
     pub alignment: Alignment,
     /// How tasks read, by number.
@@ -257,6 +259,7 @@ impl Device {
             tags: Tags::default(),
             plugs: BTreeMap::new(),
             pace: Pace::default(),
+            model: Model::default(),
             alignment: Alignment::default(),
             readers: BTreeMap::new(),
             completed_on: CompletedOn::default(),

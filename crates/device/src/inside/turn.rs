@@ -65,7 +65,7 @@ impl Inside {
     fn queue(&self, d2c: Nanos, beyond: Nanos, ticket: &Ticket) -> Nanos {
         let (ahead, served) = (u64::from(ticket.ahead), self.completed - ticket.completed);
         if d2c < LONGEST_SERVICE || served < PASSED_OVER * (ahead + 1) {
-            return if self.one_by_one { self.served.since(ticket.issued) + beyond } else { d2c };
+            return if self.model.in_turn { self.served.since(ticket.issued) + beyond } else { d2c };
         }
         Nanos((u128::from(d2c.0) * u128::from(ahead) / u128::from(served + 1)) as u64)
     }
@@ -74,7 +74,7 @@ impl Inside {
     /// that is done together with others is at times completed before them.
     fn beyond_its_turn(&self, now: Nanos, quiet: Option<Quiet>, ticket: &Ticket) -> Nanos {
         match quiet {
-            Some(quiet) if self.one_by_one && self.in_flight > 1 => {
+            Some(quiet) if self.model.in_turn && self.in_flight > 1 => {
                 now.since(self.served.max(ticket.issued)).since(quiet.most)
             }
             _ => Nanos(0),
@@ -88,7 +88,7 @@ impl Inside {
             return;
         }
         // What it takes itself is no time behind others; where that is not known, its part of the shared time stays with its holder.
-        let mine = match (self.one_by_one, split.known) {
+        let mine = match (self.model.in_turn, split.known) {
             (true, true) | (false, false) => 0.0,
             (true, false) => -(behind.since(self.served.since(ticket.issued)).0 as f64),
             (false, true) => ticket.cost * (self.per_cost - ticket.per_cost),
@@ -132,7 +132,7 @@ impl Inside {
     /// Of a device that serves one after the other: who was served when a request was issued, and for how long already.
     fn begun_before(&self, ticket: &Ticket) -> Option<(usize, f64)> {
         let since = self.completed - ticket.completed;
-        let is_known = self.one_by_one && (1..=REMEMBERED as u64).contains(&since);
+        let is_known = self.model.in_turn && (1..=REMEMBERED as u64).contains(&since);
         let place = self.completers.0[ticket.completed as usize % REMEMBERED];
         is_known.then_some((place as usize, ticket.into.0 as f64))
     }

@@ -76,9 +76,9 @@ impl Refused {
 pub struct Predicted {
     /// As the split of the time says.
     pub value: Nanos,
-    /// In nine of ten cases it came true from here on,
+    /// The lower bound of its 90 % interval,
     pub low: Nanos,
-    /// up to here.
+    /// the upper one.
     pub high: Nanos,
 }
 
@@ -253,7 +253,7 @@ impl Then<'_> {
             None => Predicted::of(self.subtracted.mean.max(least_mean), now, alone),
         };
         let p50 = match &self.like {
-            Some(like) if in_device > 0.5 => like.p50(self.least),
+            Some(like) if in_device > 0.5 => like.p50(self.least.min(sums.quantile(TOLD[0]))),
             Some(like) => of(0, like.told.at[0]),
             None => of(0, self.subtracted.at[0]),
         };

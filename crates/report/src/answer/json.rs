@@ -195,7 +195,7 @@ pub(crate) struct Absence {
 struct Span {
     /// The value.
     value: Nanos,
-    /// The lower bound of what came true in nine of ten such cases.
+    /// The lower bound of its 90 % interval: how far off such predictions were.
     low: Nanos,
     /// The upper bound.
     high: Nanos,

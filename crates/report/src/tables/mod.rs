@@ -11,6 +11,7 @@ mod plugs;
 mod seconds;
 mod seeks;
 mod sent_for;
+mod serving;
 mod table;
 mod totals;
 mod trust;
@@ -38,7 +39,7 @@ pub struct Kind {
 }
 
 /// All tables, in the order in which they are shown.
-pub const KINDS: [Kind; 24] = [
+pub const KINDS: [Kind; 25] = [
     kind("totals", "bios and requests by operation: how many, how much", false, totals::totals),
     kind("blame", "who waits for whom: time lost by victim; costs stands beside it", true, blame::blame),
     Kind {
@@ -61,6 +62,7 @@ pub const KINDS: [Kind; 24] = [
         false,
         activity::depth,
     ),
+    kind("serving", "how many requests each device serves at once", false, serving::serving),
     kind(
         "activity",
         "active and idle periods (btt: I/O Active Period Information)",

@@ -1,0 +1,114 @@
+//! How many requests a device serves at once, as its completions show.
+//!
+//! Own service is taken to come last. What of it passed while others were in the device, all together, is as long as that time if one is
+//! served after the other, and longer if several are served at once: the check of the split, which takes time beside others as time behind
+//! them.
+//!
+//! ```text
+//! one after the other   first  |#####|           two at once   first  |#####|
+//!                       second |.....#####|                    second |#####|
+//! beside others                 -----                                  -----
+//! their own service there       5 + 0                                  5 + 5
+//! ```
+
+use trace::Nanos;
+
+/// From so many completions on their sums say something: a mean of so many independent times (exponential distribution) is off by a tenth.
+const ENOUGH: u64 = 100;
+
+/// One after the other is what takes as long as that says, within a quarter.
+const WITHIN: f64 = 0.25;
+
+/// Nearly all: of less what is not known may serve in another way.
+const MOSTLY: f64 = 0.5;
+
+/// How a device serves, and how well the split fits that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Serves {
+    /// One after the other: whose turn it was is known, and behind whom each request was. So many at once, about 1, where that can be said.
+    OneByOne(Option<f64>),
+    /// So many at once: time beside others is told as time behind them, which is at most so.
+    Several(f64),
+    /// It takes longer with several in it than they take one after the other (so many at once, below 1): the rest is nobody's by name.
+    Slower(f64),
+    /// Too few were there beside others, or it is not known what half of them take alone, and some came soon after others.
+    Unknown,
+}
+
+/// What passed in a device while it had two or more requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Model {
+    /// Whether hardly any completion came soon after another.
+    pub in_turn: bool,
+    /// Completed requests of which it is known what they take alone, and which had others beside them.
+    pub requests: u64,
+    /// So long it had two or more, until the last completion.
+    pub time: Nanos,
+    /// The times of all of them there, in the device together with others.
+    pub beside: Nanos,
+    /// The part of that of those in `requests`.
+    pub known: Nanos,
+    /// What passed then of their own service.
+    pub served: Nanos,
+}
+
+impl Model {
+    /// A request was completed after `d2c`, of which it had others beside it for so long; of its own service, if that is known.
+    pub(crate) fn completed(&mut self, d2c: Nanos, beside: Nanos, own: Option<Nanos>) {
+        self.beside += beside;
+        if let Some(own) = own.filter(|_| beside.0 > 0) {
+            self.requests += 1;
+            self.known += beside;
+            self.served += own.min(d2c).since(d2c.since(beside));
+        }
+    }
+
+    /// How many were there on average, with two or more.
+    pub fn depth(&self) -> f64 {
+        self.beside.0 as f64 / self.time.0.max(1) as f64
+    }
+
+    /// How it serves two and more.
+    pub fn serves(&self) -> Serves {
+        let known = self.known.0 as f64 / self.beside.0.max(1) as f64;
+        if self.requests < ENOUGH || known < MOSTLY {
+            return if self.in_turn { Serves::OneByOne(None) } else { Serves::Unknown };
+        }
+        match self.served.0 as f64 / self.time.0.max(1) as f64 / known {
+            n if (n - 1.0).abs() <= WITHIN => Serves::OneByOne(Some(n)),
+            n if n < 1.0 => Serves::Slower(n),
+            n => Serves::Several(n),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hundred times as many requests, each with its D2C, its time beside others and its own service, in so long a time with several.
+    fn model(time: u64, requests: &[(u64, u64, Option<u64>)]) -> Model {
+        let mut model = Model { time: Nanos(100 * time), ..Model::default() };
+        for (d2c, beside, own) in requests.repeat(100) {
+            model.completed(Nanos(d2c), Nanos(beside), own.map(Nanos));
+        }
+        model
+    }
+
+    #[test]
+    fn how_a_device_serves_is_read_off_its_completions() {
+        assert_eq!(model(5, &[(5, 5, Some(5)), (10, 5, Some(5))]).serves(), Serves::OneByOne(Some(1.0)));
+        assert_eq!(model(5, &[(5, 5, Some(5)); 2]).serves(), Serves::Several(2.0));
+        assert_eq!(model(20, &[(20, 20, Some(5)); 2]).serves(), Serves::Slower(0.5));
+        assert_eq!(model(5, &[(5, 5, Some(5)); 2]).depth(), 2.0);
+    }
+
+    #[test]
+    fn what_is_not_known_counts_as_what_is_unless_it_is_most() {
+        assert_eq!(model(5, &[(5, 5, Some(5)), (5, 5, None)]).serves(), Serves::Several(2.0));
+        assert_eq!(model(5, &[(5, 5, Some(5)), (5, 5, None), (5, 5, None)]).serves(), Serves::Unknown);
+        assert_eq!(model(5, &[(5, 0, Some(5))]).serves(), Serves::Unknown, "never beside others");
+        let in_turn = Model { in_turn: true, ..model(5, &[(5, 5, None)]) };
+        assert_eq!(in_turn.serves(), Serves::OneByOne(None));
+    }
+}
