@@ -73,7 +73,7 @@ pub struct Ticket {
     cost: f64,
     place: u8,
     per_cost: f64,
-    /// How long nothing had been completed.
+    /// Of a device that serves one after the other: how much of its time was nobody's yet.
     into: Nanos,
     company: Nanos,
     paused: Nanos,
@@ -88,13 +88,13 @@ pub struct Ticket {
     inside: bool,
 }
 
-/// The places of the last requests completed.
+/// The last requests completed: their places, and how much of the device's time each had.
 #[derive(Clone, Debug)]
-struct Completers([u8; REMEMBERED]);
+struct Completers([(u8, Nanos); REMEMBERED]);
 
 impl Default for Completers {
     fn default() -> Completers {
-        Completers([0; REMEMBERED])
+        Completers([(0, Nanos(0)); REMEMBERED])
     }
 }
 
@@ -103,7 +103,7 @@ impl Default for Completers {
 pub struct Inside {
     /// What requests take alone.
     pub services: Services,
-    /// The places of the last ones completed, by their number.
+    /// The last ones completed, by their number.
     completers: Completers,
     /// How many it serves at once.
     pub model: Model,
@@ -213,15 +213,15 @@ impl Inside {
             Some(quiet) => Some(Nanos(self.cost as u64).max(quiet.most)),
             None => self.services.is_usual(shape).then_some(Nanos((VARIES * self.cost) as u64)),
         };
-        if let Some(explained) = explained {
-            self.paused += now.since(self.since).since(explained);
-        }
+        let pause = explained.map_or(Nanos(0), |explained| now.since(self.since).since(explained));
+        self.paused += pause;
         let back = self.way_back(shape, quiet, ticket);
-        let mut split = self.split(now, quiet, back, ticket);
+        let mut split = self.split(now, quiet, back, pause, ticket);
         if self.holders.len() > 1 {
             self.note_present(ticket, &mut split);
         }
-        self.serve(now, ticket.place, quiet.filter(|_| bytes.0 == 0).map(|q| q.p50));
+        let most = quiet.filter(|_| bytes.0 == 0).map(|q| if q.samples > 0 { q.most } else { q.p50 });
+        self.serve(now, ticket, pause, most);
         self.model.time = self.company;
         self.model.completed(d2c, self.company.since(ticket.company), quiet.map(|q| q.p50));
         self.services.busy(shape, gap, d2c);
@@ -236,17 +236,17 @@ impl Inside {
         split
     }
 
-    /// A request of this place is completed: of a device that serves one after the other the time since the last one was its. A flush has no
-    /// more of it than a flush takes: it is over with the data it waits for, at times a little before.
-    fn serve(&mut self, now: Nanos, place: u8, flush: Option<Nanos>) {
+    /// A request is completed: of a device that serves one after the other the time since the last one was its, as far as it was there and the
+    /// device did not pause. A flush has no more of it than a flush takes: it is over with the data it waits for, at times a little before.
+    fn serve(&mut self, now: Nanos, ticket: &Ticket, pause: Nanos, most: Option<Nanos>) {
+        let mut time = Nanos(0);
         if self.model.in_turn {
-            let time = now.since(self.served).min(flush.unwrap_or(now));
-            self.holders[place as usize].time += time.0 as f64;
+            time = now.since(self.served.max(ticket.issued)).min(most.unwrap_or(now));
             self.served += time;
-        } else {
-            self.served = now;
+            time = time.since(pause);
+            self.holders[ticket.place as usize].time += time.0 as f64;
         }
-        self.completers.0[self.completed as usize % REMEMBERED] = place;
+        self.completers.0[self.completed as usize % REMEMBERED] = (ticket.place, time);
         self.completed += 1;
         self.model.in_turn = self.services.is_one_by_one();
     }
@@ -275,6 +275,7 @@ impl Inside {
         if self.model.in_turn {
             return;
         }
+        self.served = self.now;
         let per_cost = time.0 as f64 / self.cost;
         self.per_cost += per_cost;
         for held in &mut self.holders {

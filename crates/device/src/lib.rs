@@ -11,7 +11,7 @@ mod service;
 mod split;
 
 pub use inside::{Inside, Ticket, LONGEST_SERVICE, SEEK};
-pub use model::{Model, Serves};
+pub use model::Model;
 pub use quiet::MIN_QUIET;
 pub use service::{Services, Shape};
 pub use split::{largest_remainder, Behind, Holder, Split, MOST_HOLDERS};

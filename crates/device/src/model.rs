@@ -16,29 +16,13 @@ use trace::Nanos;
 /// From so many completions on their sums say something: a mean of so many independent times (exponential distribution) is off by a tenth.
 const ENOUGH: u64 = 100;
 
-/// One after the other is what takes as long as that says, within a quarter.
-const WITHIN: f64 = 0.25;
-
 /// Nearly all: of less what is not known may serve in another way.
 const MOSTLY: f64 = 0.5;
-
-/// How a device serves, and how well the split fits that.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Serves {
-    /// One after the other: whose turn it was is known, and behind whom each request was. So many at once, about 1, where that can be said.
-    OneByOne(Option<f64>),
-    /// So many at once: time beside others is told as time behind them, which is at most so.
-    Several(f64),
-    /// It takes longer with several in it than they take one after the other (so many at once, below 1): the rest is nobody's by name.
-    Slower(f64),
-    /// Too few were there beside others, or it is not known what half of them take alone, and some came soon after others.
-    Unknown,
-}
 
 /// What passed in a device while it had two or more requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Model {
-    /// Whether hardly any completion came soon after another.
+    /// Whether hardly any completion came soon after another: then the device's time is split by turns, else by what each request takes.
     pub in_turn: bool,
     /// Completed requests of which it is known what they take alone, and which had others beside them.
     pub requests: u64,
@@ -68,17 +52,16 @@ impl Model {
         self.beside.0 as f64 / self.time.0.max(1) as f64
     }
 
-    /// How it serves two and more.
-    pub fn serves(&self) -> Serves {
-        let known = self.known.0 as f64 / self.beside.0.max(1) as f64;
-        if self.requests < ENOUGH || known < MOSTLY {
-            return if self.in_turn { Serves::OneByOne(None) } else { Serves::Unknown };
-        }
-        match self.served.0 as f64 / self.time.0.max(1) as f64 / known {
-            n if (n - 1.0).abs() <= WITHIN => Serves::OneByOne(Some(n)),
-            n if n < 1.0 => Serves::Slower(n),
-            n => Serves::Several(n),
-        }
+    /// Of which part of their time there it is known what they take alone.
+    pub fn known_share(&self) -> f64 {
+        self.known.0 as f64 / self.beside.0.max(1) as f64
+    }
+
+    /// How many it serves at once; `None` of too few, or where that is not known of half of them. Below 1 they take longer together than
+    /// one after the other.
+    pub fn at_once(&self) -> Option<f64> {
+        let told = self.requests >= ENOUGH && self.known_share() >= MOSTLY;
+        told.then(|| self.served.0 as f64 / self.time.0.max(1) as f64 / self.known_share())
     }
 }
 
@@ -96,19 +79,17 @@ mod tests {
     }
 
     #[test]
-    fn how_a_device_serves_is_read_off_its_completions() {
-        assert_eq!(model(5, &[(5, 5, Some(5)), (10, 5, Some(5))]).serves(), Serves::OneByOne(Some(1.0)));
-        assert_eq!(model(5, &[(5, 5, Some(5)); 2]).serves(), Serves::Several(2.0));
-        assert_eq!(model(20, &[(20, 20, Some(5)); 2]).serves(), Serves::Slower(0.5));
+    fn how_many_are_served_at_once_is_read_off_the_completions() {
+        assert_eq!(model(5, &[(5, 5, Some(5)), (10, 5, Some(5))]).at_once(), Some(1.0));
+        assert_eq!(model(5, &[(5, 5, Some(5)); 2]).at_once(), Some(2.0));
+        assert_eq!(model(20, &[(20, 20, Some(5)); 2]).at_once(), Some(0.5));
         assert_eq!(model(5, &[(5, 5, Some(5)); 2]).depth(), 2.0);
     }
 
     #[test]
     fn what_is_not_known_counts_as_what_is_unless_it_is_most() {
-        assert_eq!(model(5, &[(5, 5, Some(5)), (5, 5, None)]).serves(), Serves::Several(2.0));
-        assert_eq!(model(5, &[(5, 5, Some(5)), (5, 5, None), (5, 5, None)]).serves(), Serves::Unknown);
-        assert_eq!(model(5, &[(5, 0, Some(5))]).serves(), Serves::Unknown, "never beside others");
-        let in_turn = Model { in_turn: true, ..model(5, &[(5, 5, None)]) };
-        assert_eq!(in_turn.serves(), Serves::OneByOne(None));
+        assert_eq!(model(5, &[(5, 5, Some(5)), (5, 5, None)]).at_once(), Some(2.0));
+        assert_eq!(model(5, &[(5, 5, Some(5)), (5, 5, None), (5, 5, None)]).at_once(), None);
+        assert_eq!(model(5, &[(5, 0, Some(5))]).at_once(), None, "never beside others");
     }
 }

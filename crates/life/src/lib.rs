@@ -25,7 +25,7 @@ mod submit;
 mod tally;
 mod timeline;
 
-pub use ::device::{Model, Serves, Services, LONGEST_SERVICE, SEEK};
+pub use ::device::{Model, Services, LONGEST_SERVICE, SEEK};
 pub use bio::{Bio, BioNumber};
 pub use crowd::{ByClass, Company, FLOOD_BYTES, FLOOD_DEPTH};
 pub use device::GIVEN_UP;

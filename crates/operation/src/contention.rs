@@ -51,6 +51,7 @@ const MOST_ASKED: usize = 2048;
 /// The holders that a device (any, if none is given) served from `a` to `b`, each with the service that they had there, in ns:
 /// what the completions show. The largest first.
 pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> Vec<(Holding, u64)> {
+    let dev = dev.map(|dev| history.file_systems.disk(dev));
     let all = history.served.between(a, b);
     let step = all.clone().count() / MOST_ASKED + 1;
     let mut found: Vec<(Holding, u64)> = Vec::new();
@@ -79,18 +80,27 @@ pub fn flushing(
     [a, b]: [Nanos; 2],
     known: Nanos,
 ) -> Vec<(&Request, Nanos)> {
-    let (mut all, mut now) = (vec![], b);
-    for entry in history.served.between(a, known).rev().take(MOST_ASKED) {
-        let Done::Request(r) = &entry.done else { continue };
-        let is_its = (r.op == Op::Flush || r.time.flushed) && dev.is_none_or(|dev| r.dev == dev);
-        let (Some(issued), true) = (r.time.issued, is_its) else { continue };
-        let (from, to) = (issued.max(a), r.time.data_completed.unwrap_or(r.time.completed).min(now));
-        if from < to {
-            all.push((r, to.since(from)));
+    let disk = dev.map(|dev| history.file_systems.disk(dev));
+    let piece = |entry: &'_ Entry| -> Option<(Nanos, Nanos)> {
+        let Done::Request(r) = &entry.done else { return None };
+        let is_its = (r.op == Op::Flush || r.time.flushed) && disk.is_none_or(|disk| r.dev == disk);
+        let (from, to) = (r.time.issued?.max(a), r.time.data_completed.unwrap_or(r.time.completed).min(b));
+        (is_its && from < to).then_some((from, to))
+    };
+    let served = history.served.between(a, known);
+    let mut all: Vec<_> = served.filter_map(|entry| Some((piece(entry)?, entry))).take(MOST_ASKED).collect();
+    // Data is told when the flush after it is over.
+    all.sort_by_key(|((_, to), _)| std::cmp::Reverse(*to));
+    let mut now = b;
+    let mut parts = vec![];
+    for ((from, to), entry) in all {
+        let to = to.min(now);
+        if let (true, Done::Request(r)) = (from < to, &entry.done) {
+            parts.push((r, to.since(from)));
             now = from;
         }
     }
-    all
+    parts
 }
 
 /// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the

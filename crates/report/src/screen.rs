@@ -11,7 +11,6 @@ use events::Window;
 use explain::device_mapper::InMapper;
 use explain::where_time;
 use explain::{Answer, Explanation};
-use life::Serves;
 use stats::Device;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -51,6 +50,8 @@ impl Default for Style {
 
 /// Columns of the headings and of the indent below them.
 pub(crate) const MARGIN: usize = 7;
+/// From so many requests at once on a device does not serve one after the other: halfway to two.
+const SEVERAL: f64 = 1.5;
 /// Rows of a group's breakdown.
 const ROWS: usize = 6;
 /// Columns of a full bar.
@@ -251,22 +252,19 @@ fn served(e: &Explanation) -> Vec<String> {
     let devices = e.facts.devices.iter().filter(|d| waited.contains(&d.id) && d.model.time.0 > 0);
     let line = |d: &Device| {
         let name = e.name(d.id);
-        match d.model.serves() {
-            Serves::OneByOne(None) => {
-                format!("{name} serves one request after the other: no completion comes soon after another")
-            }
-            Serves::OneByOne(Some(n)) => {
-                format!("{name} serves one request after the other ({n:.2} at once by what they take alone)")
-            }
-            Serves::Several(n) => {
-                format!("{name} serves {n:.1} requests at once: time beside others counts as behind them, which is the most it can be")
-            }
-            Serves::Slower(n) => {
-                format!("{name} takes longer with several in it than one after the other ({n:.2} at once): why is not in its completions")
-            }
-            Serves::Unknown => {
-                format!("how many requests {name} serves at once is not known: time beside others is shared by what each takes of the device")
-            }
+        let split = match d.model.in_turn {
+            true => format!(
+                "the time in {name} is split by turns: hardly any completion comes soon after another"
+            ),
+            false => format!("the time in {name} is shared by what each request takes there"),
+        };
+        match d.model.at_once() {
+            None => format!("{split}; how many it serves at once is not known"),
+            Some(n) if n >= SEVERAL => format!(
+                "{split}; it serves {n:.1} of {:.1} at once, so time beside others is the most that can be behind them",
+                d.model.depth()
+            ),
+            Some(n) => format!("{split}; it serves {n:.1} of {:.1} at once", d.model.depth()),
         }
     };
     devices.map(line).collect()

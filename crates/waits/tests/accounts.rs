@@ -4,12 +4,15 @@ use device::Split;
 use ledger::Reason;
 use life::{Company, Names, Op, Owner, Request, Timeline};
 use operation::{
-    Account, Done, Entry, History, Kind, Node, Operation, OperationObserver, OperationTracker, Part, Wait,
+    Account, Done, Entry, History, Kind, Known, Node, Operation, OperationObserver, OperationTracker, Part,
+    Wait,
 };
 use trace::{Call, DevId, Fs, Nanos, Tid};
 use waits::{Accounts, CulpritKind, Link, Phase, Selection, Table};
 
 const SDA: DevId = DevId(8 << 20);
+/// A partition of it.
+const SDA1: DevId = DevId(8 << 20 | 1);
 const JAVA: Tid = Tid(100);
 const MS: u64 = 1_000_000;
 
@@ -40,26 +43,42 @@ fn rows(parts: Vec<Part>) -> Vec<Told> {
     rows_beside(parts, &[])
 }
 
-/// The same while the device served these writes.
-fn rows_beside(parts: Vec<Part>, writes: &[Write]) -> Vec<Told> {
+/// Names of the tasks.
+fn names() -> Names {
     let mut names = Names::default();
     for (tid, name) in TASKS {
         names.rename(tid, name.as_bytes());
     }
-    let mut tracker = OperationTracker::default();
-    for (sender, owner, ms) in writes {
-        let split = Split { known: true, own: Nanos(ms * MS), ..Split::default() };
-        let write = Request {
-            dev: SDA,
-            op: Op::Write,
-            task: names.of(*sender),
-            owner: Some(Owner { task: names.of(*owner), journal: false }),
-            company: Company { split, ..Company::default() },
-            time: Timeline { completed: Nanos(5 * MS), ..Timeline::default() },
-            ..Request::default()
-        };
-        tracker.request(&write, &names, &mut Nobody);
+    names
+}
+
+/// A request to sda, whose own service was so many ms.
+fn served(op: Op, (sender, owner, ms): Write, time: Timeline) -> Request {
+    let split = Split { known: true, own: Nanos(ms * MS), ..Split::default() };
+    Request {
+        dev: SDA,
+        op,
+        task: names().of(sender),
+        owner: Some(Owner { task: names().of(owner), journal: false }),
+        company: Company { split, ..Company::default() },
+        time,
+        ..Request::default()
     }
+}
+
+/// The same while the device served these writes.
+fn rows_beside(parts: Vec<Part>, writes: &[Write]) -> Vec<Told> {
+    let time = Timeline { completed: Nanos(5 * MS), ..Timeline::default() };
+    let requests: Vec<Request> = writes.iter().map(|write| served(Op::Write, *write, time)).collect();
+    rows_among(parts, SDA, &requests)
+}
+
+/// The same of a read on this file system, while the device served these requests.
+fn rows_among(parts: Vec<Part>, dev: DevId, requests: &[Request]) -> Vec<Told> {
+    let names = names();
+    let mut tracker = OperationTracker::default();
+    tracker.knows(Known { partitions: vec![(SDA1, SDA)], ..Known::default() });
+    requests.iter().for_each(|r| tracker.request(r, &names, &mut Nobody));
     let (from, to) = (Nanos(0), Nanos(10 * MS));
     let nodes = (0..).zip(parts).map(|(depth, part)| Node { part, depth, from, to }).collect();
     let account = Account { from, to, nodes, hops: vec![] };
@@ -73,14 +92,14 @@ fn rows_beside(parts: Vec<Part>, writes: &[Write]) -> Vec<Told> {
         to,
         fd: None,
         fs: Fs::Ext4,
-        dev: SDA,
+        dev,
         inode: 12,
         told: false,
         result: 4096,
         is_storage: true,
     };
     let mut table = Table::default();
-    Accounts::default().add(&mut table, &operation, SDA, &account, &names, tracker.history());
+    Accounts::default().add(&mut table, &operation, dev, &account, &names, tracker.history());
     let victim = table.victims().next().expect("it was added").0;
     let mut all: Vec<Told> = vec![];
     for row in table.rows_of(victim, Selection::default()) {
@@ -135,4 +154,32 @@ fn who_has_data_written_by_several_workers_is_one_culprit() {
     let waited = Some(Phase::Reason(Reason::WritebackThrottle));
     let for_a_task = |name: &str, ms| (waited, CulpritKind::Task, Some(name.to_string()), ms);
     assert_eq!(told, [for_a_task("tar", 7), for_a_task("postgres", 3)]);
+}
+
+/// A flush of 3 ms, 4 ms of postgres' data, whose flush after it takes 2 ms and is told with it, and another ms until the turn comes. The file
+/// system lies on a partition, requests are the disk's.
+#[test]
+fn in_line_for_a_flush_one_is_behind_data_between_two_others() {
+    let at = |issued: u64, done: u64, all: u64| Timeline {
+        issued: Some(Nanos(issued * MS)),
+        data_completed: Some(Nanos(done * MS)),
+        completed: Nanos(all * MS),
+        flushed: true,
+        ..Timeline::default()
+    };
+    let (worker, postgres) = (Tid(400), Tid(200));
+    let requests = [
+        served(Op::Flush, (worker, worker, 3), at(0, 3, 3)),
+        served(Op::Flush, (worker, worker, 2), at(7, 9, 9)),
+        served(Op::Write, (postgres, postgres, 4), at(3, 7, 9)),
+    ];
+    let flush = |ms| (Some(Phase::Flush), CulpritKind::Device, None, ms);
+    let behind = (Some(Phase::Behind), CulpritKind::Task, Some("postgres".to_string()), 4);
+    for dev in [SDA, SDA1] {
+        assert_eq!(
+            rows_among(vec![Part::Leaf(Reason::FlushQueue)], dev, &requests),
+            [flush(6), behind.clone()]
+        );
+    }
+    assert_eq!(rows(vec![Part::Leaf(Reason::FlushQueue)]), [flush(10)]);
 }

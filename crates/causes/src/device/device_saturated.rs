@@ -360,7 +360,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
         format!(" ({task} sent {} of the requests here)", percent(share))
     });
     let top = case.name(slow.group.dev);
-    let half = ((rate / 2.0) as u64).max(1);
+    let part = sender.map_or(1.0, |(_, share)| share);
+    let half = ((rate * part / 2.0) as u64).max(1);
     let reads = &slow.on.requests[Class::Read.index()];
     let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
     // Who waits for nobody but itself gains nothing by being limited.
@@ -370,7 +371,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
         false => v.try_on(
         Acts::Culprit("SERVICE".into()),
         format!(
-            "limit those that can wait{who}: the unit SERVICE gets half of what {name} did here; it becomes slower, the others faster"
+            "limit those that can wait{who}: the unit SERVICE gets half of what it did here; it becomes slower, the others faster"
         ),
         format!("systemctl set-property --runtime SERVICE {property}=\"/dev/{top} {half}\""),
     )};

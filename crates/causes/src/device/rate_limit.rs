@@ -6,7 +6,8 @@
 //! while there was room took less than half of it, or large requests keep the same pace as small ones. Refuted if none was that
 //! fast and all are alike (then the device itself may take so long), or if the pace is uneven.
 //!
-//! It is the root of what others do: a device at its limit fills its queue, the scheduler and writeback throttling's budget.
+//! It is the root of what others do: a device at its limit fills its queue and the scheduler; writeback throttling's budget, too, where the
+//! device was seen to be faster.
 //!
 //! Example: the fastest 2 % of reads took 0.3 ms, completions came every 2.0 ms (p25 1.9, p90 2.1) with 8 waiting: 500 a second,
 //! where one after another would have been 3,300.
@@ -219,11 +220,11 @@ impl Held {
             ),
             Held::TooSlow { gap, bytes, .. } if *bytes > SMALL && Nanos(*gap) <= at_slowest(*bytes) => {
                 proof!(
-                "requests of twice {bytes} and more take no longer, and only a timer is so regular: half of \
+                    "requests of more than {bytes} take no longer, and only a timer is so regular: half of \
                  them lie within {within} of that",
-                bytes,
-                within = Share(AS_A_CLOCK.1 - 1.0)
-            )
+                    bytes,
+                    within = Share(AS_A_CLOCK.1 - 1.0)
+                )
             }
             Held::TooSlow { gap, bytes, .. } => proof!(
                 "flash does not take {gap} for {bytes}, and only a timer is so regular: half of them lie \

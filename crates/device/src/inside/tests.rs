@@ -253,3 +253,63 @@ fn the_turn_of_one_that_was_never_alone_is_nobody_elses() {
         );
     }
 }
+
+/// Writes of B that a cache takes at once, while A's reads of 10 ms are served in turn: they had their own time, not what passed before they came.
+#[test]
+fn who_comes_later_and_goes_at_once_had_no_more_than_its_own_time() {
+    let (mut inside, mut now) = (Inside::default(), 0);
+    let mut last = Split::default();
+    for i in 0..400 {
+        let [mut first, mut second, mut write] = [(); 3].map(|()| Ticket::default());
+        let read = |inside: &mut Inside, t: &mut Ticket| {
+            inside.issue(Nanos(now), A, 0, Sector(i << 30), Bytes(4096), t)
+        };
+        read(&mut inside, &mut first);
+        read(&mut inside, &mut second);
+        if i % 8 == 7 {
+            inside.issue(Nanos(now + 5 * MS), B, 1, Sector(7 << 40), Bytes(4096), &mut write);
+            inside.complete(Nanos(now + 5 * MS + MS / 10), 1, Bytes(4096), &mut write);
+        }
+        inside.complete(Nanos(now + 10 * MS), 0, Bytes(4096), &mut first);
+        last = inside.complete(Nanos(now + 20 * MS), 0, Bytes(4096), &mut second);
+        now += 20 * MS;
+    }
+    assert!(inside.model.in_turn);
+    let of = |holder| last.behind.iter().find(|b| b.holder == holder).map_or(0, |b| b.time.0 / (MS / 10));
+    assert_eq!(of(B), 1, "{last:?}");
+}
+
+/// A flush of 4 to 6 ms alone that takes 5 this time, with a read behind it.
+#[test]
+fn a_flush_has_its_own_time_and_no_more() {
+    let (mut inside, mut now) = one_by_one();
+    for i in 0..3 * u64::from(MIN_QUIET) {
+        let mut flush = Ticket::default();
+        inside.issue(Nanos(now), B, 3, Sector(0), Bytes(0), &mut flush);
+        inside.complete(Nanos(now + (4 + i % 3) * MS), 3, Bytes(0), &mut flush);
+        now += 20 * MS;
+    }
+    let (mut flush, mut read) = (Ticket::default(), Ticket::default());
+    inside.issue(Nanos(now), B, 3, Sector(0), Bytes(0), &mut flush);
+    inside.issue(Nanos(now), A, 0, Sector(8), Bytes(4096), &mut read);
+    inside.complete(Nanos(now + 5 * MS), 3, Bytes(0), &mut flush);
+    let r = inside.complete(Nanos(now + 6 * MS), 0, Bytes(4096), &mut read);
+    assert!(near(r.own, 1) && r.behind[0].holder == B && near(r.behind[0].time, 5), "{r:?}");
+}
+
+/// The device stalls for 100 ms while it has B's write, C's write and a read: the stall is nobody's by name, nor its weight.
+#[test]
+fn a_pause_is_no_weight_of_whose_turn_it_was() {
+    const C: Holder = Holder(3);
+    let (mut inside, now) = one_by_one();
+    let [mut first, mut second, mut read] = [(); 3].map(|()| Ticket::default());
+    let at = Sector((1 << 30) + 2048);
+    inside.issue(Nanos(now), B, 1, at, Bytes(1 << 20), &mut first);
+    inside.issue(Nanos(now), C, 1, at, Bytes(1 << 20), &mut second);
+    inside.issue(Nanos(now), A, 0, Sector(8), Bytes(4096), &mut read);
+    inside.complete(Nanos(now + 109 * MS), 1, Bytes(1 << 20), &mut first);
+    inside.complete(Nanos(now + 118 * MS), 1, Bytes(1 << 20), &mut second);
+    let r = inside.complete(Nanos(now + 119 * MS), 0, Bytes(4096), &mut read);
+    let of = |holder| r.behind.iter().find(|b| b.holder == holder).unwrap().time.0;
+    assert!(r.paused.0 > 80 * MS && of(B) < 3 * of(C), "{r:?}");
+}

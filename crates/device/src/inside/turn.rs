@@ -31,6 +31,7 @@ impl Inside {
         now: Nanos,
         quiet: Option<Quiet>,
         back: Option<(Holder, Nanos)>,
+        pause: Nanos,
         ticket: &Ticket,
     ) -> Split {
         let d2c = now.since(ticket.issued);
@@ -43,7 +44,7 @@ impl Inside {
         }
         let paused = self.paused.since(ticket.paused).min(rest);
         let rest = rest.since(paused);
-        let beyond = self.beyond_its_turn(now, quiet, ticket);
+        let beyond = self.beyond_its_turn(now, quiet, ticket).since(pause);
         let queue = if known { self.queue(d2c, beyond, ticket) } else { rest };
         let behind = self.company.since(ticket.company).min(queue).min(rest);
         let alone = rest.since(behind);
@@ -89,9 +90,9 @@ impl Inside {
         }
         // What it takes itself is no time behind others; where that is not known, its part of the shared time stays with its holder.
         let mine = match (self.model.in_turn, split.known) {
-            (true, true) | (false, false) => 0.0,
+            (_, true) => ticket.cost * (self.per_cost - ticket.per_cost),
             (true, false) => -(behind.since(self.served.since(ticket.issued)).0 as f64),
-            (false, true) => ticket.cost * (self.per_cost - ticket.per_cost),
+            (false, false) => 0.0,
         };
         let begun = self.begun_before(ticket);
         let per_cost = beyond.0 as f64 / (self.cost - ticket.cost).max(f64::MIN_POSITIVE);
@@ -106,7 +107,10 @@ impl Inside {
                 true => (mine, held.cost - ticket.cost),
                 false => (0.0, held.cost),
             };
-            let before = begun.filter(|(place, _)| *place == i).map_or(0.0, |(_, time)| time);
+            let before = begun[i];
+            // What a former holder had of it is among the rest.
+            let (before, of_rest) = if held.first > ticket.number { (0.0, before) } else { (before, 0.0) };
+            rest = (rest - of_rest).max(0.0);
             let time = held.time - from - mine - before + per_cost * cost.max(0.0);
             match held.holder {
                 Holder(0) => rest += time.max(0.0),
@@ -129,11 +133,22 @@ impl Inside {
         split.others = parts[weights.len() - 1];
     }
 
-    /// Of a device that serves one after the other: who was served when a request was issued, and for how long already.
-    fn begun_before(&self, ticket: &Ticket) -> Option<(usize, f64)> {
-        let since = self.completed - ticket.completed;
-        let is_known = self.model.in_turn && (1..=REMEMBERED as u64).contains(&since);
-        let place = self.completers.0[ticket.completed as usize % REMEMBERED];
-        is_known.then_some((place as usize, ticket.into.0 as f64))
+    /// Of a device that serves one after the other, by place: what of the time of those completed since a request was issued had passed before
+    /// that.
+    fn begun_before(&self, ticket: &Ticket) -> [f64; MOST] {
+        let mut begun = [0.0; MOST];
+        let mut left = ticket.into;
+        if self.completed - ticket.completed > REMEMBERED as u64 {
+            return begun;
+        }
+        for number in ticket.completed..self.completed {
+            if left.0 == 0 {
+                break;
+            }
+            let (place, time) = self.completers.0[number as usize % REMEMBERED];
+            begun[place as usize] += time.min(left).0 as f64;
+            left = left.since(time);
+        }
+        begun
     }
 }
