@@ -16,7 +16,7 @@ use trace::Nanos;
 /// From so many completions on their sums say something: a mean of so many independent times (exponential distribution) is off by a tenth.
 const ENOUGH: u64 = 100;
 
-/// Nearly all: of less what is not known may serve in another way.
+/// Half: where less is known, the rest may be served in another way.
 const MOSTLY: f64 = 0.5;
 
 /// What passed in a device while it had two or more requests.
