@@ -73,10 +73,12 @@ enum Task {
     },
     /// Keep what a draw found out in lab/draws: its conditions and their truth
     AwayKeep { folder: PathBuf },
-    /// Compare what iowhy predicts without a neighbour with what draws measured
+    /// Compare what iowhy predicts without a neighbour, or without the cause that it names, with what draws measured
     AwayWithout {
         #[arg(long)]
         iowhy: PathBuf,
+        #[arg(long, default_value = "neighbours")]
+        what: lab::apps::What,
         folders: Vec<PathBuf>,
     },
     /// Run checkups with an array below, in a virtual machine
@@ -136,7 +138,7 @@ fn main() -> ExitCode {
         }
         Task::AwayJudge { iowhy, folder } => lab::apps::judge(&iowhy, &folder),
         Task::AwayKeep { folder } => lab::apps::keep(&folder),
-        Task::AwayWithout { iowhy, folders } => lab::apps::without(&iowhy, &folders),
+        Task::AwayWithout { iowhy, what, folders } => lab::apps::without(&iowhy, what, &folders),
         Task::Checkup { machine } => checkup(machine),
         // One processor: with two that are emulated, switching recording on and off again and again has hung (see checkup.rs).
         Task::Boot { machine, seconds, folder, disks } => {

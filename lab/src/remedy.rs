@@ -164,7 +164,40 @@ fn without_device(what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::{all, Scenario};
     use serde_json::json;
+
+    /// What iowhy says of remedies that were tried.
+    const TOLD: &str = include_str!("../../crates/causes/src/tested.tsv");
+
+    /// A new proof needs a line there; a line that is no longer proven goes.
+    #[test]
+    fn what_is_told_of_remedies_is_what_was_measured() {
+        let proven: Vec<Scenario> =
+            all().unwrap().into_iter().filter(|s| proof_of(&s.name).is_file()).collect();
+        let lines: Vec<Vec<&str>> = TOLD.lines().skip(1).map(|l| l.split('\t').collect()).collect();
+        assert_eq!(lines.len(), proven.len());
+        for s in proven {
+            let proof: Proof = serde_json::from_slice(&std::fs::read(proof_of(&s.name)).unwrap()).unwrap();
+            let line =
+                lines.iter().find(|l| l[2] == s.name).unwrap_or_else(|| panic!("no line for {}", s.name));
+            let [cause, words, _, latency, times, slower, slower_times] = line[..] else {
+                panic!("{line:?}")
+            };
+            assert_eq!((cause, proof.verdict.as_str()), (s.cause.as_str(), "better"));
+            assert!(proof.command.contains(words), "{line:?}");
+            let (what, metric) = latency.rsplit_once(' ').unwrap();
+            let is_gone = times == "0.00" && proof.sentence.ends_with("none any more");
+            let says = |sentence: &str, times: &str| sentence.contains(&format!(", {times} times"));
+            assert!(proof.sentence.starts_with(what) && proof.sentence.contains(metric), "{line:?}");
+            assert!(is_gone || says(&proof.sentence, times), "{line:?}: {}", proof.sentence);
+            assert_eq!(proof.harms.is_none(), slower.is_empty(), "{line:?}");
+            if let Some(harms) = proof.harms {
+                assert!(harms.contains(slower.rsplit_once(' ').unwrap().0), "{line:?}");
+                assert!(says(&harms, slower_times), "{line:?}: {harms}");
+            }
+        }
+    }
 
     #[test]
     fn the_first_remedy_that_fits() {

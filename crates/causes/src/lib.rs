@@ -20,6 +20,7 @@ mod slow;
 #[cfg(test)]
 mod story;
 mod target;
+mod tested;
 #[cfg(test)]
 mod tests;
 mod thresholds;
@@ -96,6 +97,7 @@ pub use proof::{Proof, Quantity};
 pub use remedy::{Action, Acts, Remedy};
 pub use risk::Risk;
 pub use slow::Slow;
+pub use tested::{tested, Tested};
 pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 

@@ -16,6 +16,9 @@ pub struct Remedy {
     /// The target it acts on.
     #[serde(skip)]
     pub acts: Acts,
+    /// Whether what it gains stands in the evidence: it was tried in what was read.
+    #[serde(skip)]
+    pub is_proven: bool,
     /// The victims it helps, as places in [`Focus::groups`](stats::Focus); all, if there is none.
     #[serde(skip)]
     pub about: Vec<usize>,
@@ -53,6 +56,8 @@ pub enum Action {
         /// The options.
         options: String,
     },
+    /// A command that changes nothing: it shows what to do, or whether it is worth it.
+    Look(String),
     /// A command.
     Run {
         /// For the recorded host.
@@ -68,6 +73,16 @@ impl Action {
         Action::Set { dev: dev.into(), file, to: to.to_string() }
     }
 
+    /// A command that changes nothing.
+    pub(crate) fn look(command: impl Into<String>) -> Action {
+        Action::Look(command.into())
+    }
+
+    /// Whether anything is different afterwards.
+    pub fn changes(&self) -> bool {
+        !matches!(self, Action::Look(_))
+    }
+
     /// The shell's command for it.
     pub fn command(&self) -> String {
         match self {
@@ -79,7 +94,7 @@ impl Action {
                 settings.iter().fold("sysctl".into(), |all, (key, to)| format!("{all} {key}={to}"))
             }
             Action::Remount { mount, options } => format!("mount -o remount,{options} {mount}"),
-            Action::Run { command, .. } => command.clone(),
+            Action::Look(command) | Action::Run { command, .. } => command.clone(),
         }
     }
 
@@ -87,7 +102,7 @@ impl Action {
     pub(crate) fn risk(&self) -> Risk {
         match self {
             Action::Run { risk, .. } => risk.clone(),
-            Action::Set { .. } | Action::Sysctl(_) | Action::Remount { .. } => Risk::Nothing,
+            _ => Risk::Nothing,
         }
     }
 
@@ -95,7 +110,7 @@ impl Action {
     pub(crate) fn acts(&self) -> Acts {
         match self {
             Action::Set { .. } | Action::Remount { .. } => Acts::Device,
-            Action::Sysctl(_) | Action::Run { .. } => Acts::Host,
+            Action::Sysctl(_) | Action::Look(_) | Action::Run { .. } => Acts::Host,
         }
     }
 }

@@ -87,9 +87,7 @@ pub mod cgroup_limit {
     pub const MEAN: f64 = SLICE / 2.0;
     /// So many whole seconds are no chance.
     pub const ENOUGH: usize = 2;
-    /// Of one task: what others send beside it is within the error of the mean.
-    pub const MOSTLY_ITS: f64 = 1.0 - MEAN;
-    /// A device that is busy for longer than that may set the pace itself.
+    /// The device may set the pace of a task that waits for it for longer than that.
     pub const BUSY: f64 = 0.5;
 }
 

@@ -240,12 +240,20 @@ impl Verdict {
     pub fn try_this(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         let action = action.into();
         let acts = action.acts();
-        self.with_remedy(Remedy { what: what.into(), action, acts, about: vec![] })
+        self.with_remedy(Remedy { what: what.into(), action, acts, is_proven: false, about: vec![] })
+    }
+
+    /// The same for one of which the evidence says what it gained.
+    pub(crate) fn try_proven(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
+        let action = action.into();
+        let acts = action.acts();
+        self.with_remedy(Remedy { what: what.into(), action, acts, is_proven: true, about: vec![] })
     }
 
     /// The same for a remedy that acts on a task.
     pub(crate) fn try_on(self, acts: Acts, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
-        self.with_remedy(Remedy { what: what.into(), action: action.into(), acts, about: vec![] })
+        let action = action.into();
+        self.with_remedy(Remedy { what: what.into(), action, acts, is_proven: false, about: vec![] })
     }
 
     /// What risks data or downtime says so, and comes after what does not.
@@ -294,7 +302,7 @@ mod tests {
         let v = Verdict::begin("log-force")
             .try_this("a new log", Risk::Data("/dev/NEW").of("mkfs.xfs -f /dev/NEW"));
         let v = v.try_this("larger buffers", Risk::Downtime.of("umount /mnt"));
-        let v = v.and(Verdict::begin("log-force").try_this("look", "xfs_info /mnt"));
+        let v = v.and(Verdict::begin("log-force").try_this("look", Action::look("xfs_info /mnt")));
         let said: Vec<&str> = v.remedies.iter().map(|r| r.what.as_str()).collect();
         let downtime = "larger buffers; the file system is unmounted meanwhile (downtime)";
         assert_eq!(said, ["look", downtime, "a new log; destroys all data on /dev/NEW"]);

@@ -98,6 +98,26 @@ fn where_only_blocks_were_recorded_commits_come_before_jobs_and_after_those_who_
     assert_eq!(first(&recorded(&[COPY, COMMITS, READER])), "java");
 }
 
+/// Of what a limit holds back hardly anything is seen: 135 writes a second that are not held, 15 that are, and a journal that lost far more.
+#[test]
+fn who_is_held_back_by_a_limit_comes_before_who_lost_less_than_that() {
+    let sends = |task, tid, every| Load { task, tid, kind: "WS", every, turn: 2, usual: 150, long: 160 };
+    let loads = [sends("redis-server", 500, 7_407), sends("kworker/0:2", 501, 66_667), COMMITS];
+    let said = |limit: u64| {
+        let set = format!(r#"{{"blkio.throttle.write_iops_device": "8:0 {limit}"}}"#);
+        let text =
+            format!(r#"{{"before": {{"cgroups": {{"list": [{{"path": "/db", "settings": {set}}}]}}}}}}"#);
+        let e = explained(&recorded(&loads), &[("system.json", &text)]);
+        let a = Answer::of(&e);
+        let lifts = a.remedies(&e).iter().any(|t| t.remedy.action.changes() && t.tested.is_some());
+        (a.victims[0].task.clone(), a.cause, lifts)
+    };
+    assert_eq!(said(150), ("redis-server".into(), Some("cgroup-limit"), true));
+    let (victim, cause, _) = said(300);
+    assert_eq!(victim, "jbd2/sda-8");
+    assert_ne!(cause, Some("cgroup-limit"));
+}
+
 /// Forty in flight are waited for together: 160 s of them passed within four.
 #[test]
 fn who_keeps_many_requests_in_flight_waits_for_none_of_them() {

@@ -87,7 +87,7 @@ pub fn render(e: &Explanation, style: Style) -> String {
         unexplained: &in_mapper,
         title: |cause| Some(causes::all().iter().find(|c| c.name == cause)?.title),
     });
-    s.try_(remedies(e, &answer, &found));
+    s.try_(remedies(e, &answer, &found), answer.victims.first());
     s.trust(e);
     texts::beside(&e.texts, &mut s);
     s.out

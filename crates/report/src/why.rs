@@ -4,10 +4,11 @@
 //! The answer goes by all operations of its first victim, causes are proven on its slowest: both parts stand beside each cause, each
 //! with what it is a part of.
 
-use crate::answer::{confidence, explains};
+use crate::answer::{confidence, explains, with_gain};
 use crate::screen::{Screen, MARGIN};
 use crate::wrap::wrap_command;
-use causes::{Answer as Judged, Proof, Remedy, Verdict};
+use causes::{Answer as Judged, Proof, Verdict};
+use explain::answer::{Sufferer, Try};
 use explain::{Answer, Explanation};
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -45,9 +46,18 @@ pub(crate) fn found_by<'a>(e: &'a Explanation, a: &Answer) -> Vec<Found<'a>> {
 }
 
 /// What to try: the answer's remedies, then those of all that was found.
-pub(crate) fn remedies<'a>(e: &'a Explanation, a: &Answer, found: &[Found<'a>]) -> Vec<&'a Remedy> {
-    let of_found = found.iter().flat_map(|(v, _)| &v.remedies);
+pub(crate) fn remedies<'a>(e: &'a Explanation, a: &Answer, found: &[Found<'a>]) -> Vec<Try<'a>> {
+    let victim = a.victims.first();
+    let of_found = offered(found, victim).filter(Try::is_founded);
     a.remedies(e).into_iter().chain(of_found).collect()
+}
+
+/// Remedies of all that was found, with what there is to gain for a victim.
+pub(crate) fn offered<'a: 'b, 'b>(
+    found: &'b [Found<'a>],
+    victim: Option<&'b Sufferer>,
+) -> impl Iterator<Item = Try<'a>> + 'b {
+    found.iter().flat_map(move |(v, _)| v.remedies.iter().map(move |r| Try::of(r, v.cause, victim)))
 }
 
 impl Screen {
@@ -109,9 +119,10 @@ impl Screen {
     }
 
     /// Draws what to try, each command once.
-    pub(crate) fn try_<'a>(&mut self, remedies: impl IntoIterator<Item = &'a Remedy>) {
+    pub(crate) fn try_<'a>(&mut self, offered: impl IntoIterator<Item = Try<'a>>, victim: Option<&Sufferer>) {
         let mut seen: Vec<String> = Vec::new();
-        for remedy in remedies {
+        for offered in offered {
+            let remedy = offered.remedy;
             if seen.len() == REMEDIES || seen.contains(&remedy.command()) {
                 continue;
             }
@@ -124,7 +135,7 @@ impl Screen {
                 let begin = if i == 0 { head.clone() } else { " ".repeat(MARGIN) };
                 let _ = writeln!(self.out, "{begin}{line}");
             }
-            self.line("", &format!("   {}", remedy.what));
+            self.line("", &format!("   {}", with_gain(&offered, victim)));
         }
         if !seen.is_empty() {
             self.line("", "then record again and compare");

@@ -274,3 +274,39 @@ proptest! {
         prop_assert_eq!(twice.imbalance(), None);
     }
 }
+
+proptest! {
+    /// The same operations have one median and one p99, whoever is asked; in two tables that are merged, too.
+    #[test]
+    fn a_table_and_a_distribution_tell_the_same_latencies(
+        times in prop::collection::vec((1_u64..1 << 40, 0_u32..40), 1..300),
+        cut in 0_usize..300,
+    ) {
+        let times: Vec<u64> = times.into_iter().map(|(time, shift)| (time >> shift).max(1)).collect();
+        let of = |times: &[u64]| {
+            let mut table = Table::default();
+            let asked = waits::Asked::Bio(life::Class::Read);
+            let who = waits::Victim { task: "fio".into(), asked, fs: Fs::Unknown, dev: DevId(8) };
+            let victim = table.victim(&who);
+            let culprit = table.culprit(&Culprit::of(CulpritKind::Own));
+            let chain = table.chain(waits::ChainId(0), waits::Link::Phase(waits::Phase::Service));
+            for time in times {
+                let total = Nanos(*time);
+                let waiting =
+                    waits::Waiting { victim, end: total, total, bytes: 4096, in_device: true };
+                table.add(waiting, &[waits::Part { chain, culprit, time: total }], Nanos(0), Nanos(0));
+            }
+            table
+        };
+        let (first, second) = times.split_at(cut.min(times.len()));
+        let mut merged = of(first);
+        merged.merge(&of(second));
+        let distribution: stats::Distribution = times.iter().copied().collect();
+        for table in [of(&times), merged] {
+            let (_, _, sums) = table.victims().next().unwrap();
+            for part in [0.5, 0.9, 0.99, 0.999, 1.0] {
+                prop_assert_eq!(sums.quantile(part), Nanos(distribution.quantile(part)), "{}", part);
+            }
+        }
+    }
+}

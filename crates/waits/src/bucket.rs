@@ -7,6 +7,9 @@ use trace::Nanos;
 
 const PER_OCTAVE: u64 = 16;
 
+/// Parts of a bucket whose operations are counted.
+pub(crate) const QUARTERS: usize = 4;
+
 /// A bucket of latencies, by number; numbers grow with latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Bucket(pub u16);
@@ -33,6 +36,22 @@ impl Bucket {
             0 => place,
             _ => (PER_OCTAVE + place) << (octave - 1),
         })
+    }
+
+    /// Which quarter of its bucket a latency is in: quarters are those 64 of a power of two that all latencies are counted by.
+    #[inline]
+    pub(crate) fn quarter(time: Nanos) -> usize {
+        // The four bits below the first one choose the bucket, the two below those the quarter.
+        let below = (63 - (time.0 | 1).leading_zeros()).saturating_sub(4);
+        let quarter = if below > 1 { time.0 >> (below - 2) } else { time.0 & ((1 << below) - 1) };
+        quarter as usize % QUARTERS
+    }
+
+    /// The middle of a quarter; exact below 128.
+    pub(crate) fn middle(self, quarter: usize) -> Nanos {
+        let octave = u64::from(self.0) / PER_OCTAVE;
+        let wide = 1_u64 << octave.saturating_sub(3);
+        Nanos(self.lower().0 + quarter as u64 * wide + (wide - 1).div_ceil(2))
     }
 
     /// Its place in arrays.
@@ -143,6 +162,14 @@ impl<'a, T> IntoIterator for &'a ByBucket<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_middle_of_a_quarter_is_at_most_a_128th_off() {
+        for v in (0..5000).chain([1 << 20, (1 << 40) + 7, u64::MAX]) {
+            let middle = Bucket::of(Nanos(v)).middle(Bucket::quarter(Nanos(v))).0;
+            assert!(middle.abs_diff(v) <= v / 128, "{v}: {middle}");
+        }
+    }
 
     #[test]
     fn a_bucket_begins_at_most_a_sixteenth_below() {

@@ -145,6 +145,29 @@ impl Table {
         Some(Told { mean, deviation, at: parts.iter().map(at).collect() })
     }
 
+    /// A victim's latencies if a part of each row were gone: the mean, and what `parts` of them do not exceed. Operations of one bucket
+    /// are taken to be alike.
+    pub fn told_less(
+        &self,
+        victim: VictimId,
+        gone: impl Fn(ChainId, CulpritId) -> f64,
+        parts: &[f64],
+    ) -> (Nanos, Vec<Nanos>) {
+        let (_, of) = self.of(victim);
+        let mut cells = BTreeMap::<Bucket, (u64, u64)>::new();
+        for (_, cell) in &of.cells {
+            let less: f64 = cell.rows.iter().map(|(chain, who, ns)| *ns as f64 * gone(*chain, *who)).sum();
+            let ns = cell.ns.saturating_sub(less as u64);
+            let to = cells.entry(Bucket::of(Nanos(ns / cell.ops.max(1)))).or_default();
+            *to = (to.0 + cell.ops, to.1.saturating_add(ns));
+        }
+        let all = cells.values().fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns));
+        let at = |part: &f64| {
+            crate::sums::quantile(cells.values().copied(), of.ops, *part).min(of.quantile(*part))
+        };
+        (Nanos(all / of.ops.max(1)), parts.iter().map(at).collect())
+    }
+
     /// How many of a victim's operations were in a device and did not meet a task there.
     pub fn did_not_meet(&self, victim: VictimId, who: &Absent) -> u64 {
         let (_, of) = self.of(victim);

@@ -24,13 +24,17 @@ pub struct Second {
     pub ns: u64,
     /// What of it was lost.
     pub lost: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
 }
 
 impl Second {
-    fn add(&mut self, other: &Second) {
+    /// Adds another.
+    pub fn add(&mut self, other: &Second) {
         self.ops += other.ops;
         self.ns = self.ns.saturating_add(other.ns);
         self.lost = self.lost.saturating_add(other.lost);
+        self.bytes = self.bytes.saturating_add(other.bytes);
     }
 }
 

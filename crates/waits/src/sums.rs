@@ -1,6 +1,6 @@
 //! What is known of one victim: exact numbers by latency bucket, and the rows of each bucket.
 
-use crate::bucket::ByBucket;
+use crate::bucket::{Bucket, ByBucket, QUARTERS};
 use crate::chain::ChainId;
 use crate::culprit::CulpritId;
 use crate::without::{AbsentId, Without};
@@ -25,6 +25,8 @@ pub struct Cell {
     pub ns: u64,
     /// What of it was lost.
     pub lost: u64,
+    /// How many are in each quarter of the bucket.
+    quarters: [u64; QUARTERS],
     /// Its rows, in no order.
     pub rows: Vec<(ChainId, CulpritId, u64)>,
     /// Where rows were found last, by the lowest bits of their numbers.
@@ -56,8 +58,20 @@ pub struct Sums {
     pub without: Vec<(AbsentId, Without)>,
     /// The longest operation.
     pub max: Nanos,
+    /// The shortest.
+    shortest: Shortest,
     /// Operations that were cut into several requests.
     pub cut: Cut,
+}
+
+/// The shortest operation so far; of none yet the longest there can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Shortest(Nanos);
+
+impl Default for Shortest {
+    fn default() -> Shortest {
+        Shortest(Nanos(u64::MAX))
+    }
 }
 
 /// Operations that were cut into several requests.
@@ -72,6 +86,16 @@ pub struct Cut {
 }
 
 impl Cell {
+    /// Adds an operation.
+    #[inline]
+    pub(crate) fn count(&mut self, time: Nanos, lost: Nanos) {
+        self.ops += 1;
+        self.ns += time.0;
+        self.lost += lost.0;
+        let quarter = &mut self.quarters[Bucket::quarter(time)];
+        *quarter = quarter.saturating_add(1);
+    }
+
     /// Adds time to a row; whether the row is new.
     #[inline]
     pub(crate) fn put(&mut self, chain: ChainId, culprit: CulpritId, ns: u64) -> bool {
@@ -106,6 +130,13 @@ impl Cut {
 }
 
 impl Sums {
+    /// How long an operation took.
+    #[inline]
+    pub(crate) fn took(&mut self, time: Nanos) {
+        self.max = self.max.max(time);
+        self.shortest = self.shortest.min(Shortest(time));
+    }
+
     pub(crate) fn without(&mut self, who: AbsentId, add: impl FnOnce(&mut Without)) {
         if let Some((_, without)) = self.without.iter_mut().find(|(w, _)| *w == who) {
             return add(without);
@@ -131,6 +162,7 @@ impl Sums {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.unknown = self.unknown.saturating_add(other.unknown);
         self.max = self.max.max(other.max);
+        self.shortest = self.shortest.min(other.shortest);
         self.cut.add(&other.cut);
         other.own.iter().for_each(|(b, n)| *self.own.at(*b) += n);
         other.in_device.iter().for_each(|(b, n)| *self.in_device.at(*b) += n);
@@ -139,6 +171,8 @@ impl Sums {
             cell.ops += theirs.ops;
             cell.ns = cell.ns.saturating_add(theirs.ns);
             cell.lost = cell.lost.saturating_add(theirs.lost);
+            let quarters = cell.quarters.iter_mut().zip(theirs.quarters);
+            quarters.for_each(|(mine, theirs)| *mine = mine.saturating_add(theirs));
         }
         other.devices.iter().for_each(|(dev, ns)| self.waited_on(*dev, Nanos(*ns)));
         for (who, theirs) in &other.without {
@@ -176,10 +210,23 @@ impl Sums {
         })
     }
 
-    /// The latency that a part of the operations do not exceed: the mean of the bucket it lies in.
+    /// The latency that a part of the operations do not exceed, as every latency is told: by nearest rank, at most a 128th off; the first
+    /// and the last exactly.
     pub fn quantile(&self, part: f64) -> Nanos {
-        let cells = self.cells.values().map(|c| (c.ops, c.ns));
-        quantile(cells, self.ops, part).min(self.max)
+        let rank = ((self.ops as f64 * part).ceil() as u64).max(1);
+        if rank == 1 || rank >= self.ops {
+            return if rank == 1 && self.ops > 0 { self.shortest.0 } else { self.max };
+        }
+        let mut seen = 0;
+        for (bucket, cell) in &self.cells {
+            for (quarter, ops) in cell.quarters.iter().enumerate() {
+                seen += *ops;
+                if seen >= rank {
+                    return bucket.middle(quarter).max(self.shortest.0).min(self.max);
+                }
+            }
+        }
+        self.max
     }
 
     /// The same of what they would take alone: a bucket's lower end.

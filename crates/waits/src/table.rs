@@ -215,16 +215,14 @@ impl Table {
         sums.lost += lost.0;
         sums.bytes = sums.bytes.saturating_add(w.bytes);
         sums.unknown = sums.unknown.saturating_add(unknown.0);
-        sums.max = sums.max.max(w.total);
+        sums.took(w.total);
         *sums.own.at(Bucket::of(w.total.since(lost))) += 1;
         let bucket = Bucket::of(w.total);
         if w.in_device {
             *sums.in_device.at(bucket) += 1;
         }
         let cell = sums.cells.at(bucket);
-        cell.ops += 1;
-        cell.ns += w.total.0;
-        cell.lost += lost.0;
+        cell.count(w.total, lost);
         self.scratch.clear();
         let own = self.own[w.victim.0 as usize];
         for part in parts {
@@ -245,7 +243,8 @@ impl Table {
         for (who, lost) in self.scratch.iter() {
             sums.without(who, |without| without.add(w.total, unclear, lost, w.in_device));
         }
-        self.seconds.add(w.end, w.victim, Second { ops: 1, ns: w.total.0, lost: lost.0 });
+        let second = Second { ops: 1, ns: w.total.0, lost: lost.0, bytes: w.bytes };
+        self.seconds.add(w.end, w.victim, second);
         if self.full || self.chains.is_full() || self.rows > self.bounds.rows {
             self.make_room();
         }

@@ -390,3 +390,23 @@ fn several_are_gone_together_by_name_or_by_kind() {
     // Nobody is without itself.
     assert_eq!(mean_without(those(&["reader"], &[Io::Read])), Nanos(2000));
 }
+
+proptest! {
+    /// Without nothing all stays, without all nothing does, and in between no latency rises.
+    #[test]
+    fn less_of_each_row_is_less_of_each_latency(
+        all in proptest::collection::vec(given(2, 6, 4), 1..60),
+        part in 0.0_f64..1.0,
+    ) {
+        let table = of(&all);
+        for (id, _, sums) in table.victims() {
+            let now = Nanos(sums.ns / sums.ops.max(1));
+            let without = |part: f64| table.told_less(id, |_, _| part, &[0.5, 0.99]);
+            prop_assert_eq!(without(0.0).0, now);
+            prop_assert_eq!(without(1.0), (Nanos(0), vec![Nanos(0); 2]));
+            let (mean, at) = without(part);
+            prop_assert!(mean <= now && at[0] <= at[1]);
+            prop_assert!(at[0] <= sums.quantile(0.5) && at[1] <= sums.quantile(0.99));
+        }
+    }
+}

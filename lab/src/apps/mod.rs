@@ -22,4 +22,4 @@ pub use away::draw;
 pub use kept::keep;
 pub use rig::Rig;
 pub use score::judge;
-pub use without::compare as without;
+pub use without::{compare as without, What};

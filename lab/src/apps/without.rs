@@ -1,8 +1,9 @@
-//! What iowhy predicts of an application without a neighbour, beside what the application reported when it ran without it.
+//! What iowhy predicts of an application without a neighbour or without the cause that it names, beside what the application reported when it
+//! ran without it.
 //!
-//! Predicted is the mean of the application's operations in a recording (`iowhy whatif --without`), measured the mean of whatever the
-//! application calls an operation: both as parts of the mean beside the neighbour. Where neighbour and application are the same program,
-//! a name does not tell them apart, and nothing is compared.
+//! Predicted is the mean of the application's operations in a recording (`iowhy whatif --without`; of a cause what `iowhy explain` says of its
+//! remedies), measured the mean of whatever the application calls an operation: both as parts of the mean as it was. Where neighbour and
+//! application are the same program, a name does not tell them apart, and nothing is compared.
 
 use super::catalogue::Catalogue;
 use super::condition::Thing;
@@ -12,10 +13,10 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// A neighbour that was taken away.
+/// Something that was taken away.
 struct Pair {
     name: String,
-    neighbour: String,
+    without: String,
     predicted: f64,
     measured: f64,
     /// Whether the measured mean lies in the interval.
@@ -24,8 +25,17 @@ struct Pair {
     refused: Option<String>,
 }
 
+/// What is taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum What {
+    /// Each neighbour.
+    Neighbours,
+    /// What stands for the cause that is named, if it is no neighbour.
+    Causes,
+}
+
 /// Compares all of some draws, and prints it.
-pub fn compare(iowhy: &Path, folders: &[std::path::PathBuf]) -> Outcome {
+pub fn compare(iowhy: &Path, what: What, folders: &[std::path::PathBuf]) -> Outcome {
     let catalogue = Catalogue::read()?;
     let mut pairs = Vec::new();
     for folder in folders {
@@ -35,18 +45,22 @@ pub fn compare(iowhy: &Path, folders: &[std::path::PathBuf]) -> Outcome {
             let Some(name) = file.strip_suffix(".truth.json") else { continue };
             let truth: Truth = serde_json::from_slice(&std::fs::read(folder.join(&file))?)?;
             if truth.undecided.is_none() {
-                pairs.extend(of_truth(iowhy, &catalogue, &folder.join(name), &truth));
+                let capture = folder.join(name);
+                pairs.extend(match what {
+                    What::Neighbours => of_truth(iowhy, &catalogue, &capture, &truth),
+                    What::Causes => of_cause(iowhy, &catalogue, &capture, &truth),
+                });
             }
         }
     }
     for p in &pairs {
-        let Pair { name, neighbour, predicted, measured, within, refused } = p;
+        let Pair { name, without, predicted, measured, within, refused } = p;
         let missed = if *within { "" } else { "  not within" };
         let told = match refused {
             Some(why) => format!("measured {measured:.2}, refused: {why}"),
             None => format!("predicted {predicted:.2} measured {measured:.2}{missed}"),
         };
-        println!("{name:<24} without {neighbour:<14} {told}");
+        println!("{name:<24} without {without:<20} {told}");
     }
     let (refused, told): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(|p| p.refused.is_some());
     totals(&told);
@@ -62,23 +76,55 @@ fn of_truth(iowhy: &Path, catalogue: &Catalogue, capture: &Path, truth: &Truth) 
         let Some(kind) = catalogue.neighbour.get(neighbour).filter(|n| !same(&n.culprits)) else { continue };
         let told: Vec<Value> = kind.culprits.iter().filter_map(|c| ask(iowhy, capture, c)).collect();
         let saved = |of: &str| told.iter().map(|v| part_saved(v, &truth.victims, of)).sum::<f64>();
-        let measured = rerun.mean / truth.baseline.mean().max(f64::MIN_POSITIVE);
-        // Nobody waited because of that one: nothing would change.
-        let (low, high) = match told.is_empty() {
-            true => (1.0, 1.0),
-            false => (1.0 - saved("low"), 1.0 - saved("high")),
-        };
-        let noise = truth.baseline.noise() / truth.baseline.mean().max(f64::MIN_POSITIVE);
-        pairs.push(Pair {
-            name: truth.condition.name.clone(),
-            neighbour: neighbour.clone(),
-            predicted: 1.0 - saved("value"),
-            measured,
-            within: low - noise <= measured && measured <= high + noise,
-            refused: told.iter().find_map(|v| refused(v, &truth.victims)),
-        });
+        // Of one because of whom nobody waited nothing is saved.
+        let refused = told.iter().find_map(|v| refused(v, &truth.victims));
+        pairs.push(Pair { refused, ..Pair::of(truth, neighbour.clone(), rerun.mean, saved) });
     }
     pairs
+}
+
+/// The cause that is named, beside the runs without what stands for it.
+fn of_cause(iowhy: &Path, catalogue: &Catalogue, capture: &Path, truth: &Truth) -> Vec<Pair> {
+    let explained = Command::new(iowhy).args(["explain", "--json"]).arg(capture).output();
+    let told = explained.ok().and_then(|out| serde_json::from_slice::<Value>(&out.stdout).ok());
+    let Some(told) = told else { return vec![] };
+    let Some(cause) = told["answer"]["cause"].as_str() else { return vec![] };
+    let stands_for = |thing: &Thing| {
+        let is_other = matches!(thing, Thing::Neighbour(_) | Thing::Neighbours | Thing::Depth);
+        !is_other && truth.condition.causes(thing, catalogue).iter().any(|c| c == cause)
+    };
+    let reruns = truth.reruns.iter().filter(|r| stands_for(&r.without));
+    let saved = |of: &str| saved_of_cause(&told, &truth.victims, cause, of);
+    let refused =
+        (saved("value") == 0.0).then(|| "the application's own operations do not show it".to_string());
+    let pair = |r: &super::truth::Rerun| Pair {
+        refused: refused.clone(),
+        ..Pair::of(truth, format!("{}: {cause}", r.without), r.mean, saved)
+    };
+    reruns.map(pair).collect()
+}
+
+/// Which part of the time of an application's operations would be saved without a cause.
+fn saved_of_cause(told: &Value, victims: &[String], cause: &str, of: &str) -> f64 {
+    let (mut saved, mut time) = (0.0, 0.0);
+    for v in its(told, victims) {
+        let (n, now) = (number(&v["count"]), number(&v["latency_ns"]["mean"]));
+        time += n * now;
+        let relieved = v["relieved"].as_array().into_iter().flatten().find(|r| r["cause"] == cause);
+        saved += relieved.and_then(|r| r["mean_ns"][of].as_f64()).map_or(0.0, |then| n * (now - then));
+    }
+    saved / f64::max(time, 1.0)
+}
+
+impl Pair {
+    fn of(truth: &Truth, without: String, mean: f64, saved: impl Fn(&str) -> f64) -> Pair {
+        let all = truth.baseline.mean().max(f64::MIN_POSITIVE);
+        let (measured, noise) = (mean / all, truth.baseline.noise() / all);
+        let (low, high) = (1.0 - saved("low"), 1.0 - saved("high"));
+        let within = low - noise <= measured && measured <= high + noise;
+        let name = truth.condition.name.clone();
+        Pair { name, without, predicted: 1.0 - saved("value"), measured, within, refused: None }
+    }
 }
 
 fn ask(iowhy: &Path, capture: &Path, without: &str) -> Option<Value> {

@@ -1,13 +1,14 @@
-//! Whether a device is read or written at just the rate that a control group's limit lets through. Where only blocks were recorded, that is
-//! all that shows such a limit: bios wait for it before they are queued.
+//! Whether a task reads or writes at just the rate that a control group's limit lets through. Where only blocks were recorded, that is all that
+//! shows such a limit: bios wait for it before they are queued, and those that waited are then sent by a worker of the kernel.
 //!
-//! Example: `blkio.throttle.read_bps_device` says 3000000, and in each second but the first and the last between 2.9 and 3.0 MB were read
-//! of a device that was idle for nine tenths of the time.
+//! Example: `blkio.throttle.write_iops_device` says 150; in each second but the first and the last redis-server sent 135 writes and
+//! kworker/0:2 15, which were in the device for a tenth of the time.
 
 use crate::thresholds::cgroup_limit::{BUSY, ENOUGH, MEAN, SLICE};
 use life::Class;
-use stats::{Device, Second};
-use trace::DevId;
+use std::collections::BTreeMap;
+use trace::{DevId, Nanos};
+use waits::{Asked, Second, Table};
 
 /// A limit of a control group for one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,19 +46,40 @@ pub(crate) fn limits(file: &str, value: &str, dev: DevId) -> Vec<Limit> {
     }
 }
 
+/// The pace of a task that a limit sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pace {
+    /// So many a second.
+    pub rate: u64,
+    /// The part of the time in which its requests were in the device.
+    pub in_device: f64,
+}
+
 impl Limit {
-    /// How many a second there were, if that is what it lets through and the device is not what sets the pace.
-    pub fn sets_the_pace_of(&self, device: &Device) -> Option<u64> {
-        let step = device.series.step().seconds();
-        let rates: Vec<f64> = device.series.cells().map(|(_, second)| self.count(second) / step).collect();
+    /// The pace of a task's I/O to a device, if that is what it lets through and the device is not what sets it.
+    pub fn sets_the_pace_of(&self, task: &str, dev: DevId, table: &Table) -> Option<Pace> {
+        let mut seconds = BTreeMap::<Nanos, Second>::new();
+        let is_its = |asked: Asked| matches!(asked, Asked::Bio(class) if self.is_of(class));
+        let all = table.victims().filter(|(_, v, _)| v.dev == dev && is_its(v.asked));
+        for (id, _, _) in all.filter(|(_, v, _)| *v.task == *task || sends_what_was_held(&v.task)) {
+            for (at, second) in table.seconds().of(id) {
+                seconds.entry(at).or_default().add(&second);
+            }
+        }
+        let step = table.seconds().width() as f64;
         // The recording begins and ends within a second.
-        let whole = rates.get(1..rates.len().saturating_sub(1))?;
-        let mean = whole.iter().sum::<f64>() / whole.len() as f64;
+        let whole: Vec<Second> = seconds.into_values().skip(1).collect();
+        let (_, whole) = whole.split_last()?;
+        let mean = |of: &dyn Fn(&Second) -> f64| {
+            whole.iter().map(|second| of(second) / step).sum::<f64>() / whole.len() as f64
+        };
+        let rate = mean(&|second| self.count(second));
         let limit = self.a_second as f64;
-        let is_near = |rate: &f64| (rate - limit).abs() <= SLICE * limit;
+        let is_near = |second: &Second| (self.count(second) / step - limit).abs() <= SLICE * limit;
         let is_it =
-            whole.len() >= ENOUGH && (mean - limit).abs() <= MEAN * limit && whole.iter().all(is_near);
-        (is_it && device.depth.busy() < BUSY).then_some(mean as u64)
+            whole.len() >= ENOUGH && (rate - limit).abs() <= MEAN * limit && whole.iter().all(is_near);
+        let in_device = mean(&|second| second.ns as f64 / 1e9);
+        (is_it && in_device < BUSY).then_some(Pace { rate: rate as u64, in_device })
     }
 
     /// Whether it is about such I/O.
@@ -70,12 +92,20 @@ impl Limit {
     }
 
     fn count(&self, second: &Second) -> f64 {
-        let classes = Class::ALL.into_iter().filter(|class| self.is_of(*class)).map(Class::index);
-        match self.bytes {
-            true => classes.map(|class| second.bytes[class].0 as f64).sum(),
-            false => classes.map(|class| second.completed[class] as f64).sum(),
+        if self.bytes {
+            second.bytes as f64
+        } else {
+            second.ops as f64
         }
     }
+}
+
+/// Whether a task may be the worker that sends what limits held back, whosever it is (`kthrotld`, block/blk-throttle.c): one that is bound
+/// to a processor.
+///
+/// Example: `kworker/0:2`; not `kworker/u8:1`, which writes back.
+fn sends_what_was_held(task: &str) -> bool {
+    task.strip_prefix("kworker/").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -8,13 +8,12 @@ use crate::block::at_limit::{limits, Limit};
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
-use crate::thresholds::cgroup_limit::MOSTLY_ITS;
+use crate::remedy::Action;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::words::{count, size};
 use crate::{Cause, Judge};
 use evidence::{Fact, System};
 use ledger::Reason;
-use life::Class;
 use trace::{Bytes, DevId, Nanos};
 use waits::is_kernel_thread;
 
@@ -39,16 +38,22 @@ struct Set<'a> {
 fn judge(case: &mut Case) -> Verdict {
     let what = "throttled by their cgroup's limit, before the block layer queued them";
     let waited = Waited::new(what, |_, reason| reason == Reason::CgroupLimit);
-    let (v, found) = match by_pace(case) {
-        Some(found) => found,
-        None => waited.ask(case, CAUSE.name),
+    let (v, found, met) = match by_pace(case) {
+        Some(paced) => (paced.verdict, paced.groups, paced.limits),
+        None => {
+            let (v, found) = waited.ask(case, CAUSE.name);
+            (v, found, vec![])
+        }
     };
     if v.verdict == Answer::Rejected {
         return v;
     }
     let sets = sets(case.system);
     let is_told = |set: &&Set| v.verdict == Answer::Found || is_of_recorded(case, &set.value.value);
-    let told: Vec<&Set> = sets.iter().filter(is_told).collect();
+    let mut told: Vec<&Set> = sets.iter().filter(is_told).collect();
+    let is_met =
+        |set: &&Set| met.iter().any(|(dev, limit)| limits(set.file, &set.value.value, *dev).contains(limit));
+    told.sort_by_key(|set| !is_met(set));
     let v = told.iter().fold(v.clone(), |v, set| {
         v.because(proof!(
             "{path} says {replace} ({at})",
@@ -75,48 +80,51 @@ fn sets(system: &System) -> Vec<Set<'_>> {
         .collect()
 }
 
-/// Found where only blocks were recorded, and they come at just the rate of a limit; with the groups that it is about.
-fn by_pace(case: &Case) -> Option<(Verdict, Vec<usize>)> {
+/// Limits that set the pace of what is seen.
+struct Paced {
+    verdict: Verdict,
+    /// The groups that it is about.
+    groups: Vec<usize>,
+    /// The limits, each with its device.
+    limits: Vec<(DevId, Limit)>,
+}
+
+/// Found where only blocks were recorded, and they come at just the rate of a limit.
+fn by_pace(case: &Case) -> Option<Paced> {
     if !case.facts.operations.is_empty() {
         return None;
     }
     let sets = sets(case.system);
     let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::Medium);
-    for (number, group) in case.groups() {
-        let Some(device) = case.facts.device(group.dev) else { continue };
+    let mut met = vec![];
+    // Whoever is held back before it is seen loses little of what is seen.
+    for (number, group) in case.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin()) {
         let limits = sets.iter().flat_map(|set| limits(set.file, &set.value.value, group.dev));
         let limits: Vec<Limit> = limits.filter(|limit| limit.is_of(group.class)).collect();
         // Of many limits one is met by chance; and whose I/O it is must be known, as the group that a task is in is not.
         let only = |limit: &&Limit| limits.iter().all(|other| other.bytes != limit.bytes || other == *limit);
-        let Some((limit, rate)) =
-            limits.iter().filter(only).find_map(|limit| Some((limit, limit.sets_the_pace_of(device)?)))
-        else {
-            continue;
-        };
-        let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| limit.is_of(*class)).collect();
-        // Reads that a limit held back are sent by the kernel's worker, whosever they are; what it writes may be anybody's.
-        let sender = case.main_task_of(device, &classes, |task| !(limit.reads && is_kernel_thread(task)));
-        if sender.is_none_or(|(task, part)| *task != *group.task || part < MOSTLY_ITS) {
-            continue;
-        }
+        let pace = |limit: &Limit| limit.sets_the_pace_of(&group.task, group.dev, &case.facts.waits);
+        let held = limits.iter().filter(only).find_map(|limit| Some((limit, pace(limit)?)));
+        let Some((limit, pace)) = held.filter(|_| !is_kernel_thread(&group.task)) else { continue };
         let said = |n: u64| match limit.bytes {
             true => size(Bytes(n)),
             false => format!("{} operations", count(n)),
         };
         v = v.about(number).because(proof!(
-            "{task}'s {what} on {name} came at {rate} a second, second by second what a limit lets through ({limit}), and {name} was idle for \
-             {idle} of the time",
+            "{task}'s {what} on {name} came at {rate} a second, second by second what a limit lets through ({limit}), and were in {name} for \
+             {in_device} of the time",
             task = group.task,
             what = group.words(),
             name = case.name(group.dev),
-            rate = Text(said(rate)),
+            rate = Text(said(pace.rate)),
             limit = Text(said(limit.a_second)),
-            idle = Share(1.0 - device.depth.busy())
+            in_device = Share(pace.in_device)
         ));
-        v.throughout.push((number, 1.0 - device.depth.busy()));
+        met.push((group.dev, *limit));
+        v.throughout.push((number, 1.0 - pace.in_device));
     }
     let groups: Vec<usize> = v.throughout.iter().map(|(number, _)| *number).collect();
-    (!groups.is_empty()).then(|| (v.about_all(), groups))
+    (!groups.is_empty()).then(|| Paced { verdict: v.about_all(), groups, limits: met })
 }
 
 fn remedies(mut v: Verdict, case: &Case, told: &[&Set], found: Vec<usize>) -> Verdict {
@@ -151,8 +159,10 @@ fn remedies(mut v: Verdict, case: &Case, told: &[&Set], found: Vec<usize>) -> Ve
     }
     v.try_this(
         "see which limits are set, and for which cgroups",
-        "grep -r . /sys/fs/cgroup --include=io.max --include=io.latency \
+        Action::look(
+            "grep -r . /sys/fs/cgroup --include=io.max --include=io.latency \
          --include=blkio.throttle.*_device 2>/dev/null",
+        ),
     )
     .unless("the task just as slow outside its cgroup")
 }

@@ -7,7 +7,7 @@
 use crate::case::Case;
 use crate::paths::{awakener, Waited};
 use crate::proof::proof;
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::target::Target;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge};
@@ -56,14 +56,14 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                     "find out who writes the settings of {name}, and stop that while there is load: udev \
                          rules, tuned, a cron job"
                 ),
-                format!(
+                Action::look(format!(
                     "auditctl -w /sys/block/{name}/queue -p w -k iowhy; sleep 60; ausearch -k iowhy -i | \
                      tail; auditctl -W /sys/block/{name}/queue -p w -k iowhy"
-                ),
+                )),
             )
             .try_this(
                 "see which udev rules set queue attributes at each event",
-                "grep -rn 'ATTR{queue/' /etc/udev/rules.d /usr/lib/udev/rules.d",
+                Action::look("grep -rn 'ATTR{queue/' /etc/udev/rules.d /usr/lib/udev/rules.d"),
             );
     }
     v.unless("operations just as slow while nothing writes to /sys/block/DEVICE/queue")

@@ -117,7 +117,9 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
             .without(proof!("the limit that is set: {queue}/nr_requests was not recorded", queue))
             .try_this(
                 format!("see what limits it to {most}"),
-                format!("grep -H . {queue}/scheduler {queue}/nr_requests /sys/block/{name}/mq/*/nr_tags"),
+                Action::look(format!(
+                    "grep -H . {queue}/scheduler {queue}/nr_requests /sys/block/{name}/mq/*/nr_tags"
+                )),
             );
     };
     let none = settings.and_then(Settings::scheduler).is_none_or(|s| s.value == "none");

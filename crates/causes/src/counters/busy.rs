@@ -8,6 +8,7 @@ use super::say::{judged, number, plain, In};
 use super::thresholds::busy::{BUSY, LEAST_QUEUE, LONG_WAIT};
 use super::thresholds::evidence::REPORTS;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Reading, Row, Run};
 use trace::Nanos;
@@ -113,11 +114,11 @@ pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
             .without("what it hangs on: the kernel's log of these seconds (dmesg -T), and iowhy record")
             .try_this(
                 "check the device itself: errors, link resets, temperature",
-                format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}"),
+                Action::look(format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}")),
             )
             .try_this(
                 "the kernel logs resets and timeouts",
-                "dmesg -T | grep -iE 'reset|timeout|error|hung'",
+                Action::look("dmesg -T | grep -iE 'reset|timeout|error|hung'"),
             ),
     )
 }
@@ -162,7 +163,7 @@ pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
     Some(
         v.unless("requests just as slow with few others in the device")
             .without("who sends them and who waits: iowhy record")
-            .try_this("which task loads it", "pidstat -d 1 10; iotop -oa"),
+            .try_this("which task loads it", Action::look("pidstat -d 1 10; iotop -oa")),
     )
 }
 

@@ -8,7 +8,7 @@ use super::say::{number, In};
 use super::thresholds::evidence::REQUESTS;
 use super::thresholds::fsync::{MOSTLY, NOTABLE};
 use crate::proof::proof;
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Reading, Syncs as Of};
 use trace::Nanos;
@@ -80,12 +80,12 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
         .try_on(
             Acts::Victim,
             "sync once after several writes: a sync of many costs as much as a sync of one",
-            "strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID",
+            Action::look("strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID"),
         )
         .try_this(
             "a device with power-loss protection answers a flush without emptying its cache; see whether \
                      the kernel sends it any",
-            "grep -H . /sys/block/*/queue/write_cache",
+            Action::look("grep -H . /sys/block/*/queue/write_cache"),
         ),
     )
 }

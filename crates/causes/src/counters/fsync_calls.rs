@@ -7,6 +7,7 @@ use super::say::{number, In};
 use super::thresholds::evidence::REQUESTS;
 use super::thresholds::fsync::MOSTLY;
 use crate::proof::{proof, Proof};
+use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Reading, Row, Run};
 use trace::Nanos;
@@ -50,7 +51,7 @@ pub(super) fn judge(cause: &'static str, mails: &[Mail]) -> Option<Verdict> {
             .try_this(
                 "a device with power-loss protection answers a flush without emptying its cache; see whether the \
                  kernel sends it any",
-                "grep -H . /sys/block/*/queue/write_cache",
+                Action::look("grep -H . /sys/block/*/queue/write_cache"),
             ),
     )
 }

@@ -7,6 +7,7 @@
 use super::say::In;
 use super::thresholds::hung::MANY;
 use crate::proof::{proof, Proof};
+use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use operation::Wait;
 use std::collections::BTreeMap;
@@ -84,11 +85,11 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             .without(end)
             .try_this(
                 "the kernel logs errors, timeouts and resets",
-                "dmesg -T | grep -iE 'error|timeout|reset|abort'",
+                Action::look("dmesg -T | grep -iE 'error|timeout|reset|abort'"),
             )
             .try_this(
                 "all blocked tasks with their stacks, if these are not all",
-                "echo w > /proc/sysrq-trigger; dmesg | tail -500",
+                Action::look("echo w > /proc/sysrq-trigger; dmesg | tail -500"),
             ),
     )
 }

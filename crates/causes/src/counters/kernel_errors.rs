@@ -10,6 +10,7 @@ use super::say::judged;
 use super::thresholds::evidence::LINES;
 use super::thresholds::kernel_errors::MANY_LINES;
 use crate::proof::{proof, Proof};
+use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use evidence::is_device_name;
 use tooltext::{Mail, Number, Row};
@@ -121,9 +122,12 @@ pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
             .without("how long I/O waited for them: iowhy record")
             .try_this(
                 "what the device reports: pending and reallocated sectors, link errors",
-                format!("smartctl -a /dev/{device}"),
+                Action::look(format!("smartctl -a /dev/{device}")),
             )
-            .try_this("first copy what can still be read", format!("ddrescue /dev/{device} IMAGE MAP")),
+            .try_this(
+                "first copy what can still be read",
+                Action::look(format!("ddrescue /dev/{device} IMAGE MAP")),
+            ),
     )
 }
 
@@ -144,17 +148,17 @@ pub(super) fn resets(mails: &[Mail]) -> Option<Verdict> {
     let remedy = if is_nvme {
         v.try_this(
             "what the drive counted: media errors, temperature, wear; and the newest firmware",
-            format!("nvme smart-log /dev/{device}; nvme error-log /dev/{device}"),
+            Action::look(format!("nvme smart-log /dev/{device}; nvme error-log /dev/{device}")),
         )
         .try_this(
             "it may fail to wake from a power-saving state: test without them, by adding to the kernel command line: \
              nvme_core.default_ps_max_latency_us=0 pcie_aspm=off",
-            "cat /proc/cmdline",
+            Action::look("cat /proc/cmdline"),
         )
     } else {
         v.try_this(
             "a reset at full speed points to cable, power or backplane: replace them one by one; the device counts link errors (UDMA_CRC_Error_Count)",
-            "smartctl -x /dev/DISK | grep -iE 'crc|phy|timeout'",
+            Action::look("smartctl -x /dev/DISK | grep -iE 'crc|phy|timeout'"),
         )
         .try_this(
             "the link may fail to wake from power saving: test without it",

@@ -88,7 +88,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                 "which lock or cache line it is: perf c2c record, perf lock contention; and how long \
                      fsync waits in the log: iowhy record",
             )
-            .try_this(
+            .try_proven(
                 "confines the workload to few processors, which keeps the log's data in their \
                      cache; it may then lack processors",
                 "taskset -c 0-3 COMMAND",

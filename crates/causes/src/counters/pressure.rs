@@ -8,6 +8,7 @@
 use super::say::{number, In};
 use super::thresholds::pressure::NOTICED;
 use crate::proof::{proof, Proof};
+use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Row};
 use trace::Nanos;
@@ -92,7 +93,7 @@ pub(super) fn memory(mails: &[Mail]) -> Option<Verdict> {
             .without("which tasks free memory or swap, and how long each time: iowhy record; vmstat 1 shows swapping (si, so)")
             .try_this(
                 "find out whether the machine or one control group is short of memory",
-                "grep -H . /proc/pressure/memory; grep -H full /sys/fs/cgroup/*/memory.pressure /sys/fs/cgroup/*/*/memory.pressure",
+                Action::look("grep -H . /proc/pressure/memory; grep -H full /sys/fs/cgroup/*/memory.pressure /sys/fs/cgroup/*/*/memory.pressure"),
             ),
     )
 }

@@ -93,7 +93,7 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
         ));
     }
     let Some(faster) = faster.filter(|_| differ) else { return Some(v) };
-    Some(v.try_this("the limit that was faster there", Action::set(device, LIMIT, faster / 1024.0)))
+    Some(v.try_proven("the limit that was faster there", Action::set(device, LIMIT, faster / 1024.0)))
 }
 
 /// The same tool's rate under the smaller and the larger limit.
@@ -187,7 +187,7 @@ pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
     let best = claimed("optimal request size")
         .first()
         .map_or(String::new(), |o| format!("; or the {} that the device reports as optimal", kib(o)));
-    Some(v.try_this(
+    Some(v.try_proven(
         format!(
             "the smaller limit, which was faster there{best}; large sequential I/O takes more \
              requests"

@@ -8,6 +8,7 @@ use super::say::{judged, quantity, times, In};
 use super::thresholds::evidence::{REPORTS, REQUESTS};
 use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
 
@@ -63,7 +64,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             .without("what it waits for: iowhy record with all members; the kernel's log of errors")
             .try_this(
                 "check the disk: pending and reallocated sectors, link errors. One that rereads sectors again and again is failing",
-                format!("smartctl -a /dev/{name}"),
+                Action::look(format!("smartctl -a /dev/{name}")),
             )
             .try_this(
                 "a disk that gives up after seconds, not minutes, lets the array answer from the others \

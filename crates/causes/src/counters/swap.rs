@@ -7,6 +7,7 @@ use super::say::{number, In};
 use super::thresholds::evidence::INTERVALS;
 use super::thresholds::swap::{LEAST_RATE, MOSTLY};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Row};
 use trace::Nanos;
@@ -45,7 +46,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             .without("who waits for it, and how long each time: iowhy record while it swaps")
             .try_this(
                 "see who has most in swap",
-                "grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show",
+                Action::look("grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show"),
             )
             .try_this(
                 "keep swapped pages compressed in memory: costs processor time, and memory for the pool",

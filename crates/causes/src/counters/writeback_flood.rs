@@ -105,7 +105,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             words(calm.beside),
             figure(calm, "max")
         );
-        v = v.try_this(text, command);
+        v = v.try_proven(text, command);
     }
     Some(v)
 }

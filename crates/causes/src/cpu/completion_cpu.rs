@@ -99,10 +99,10 @@ fn processors(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
                 "see what runs on CPU {worst}: real-time tasks (class FF, RR) and busy ones; move them \
                  with taskset -cp CPUS PID"
             ),
-            format!(
+            Action::look(format!(
                 "ps -eLo psr,cls,rtprio,pcpu,pid,comm --sort=-pcpu | awk 'NR == 1 || $1 == {worst}' | \
                  head -20"
-            ),
+            )),
         )
         .try_this(
             "run ksoftirqd before ordinary tasks: it completes requests at once and preempts them for \
@@ -124,6 +124,6 @@ fn processors(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
         format!(
             "see where the device's interrupts go; move them off CPU {worst}, where the driver allows it"
         ),
-        "cat /proc/interrupts; grep . /proc/irq/*/effective_affinity_list",
+        Action::look("cat /proc/interrupts; grep . /proc/irq/*/effective_affinity_list"),
     )
 }

@@ -5,7 +5,7 @@ use crate::case::{is_named, Case};
 use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths::Waited;
 use crate::proof::proof;
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::thresholds::cpu_wait::MOSTLY;
 use crate::verdict::Verdict;
 use crate::words::{shell, time};
@@ -52,7 +52,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     }
     v = v.try_this(
         "see who uses the processors (%CPU), and how many tasks wait (pressure)",
-        "top -b -n1 | head -20; cat /proc/pressure/cpu",
+        Action::look("top -b -n1 | head -20; cat /proc/pressure/cpu"),
     );
     // Weights and nice values count among the tasks of one cgroup or session only (sched(7), "The autogroup feature").
     if let Some(task) = slow_task(case, groups) {

@@ -11,7 +11,7 @@ use crate::case::Case;
 use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths;
 use crate::proof::proof;
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Judge};
 use stats::TAIL_SHARE;
@@ -60,7 +60,10 @@ fn judge(case: &mut Case) -> Verdict {
                          none of their times: a timer around the calls counts it as slow I/O",
             slowest
         ))
-        .try_this("see who had the processor meanwhile", "top -b -n1 | head -20; cat /proc/pressure/cpu")
+        .try_this(
+            "see who had the processor meanwhile",
+            Action::look("top -b -n1 | head -20; cat /proc/pressure/cpu"),
+        )
         .try_on(
             Acts::Victim,
             "give the task more weight than the busy ones",

@@ -8,6 +8,7 @@ use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
 use crate::memory::page_fault_read;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY};
 use crate::thresholds::device_stall::LONG;
@@ -215,15 +216,15 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     if slow.group.class != Class::Read {
         return v.try_this(
             "measure what a synchronous write takes on this device; a better device gains the difference",
-            format!(
+            Action::look(format!(
                 "fio --name=sync --directory=DIR-ON-{name} --rw=write --bs=4k --size=64M --fsync=1 \
                  --runtime=10 --time_based"
-            ),
+            )),
         );
     }
     v.try_this(
         "read the files into memory before they are needed, several at a time: a device with a queue serves them together",
         "find DIR -type f -print0 | xargs -0 -n 16 -P 8 cat > /dev/null",
     )
-    .try_this("see how much is cached and how much is evicted: more memory keeps the files cached", "vmstat 1 5; grep -E 'Cached|Active|Inactive' /proc/meminfo")
+    .try_this("see how much is cached and how much is evicted: more memory keeps the files cached", Action::look("vmstat 1 5; grep -E 'Cached|Active|Inactive' /proc/meminfo"))
 }

@@ -12,7 +12,7 @@ use crate::device::device_saturated;
 use crate::met;
 use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::target::Target;
 use crate::thresholds::healthy::NOT_ITS_OWN;
@@ -239,8 +239,10 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     };
     v.try_this(
         "run it at another time of day, if a timer or cron starts it",
-        "systemctl list-timers --all; grep -r . \
+        Action::look(
+            "systemctl list-timers --all; grep -r . \
          /etc/cron.d /etc/crontab",
+        ),
     )
 }
 

@@ -145,6 +145,6 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     }
     v.try_this(
         "see what the driver and the adapter report; other hosts at the same storage port share its queue",
-        format!("dmesg | grep -iE '{name}|queue full|task set full|busy'"),
+        Action::look(format!("dmesg | grep -iE '{name}|queue full|task set full|busy'")),
     )
 }

@@ -7,6 +7,7 @@
 
 use crate::case::Case;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Judge};
 use ledger::Reason;
@@ -53,15 +54,15 @@ fn judge(case: &mut Case) -> Verdict {
             proof
                 .try_this(
                     "see what the kernel and the device report",
-                    format!("dmesg | grep -i {name}; smartctl -a /dev/{name}; smartctl -l error /dev/{name}"),
+                    Action::look(format!("dmesg | grep -i {name}; smartctl -a /dev/{name}; smartctl -l error /dev/{name}")),
                 )
                 .try_this(
                     "copy its data while it can be read, then replace it, its cable or its path",
-                    format!("ddrescue -d /dev/{name} IMAGE MAPFILE"),
+                    Action::look(format!("ddrescue -d /dev/{name} IMAGE MAPFILE")),
                 )
                 .try_this(
                     "SCSI: see how long a command may take before it is aborted (30 s by default); lower it only where another path takes over",
-                    format!("cat /sys/block/{name}/device/timeout"),
+                    Action::look(format!("cat /sys/block/{name}/device/timeout")),
                 ),
         );
     }

@@ -9,6 +9,7 @@
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::{proof, Proof};
+use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
@@ -141,7 +142,7 @@ fn queue_or_not(slow: &Slow, device: Nanos, name: &str) -> Proof {
 fn remedies(v: Verdict, name: &str, dev: DevId) -> Verdict {
     v.try_this(
         "check the device itself: sectors that are hard to read, wear, link errors, temperature",
-        format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}"),
+        Action::look(format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}")),
     )
     .try_this(
         "tell flash which blocks are free: its garbage collection then has more room (not under load)",
@@ -149,7 +150,7 @@ fn remedies(v: Verdict, name: &str, dev: DevId) -> Verdict {
     )
     .try_this(
         "a virtual disk: look at the host, or the volume's own numbers, at the same second",
-        format!("iowhy events CAPTURE | grep -w {dev}"),
+        Action::look(format!("iowhy events CAPTURE | grep -w {dev}")),
     )
 }
 

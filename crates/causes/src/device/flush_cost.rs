@@ -7,7 +7,8 @@
 //!
 //! Example: a read that takes 0.2 ms alone is issued while postgres' flush of 6 ms is in the device: 5.8 ms are the flush's.
 
-use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::case::{is_named, Case, Claimable, MIN_SHARE};
+use crate::device::background_task::works_for_others;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
@@ -109,15 +110,12 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
                 d2c_p99 = Nanos(data.d2c.quantile(0.99))
             ));
     }
-    let who = case.main_task(slow.on, &[Class::SyncWrite]);
     let cache = case.settings(slow.on.id).and_then(|s| s.write_cache());
-    let sender = who.map_or("the writing task".into(), |(task, share)| {
-        format!("{task}, which sent {} of the synchronous writes", percent(share))
-    });
+    let sender = sender(case, slow);
     v = v.try_on(
         Acts::Victim,
         format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
-        "strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID",
+        Action::look("strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID"),
     );
     match &cache {
         Some(c) if c.value == WriteCache::Back => {
@@ -159,5 +157,18 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
             )),
         ),
         _ => v,
+    }
+}
+
+/// Who asks for the flushes: the task of slow operations that sync, else who sent most of the synchronous writes and not for others, as a
+/// journal does.
+fn sender(case: &Case, slow: &Slow) -> String {
+    let syncs = matches!(slow.class, Class::Flush | Class::SyncWrite) && slow.group.op.is_some();
+    if syncs && is_named(&slow.group.task) {
+        return slow.group.task.clone();
+    }
+    match case.main_task_of(slow.on, &[Class::SyncWrite], |task| !works_for_others(task)) {
+        Some((task, share)) => format!("{task}, which sent {} of the synchronous writes", percent(share)),
+        None => "the writing task".into(),
     }
 }

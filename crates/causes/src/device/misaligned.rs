@@ -9,7 +9,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::{proof, Proof};
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::slow::Slow;
 use crate::thresholds::misaligned::{HABIT, LONGER};
@@ -133,10 +133,10 @@ fn remedies(mut v: Verdict, case: &Case, device: &stats::Device, name: &str) -> 
     v.try_this(
         "see whether a partition begins within a block (the numbers must be multiples of 8); if so, copy it \
              to one that begins at a MiB",
-        format!(
+        Action::look(format!(
             "grep . /sys/block/{name}/*/start /sys/block/{name}/alignment_offset \
              /sys/block/{name}/queue/physical_block_size"
-        ),
+        )),
     )
     .try_on(
         Acts::Victim,

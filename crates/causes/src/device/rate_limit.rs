@@ -18,7 +18,7 @@ use crate::device::background_task::leads_to_the_device;
 use crate::device::even::{apart, clock, even, is_even, spread, within};
 use crate::device::healthy::rotational;
 use crate::proof::{proof, Proof};
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::rate_limit::{
@@ -319,9 +319,9 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
             )
             .try_this(
                 "fewer, larger operations: most limits count operations of up to 256 KiB as one",
-                format!(
+                Action::look(format!(
                     "grep -H . /sys/block/{name}/queue/max_sectors_kb /sys/block/{name}/queue/read_ahead_kb"
-                ),
+                )),
             ),
     };
     v.try_on(

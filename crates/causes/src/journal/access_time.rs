@@ -66,7 +66,7 @@ fn judge(case: &mut Case) -> Verdict {
     }
     v.try_this(
         "make it permanent: noatime among the options of the file system in /etc/fstab",
-        "findmnt -o TARGET,OPTIONS",
+        Action::look("findmnt -o TARGET,OPTIONS"),
     )
     .unless("reads just as slow with noatime")
 }

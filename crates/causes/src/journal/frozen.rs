@@ -6,6 +6,7 @@
 use crate::case::Case;
 use crate::paths::{awakener, Waited};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge};
 use ledger::Reason;
@@ -38,7 +39,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     }
     v.try_this(
         "see what freezes it: backup agents and snapshots call fsfreeze, or dmsetup suspend",
-        "bpftrace -e 'kprobe:freeze_super { printf(\"%s %d\\n\", comm, pid); }'",
+        Action::look("bpftrace -e 'kprobe:freeze_super { printf(\"%s %d\\n\", comm, pid); }'"),
     )
     .unless("operations just as slow while nobody freezes the file system")
 }

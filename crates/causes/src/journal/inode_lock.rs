@@ -3,11 +3,12 @@
 //! A file has one lock for writers (i_rwsem). On XFS readers take it too, shared with each other; on ext4 a direct write that
 //! makes the file longer takes it alone. A task that waits for it waits for everything the holder does meanwhile, I/O
 //! included. What the holder did is in the ledger below the wait, and this cause claims it: without the lock none of it
-//! would have been waited for. But for what a limit of the cgroup held back: all together would wait for that as long.
+//! would have been waited for. But for what all together would wait for as long: a limit of their cgroup, a free tag, the journal.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{Paths, Waited};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge};
@@ -17,6 +18,16 @@ use std::collections::BTreeMap;
 
 /// Functions that write through the page cache: they take the lock alone, wherever they write (fs/ext4/file.c, fs/xfs/xfs_file.c).
 const BUFFERED: [&str; 2] = ["ext4_buffered_write_iter", "xfs_file_buffered_write"];
+
+/// What the holder waits for and others would wait for, too, if it did not hold the lock.
+const SHARED: [Wait; 6] = [
+    Wait::JournalCommit,
+    Wait::JournalHandle,
+    Wait::JournalBuffer,
+    Wait::JournalUpdates,
+    Wait::Tag,
+    Wait::WritebackThrottle,
+];
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -33,7 +44,8 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn for_the_lock(waits: Waits, reason: Reason) -> bool {
-    waits.has(Wait::InodeLock) && !matches!(reason, Reason::WaitCpu | Reason::CgroupLimit)
+    let is_shared = SHARED.iter().any(|wait| waits.has(*wait));
+    waits.has(Wait::InodeLock) && !is_shared && !matches!(reason, Reason::WaitCpu | Reason::CgroupLimit)
 }
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
@@ -67,12 +79,12 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     if let Some((at, inode)) = mount {
         v = v.try_this(
             "find out which file it is; then have its writers write less at a time, or give each its own file",
-            format!("find {} -xdev -inum {inode}", shell(&at)),
+            Action::look(format!("find {} -xdev -inum {inode}", shell(&at))),
         );
     }
     v = v.try_this(
         "see who else reads and writes that file, and how",
-        "strace -f -y -e trace=read,write,pread64,pwrite64,fallocate,ftruncate -p PID",
+        Action::look("strace -f -y -e trace=read,write,pread64,pwrite64,fallocate,ftruncate -p PID"),
     );
     if !buffered {
         v = v.try_this(

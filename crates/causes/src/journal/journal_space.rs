@@ -7,6 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::risk::Risk;
 use crate::thresholds::journal_space::LARGER;
 use crate::verdict::{Confidence, Verdict};
@@ -77,7 +78,7 @@ fn judge(case: &mut Case) -> Verdict {
         .and_then(|s| s.number("size"))
         .map_or(LARGER, |sectors| Bytes(sectors.value.saturating_mul(512) / 8));
     let mib = eighth.min(LARGER).0 >> 20;
-    v.try_this("see how large the journal is", format!("dumpe2fs -h /dev/{name} | grep -i journal"))
+    v.try_this("see how large the journal is", Action::look(format!("dumpe2fs -h /dev/{name} | grep -i journal")))
         .try_this(
             format!("make the journal {mib} MiB: costs its space, and \
                  a little more time to recover after a crash"),

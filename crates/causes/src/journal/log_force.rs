@@ -6,7 +6,7 @@
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::verdict::Verdict;
 use crate::words::shell;
@@ -49,7 +49,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     v.try_on(
         Acts::Victim,
         "fsync less often: one for several changes forces the log once (group commit)",
-        "strace -f -c -e trace=fsync,fdatasync -p PID",
+        Action::look("strace -f -c -e trace=fsync,fdatasync -p PID"),
     )
     .try_this(
         "larger log buffers, from the next mount on: fewer writes per force where many changes come together, \

@@ -8,6 +8,7 @@
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::risk::Risk;
 use crate::verdict::Verdict;
 use crate::words::shell;
@@ -42,7 +43,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                     "see how large the log of {} is (the line \"log\": bsize times blocks)",
                     mount.target
                 ),
-                format!("xfs_info {}", shell(&mount.target)),
+                Action::look(format!("xfs_info {}", shell(&mount.target))),
             );
     }
     v.try_this(

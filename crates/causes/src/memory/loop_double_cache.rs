@@ -12,6 +12,7 @@
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::{Cause, Judge};
 use operation::Wait;
@@ -65,14 +66,14 @@ fn judge(case: &mut Case) -> Verdict {
                 "if it stays off (column DIO): its file lies on a device with larger sectors, and the loop \
                      device must be set up again with --sector-size 4096; or that file system does not \
                      support direct I/O",
-                "losetup -l -O NAME,DIO,LOG-SEC,BACK-FILE",
+                Action::look("losetup -l -O NAME,DIO,LOG-SEC,BACK-FILE"),
             );
     }
     if !known {
         v.confidence = v.confidence.map(Confidence::less);
         v = v
             .without("which loop device has no direct I/O: losetup -l was not recorded")
-            .try_this("see which of them have direct I/O (column DIO)", "losetup -l")
+            .try_this("see which of them have direct I/O (column DIO)", Action::look("losetup -l"))
             .try_this("turn it on, at once and while it is in use", "losetup --direct-io=on /dev/loopN");
     }
     v.try_this(

@@ -8,6 +8,7 @@ use crate::case::Case;
 use crate::device::alone;
 use crate::paths::Waited;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
 use crate::{Cause, Judge};
 use ledger::Reason;
@@ -54,7 +55,7 @@ fn judge(case: &mut Case) -> Verdict {
     )
     .try_this(
         "lock the program's pages in memory, if it can (mlockall): its code then never waits for a disk",
-        "grep -E 'VmLck|VmExe|VmLib' /proc/PID/status",
+        Action::look("grep -E 'VmLck|VmExe|VmLib' /proc/PID/status"),
     )
     .unless("page faults just as slow with all files in memory")
 }

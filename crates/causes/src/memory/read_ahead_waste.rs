@@ -85,7 +85,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         Acts::Victim,
         "have the program declare random access: posix_fadvise(POSIX_FADV_RANDOM) turns read-ahead off for \
              the file",
-        "strace -f -y -e trace=pread64,read,lseek,fadvise64 -p PID",
+        Action::look("strace -f -y -e trace=pread64,read,lseek,fadvise64 -p PID"),
     ))
 }
 

@@ -30,8 +30,8 @@ fn found(case: &Case, v: Verdict, _: &[usize]) -> Verdict {
     v.try_this(
         "find out whether the machine or the task's cgroup is short of memory: the cgroup, if its own use is \
              near its limit",
-        "grep -H . /proc/pressure/memory; C=/sys/fs/cgroup/$(sed -n 's/^0:://p' /proc/PID/cgroup); grep -H . \
-             $C/memory.current $C/memory.max $C/memory.high",
+        Action::look("grep -H . /proc/pressure/memory; C=/sys/fs/cgroup/$(sed -n 's/^0:://p' /proc/PID/cgroup); grep -H . \
+             $C/memory.current $C/memory.max $C/memory.high"),
     )
     .try_on(
         Acts::Victim,

@@ -63,7 +63,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 Acts::Victim,
                 "write whole pages once, to new places: append in multiples of 4 KiB, or with O_DIRECT; a page that \
                  is never written again is never waited for",
-                "grep . /sys/block/*/queue/stable_writes",
+                Action::look("grep . /sys/block/*/queue/stable_writes"),
             )
             .try_this(turn_off.0, turn_off.1)
             .try_this(

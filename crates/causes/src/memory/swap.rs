@@ -5,7 +5,7 @@
 
 use crate::case::Case;
 use crate::paths::Waited;
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::verdict::Verdict;
 use crate::{Cause, Judge};
 use ledger::Reason;
@@ -27,7 +27,7 @@ pub const CAUSE: Cause = Cause {
 fn found(case: &Case, v: Verdict, _: &[usize]) -> Verdict {
     v.try_this(
         "see who has most in swap",
-        "grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show",
+        Action::look("grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show"),
     )
     .try_on(
         Acts::Victim,

@@ -7,7 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::raid::{self, Array, Judged, Question};
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::thresholds::raid_read_modify_write::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
@@ -197,7 +197,7 @@ fn whole_stripes(v: Verdict, case: &Case, array: &Array, name: &str, stripe: Opt
         _ => v.try_on(
             Acts::Victim,
             format!("write whole stripes: {whole} at multiples of {whole} need no reads (the number is in bytes)"),
-            format!("cat /sys/block/{name}/queue/optimal_io_size"),
+            Action::look(format!("cat /sys/block/{name}/queue/optimal_io_size")),
         ),
     }
 }

@@ -355,7 +355,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     if check {
         v = v.try_this(
             "see when it is started; choose a time of low load",
-            "systemctl list-timers 'mdcheck*'; cat /etc/cron.d/mdadm",
+            Action::look("systemctl list-timers 'mdcheck*'; cat /etc/cron.d/mdadm"),
         );
     }
     let no_bitmap = settings.and_then(|s| s.md()?.bitmap()).filter(|bitmap| !bitmap.value);

@@ -150,10 +150,10 @@ fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
     }
 }
 
-/// One in so many is read or written by another task: whose limit it is would not be known, unless the kernel's worker sends the reads
-/// that the limit held back.
+/// One in so many is read or written by another task, which is none of the limited one's I/O, unless it is the kernel's worker that sends what the
+/// limit held back.
 #[test]
-fn a_limit_beside_a_second_task_is_met_by_chance() {
+fn what_a_limit_lets_through_is_counted_with_what_it_held_back() {
     let of = |others: u64, called: &str, writes: bool| {
         let mut story = Story::default();
         story.called("fio", called);
@@ -171,9 +171,11 @@ fn a_limit_beside_a_second_task_is_met_by_chance() {
         story.verdict("cgroup-limit").verdict
     };
     assert_eq!([of(100, "tar", false), of(10, "tar", false)], [Answer::Found, Answer::CannotTell]);
-    let worker = "kworker/u8:1";
-    assert_eq!([of(100, worker, true), of(10, worker, true)], [Answer::Found, Answer::CannotTell]);
-    assert_eq!(of(10, worker, false), Answer::Found);
+    let writes_back = "kworker/u8:1";
+    assert_eq!([of(100, writes_back, true), of(10, writes_back, true)], [Answer::Found, Answer::CannotTell]);
+    for worker in ["kworker/0:2", "kworker/11:1"] {
+        assert_eq!([of(10, worker, true), of(2, worker, false)], [Answer::Found, Answer::Found], "{worker}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod because;
 mod claims;
+mod gain;
 mod precedence;
 mod rank;
 mod roles;
@@ -13,6 +14,7 @@ mod without;
 mod worth;
 
 pub use because::{Because, Source};
+pub use gain::Try;
 pub use precedence::{share_of_slowest, WORTH_SEEING};
 pub use roles::Roles;
 pub use victim::{tasks_of_cgroup, Sufferer};
@@ -97,6 +99,7 @@ impl Answer {
             return Answer::of_texts(e);
         }
         let mut victims = victim::all(e);
+        rank::held_first(e, &mut victims);
         let kind = kind(e, &victims);
         let most = victims.iter().map(|v| v.lost.0).max().unwrap_or(0);
         let all = victims.len();
@@ -157,8 +160,9 @@ impl Answer {
         }
     }
 
-    /// What to do first, at most [`MOST_REMEDIES`]: nothing that slows the victim for somebody else's sake, and whoever is named before others.
-    pub fn remedies<'a>(&self, e: &'a Explanation) -> Vec<&'a Remedy> {
+    /// What to do first, at most [`MOST_REMEDIES`]: nothing that slows the victim for somebody else's sake, whoever is named before
+    /// others, and no change of which nobody knows what it gains.
+    pub fn remedies<'a>(&self, e: &'a Explanation) -> Vec<Try<'a>> {
         let Some(v) = e.verdicts.iter().find(|v| Some(v.cause) == self.cause) else { return vec![] };
         let blamed = self.culprit.is_some();
         let victim = self.victims.first();
@@ -174,8 +178,8 @@ impl Answer {
             Acts::Culprit(_) if named.is_some() => 2,
             _ => 1,
         });
-        all.truncate(MOST_REMEDIES);
-        all
+        let tries = all.into_iter().map(|remedy| Try::of(remedy, v.cause, victim));
+        tries.filter(Try::is_founded).take(MOST_REMEDIES).collect()
     }
 
     /// The part of what all victims lost that nothing explains, 0 to 1; `None` where `explained` is.

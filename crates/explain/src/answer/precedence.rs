@@ -46,6 +46,9 @@ const OWN_LIMIT: &str = "cgroup-limit";
 /// The victim's own requests, in the device together.
 const QUEUE: &str = "device-saturated";
 
+/// Requests that wait in front of the device until fewer are in it.
+const HELD_BACK: &str = "writeback-throttle";
+
 /// A fifth of a time is what the eye sees at a glance: a cause that would spare less is not why all of it is slow.
 pub const WORTH_SEEING: f64 = 0.2;
 
@@ -59,6 +62,17 @@ const GENERAL_COUNTS: f64 = 0.5;
 /// How much of a time counts that a cause has.
 pub(super) fn counts(cause: &str) -> f64 {
     if GENERAL.contains(&cause) {
+        GENERAL_COUNTS
+    } else {
+        1.0
+    }
+}
+
+/// The part of a wait because of somebody that is gone without its cause. What is held back behind its own requests waits for these in the
+/// device then, as far as that does not serve them together. Measured without writeback throttling: 0.57, 0.68, and 0.76 of a latency were left
+/// where 0.95, 0.67, and 0.46 of it had been held back.
+pub(super) fn gone_without(cause: &str, kind: CulpritKind) -> f64 {
+    if cause == HELD_BACK && kind == CulpritKind::Own {
         GENERAL_COUNTS
     } else {
         1.0
@@ -91,6 +105,7 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     let counts_here = |v: &Verdict| match v.cause {
         "device-stall" if crowd < GENERAL_COUNTS * share(v) => 1.0,
         "device-stall" => GENERAL_COUNTS,
+        HELD_BACK => 1.0 - (1.0 - gone_without(HELD_BACK, CulpritKind::Own)) * own_part(victim, HELD_BACK),
         cause => counts(cause),
     };
     let weighed = found().map(|v| (counts_here(v) * share(v), v)).filter(|(part, _)| *part > 0.0);
@@ -125,7 +140,10 @@ fn slow_throughout<'a>(
     let throughout = || e.verdicts.iter().filter_map(|v| Some((v, part(v)?)));
     let (own, of_all) = throughout().find(|(v, _)| is_limit(v.cause)).or_else(|| throughout().next())?;
     let Some((_, best)) = best else { return Some(own) };
-    let spared = victim.lost.0 as f64 / victim.time.0.max(1) as f64 * victim.share_of(best.cause);
+    // What a limit holds back is not seen: what is seen is the rest of the time.
+    let is_unseen = is_limit(own.cause) && victim.lost_to(own.cause).0 == 0;
+    let seen = if is_unseen { 1.0 - of_all } else { 1.0 };
+    let spared = seen * victim.lost.0 as f64 / victim.time.0.max(1) as f64 * victim.share_of(best.cause);
     if is_limit(best.cause) || spared >= WORTH_SEEING {
         return None;
     }

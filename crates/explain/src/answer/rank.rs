@@ -5,10 +5,11 @@
 //! ([`Roles`](super::roles)), or a task that keeps many operations in flight and is no server, asks for throughput: it comes after
 //! whoever shares its disk and waits for each operation.
 
-use super::precedence::WORTH_SEEING;
+use super::precedence::{is_limit, WORTH_SEEING};
 use super::victim::Sufferer;
 use super::worth::NOTICED;
 use crate::explanation::Explanation;
+use causes::Answer;
 use life::Class;
 use stats::{Group, FEW};
 use std::cmp::Reverse;
@@ -71,6 +72,24 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         let lost = if nobody_noticed { of_the_clock(e, s, by) } else { by_the_clock(e, s, by) };
         (s.is_thin, runs_on, in_the_way, Reverse(lost))
     });
+}
+
+/// Where a limit held somebody back before its requests were seen, and for longer than the first victim lost, that one is told first.
+pub(crate) fn held_first(e: &Explanation, all: &mut [Sufferer]) {
+    let Some(first) = all.first().map(|s| of_the_clock(e, s, s.lost)) else { return };
+    let held = all.iter().enumerate().filter_map(|(at, s)| Some((held(e, s)?, at)));
+    let most = held.max_by_key(|(held, at)| (*held, Reverse(*at)));
+    if let Some((_, at)) = most.filter(|(held, _)| *held > first) {
+        all[..=at].rotate_right(1);
+    }
+}
+
+/// How long a limit held somebody back before its requests were seen; `None` where none did.
+fn held(e: &Explanation, s: &Sufferer) -> Option<Nanos> {
+    let found = e.verdicts.iter().filter(|v| is_limit(v.cause) && v.verdict == Answer::Found);
+    let unseen = found.filter(|v| s.lost_to(v.cause) == Nanos(0)).flat_map(|v| &v.throughout);
+    let part = unseen.filter(|(group, _)| *group == s.group).map(|(_, part)| *part).next()?;
+    Some(Nanos((part * e.facts.duration().0 as f64) as u64))
 }
 
 fn is_worth_seeing(part: Nanos, of: Nanos) -> bool {

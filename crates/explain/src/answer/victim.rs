@@ -2,8 +2,9 @@
 
 use super::because::{self, Because};
 use super::claims::Claims;
+use super::gain;
 use super::rank;
-use super::without::{self, Without};
+use super::without::{self, Latencies, Without};
 use super::worth::MOSTLY;
 use crate::blame::Which;
 use crate::explanation::Explanation;
@@ -54,6 +55,8 @@ pub struct Sufferer {
     pub(super) due: BTreeMap<&'static str, Nanos>,
     /// What would be without one culprit.
     pub without: Vec<Without>,
+    /// What would be without a cause.
+    pub relieved: BTreeMap<&'static str, Latencies>,
 }
 
 impl Sufferer {
@@ -126,6 +129,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         because: because::all(&e.facts, (number, group), which, lost, claims),
         due: because::due(&e.facts, (number, group), which, claims),
         without: without::each(e, group),
+        relieved: gain::of_each(e, (number, group), claims),
     }
 }
 

@@ -91,6 +91,11 @@ impl Predicted {
         Predicted { value, low, high: value + part(TOO_LOW) }
     }
 
+    /// Of a latency without a cause: the operations' own time, too, may be a little less.
+    pub(super) fn relieved(value: Nanos, now: Nanos, alone: Nanos) -> Predicted {
+        Predicted::of(value, now, Nanos((alone.min(value).0 as f64 * (1.0 - UNLIKE)) as u64))
+    }
+
     /// Of operations like those that did not meet somebody: these lie within so much, and so far off were they.
     fn like(value: Nanos, least: Nanos, within: [Nanos; 2]) -> Predicted {
         let [low, high] = within.map(|t| t.0 as f64);

@@ -179,6 +179,7 @@ pub(super) mod tests {
             because: vec![flushes(lost)],
             due: Default::default(),
             without: vec![],
+            relieved: Default::default(),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::line::line;
 use super::words::those;
-use causes::{Acts, Remedy};
-use explain::answer::{Answer, Because, Kind, Predicted, Refused, Source, Sufferer, Without};
+use causes::Acts;
+use explain::answer::{Answer, Because, Kind, Latencies, Predicted, Refused, Source, Sufferer, Without};
 use explain::blame::Which;
 use explain::Explanation;
 use life::Io;
@@ -61,6 +61,40 @@ struct Try {
     command: String,
     /// The target it acts on.
     on: On,
+    /// Whether anything is different afterwards; else it only looks.
+    changes: bool,
+    /// The first victim's latencies without what it acts on, the culprit or the cause; null where that is not known.
+    predicted: Option<Then>,
+    /// What came of it where it was tried; null where it was not.
+    tested: Option<Test>,
+}
+
+/// Predicted latencies.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Then {
+    /// The mean latency.
+    mean_ns: Span,
+    /// The median.
+    p50_ns: Span,
+    /// The p99; null of fewer than 100 operations.
+    p99_ns: Option<Span>,
+}
+
+/// What came of a remedy where it was tried: the same load on a test disk as it was and after the command.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Test {
+    /// In how many tests.
+    tests: usize,
+    /// The latency that fell, where it was the same in all.
+    latency: Option<&'static str>,
+    /// To how many times what it was: the least and the most.
+    times: [f64; 2],
+    /// A latency that rose, or null.
+    slower: Option<&'static str>,
+    /// To how many times what it was: the least and the most; null where none rose.
+    slower_times: Option<[f64; 2]>,
 }
 
 /// The target of a remedy.
@@ -114,6 +148,18 @@ struct Victim {
     because: Vec<Reason>,
     /// What would be without those who had most.
     without: Vec<Absence>,
+    /// What would be without each cause that has a part of what was lost.
+    relieved: Vec<Relieved>,
+}
+
+/// Predicted latencies without a cause.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Relieved {
+    /// The cause.
+    cause: &'static str,
+    #[serde(flatten)]
+    then: Then,
 }
 
 /// How long a victim's operations took, in nanoseconds.
@@ -221,14 +267,28 @@ pub(crate) fn to_json(e: &Explanation, a: &Answer) -> Answered {
     Answered { answer, victims, unexplained: a.unexplained().map(rounded) }
 }
 
-fn remedy(r: &Remedy) -> Try {
+fn remedy(offered: explain::answer::Try) -> Try {
+    let r = offered.remedy;
     let on = match &r.acts {
         Acts::Victim => On::Victim,
         Acts::Culprit(_) => On::Culprit,
         Acts::Device => On::Device,
         Acts::Host => On::Host,
     };
-    Try { what: r.what.clone(), command: r.command(), on }
+    Try {
+        what: r.what.clone(),
+        command: r.command(),
+        on,
+        changes: r.action.changes(),
+        predicted: offered.predicted.map(then),
+        tested: offered.tested.map(|t| Test {
+            tests: t.tests,
+            latency: t.latency,
+            times: t.times,
+            slower: t.slower.map(|(latency, _)| latency),
+            slower_times: t.slower.map(|(_, times)| times),
+        }),
+    }
 }
 
 /// A part, to a millionth.
@@ -267,6 +327,7 @@ fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Victim {
         alone_ns: v.alone.map(|[p50, p99]| Alone { p50, p99 }),
         because: v.because.iter().map(|b| because(b, v.lost)).collect(),
         without: v.without.iter().map(without).collect(),
+        relieved: v.relieved.iter().map(|(cause, l)| Relieved { cause, then: then(*l) }).collect(),
     }
 }
 
@@ -291,9 +352,16 @@ fn culprit(s: &Source) -> Culprit {
     }
 }
 
+fn then(l: Latencies) -> Then {
+    Then { mean_ns: span(l.mean), p50_ns: span(l.p50), p99_ns: l.p99.map(span) }
+}
+
+fn span(p: Predicted) -> Span {
+    Span { value: p.value, low: p.low, high: p.high }
+}
+
 /// Latencies without a task.
 pub(crate) fn without(w: &Without) -> Absence {
-    let span = |p: Predicted| Span { value: p.value, low: p.low, high: p.high };
     let then = w.then.ok();
     let (culprit, io) = match &w.who {
         Absent::Task(name) => (Some(name.to_string()), None),

@@ -109,8 +109,8 @@ fn by_the_slowest(e: &Explanation) -> &'static str {
 enum Part {
     /// Nothing was lost: each operation took what it takes alone.
     OwnPace,
-    /// It held requests back before they were seen: the device was idle for this part of the time.
-    Idle(f64),
+    /// It held requests back before they were seen: they were not in the device for this part of the time.
+    HeldBack(f64),
     /// Of the time of the slowest 1 %.
     OfSlowest(f64),
     /// Of what all operations lost.
@@ -126,7 +126,7 @@ impl Part {
         match (v.share_of(cause), throughout) {
             _ if OWN_PACE.contains(&cause) => Part::OwnPace,
             // Bios wait for a limit before they are seen.
-            (0.0, Some((_, idle))) => Part::Idle(*idle),
+            (0.0, Some((_, held))) => Part::HeldBack(*held),
             // What made some slow, and few of all.
             (of_lost, _) if of_slowest > 2.0 * of_lost => Part::OfSlowest(of_slowest),
             (of_lost, _) => Part::OfLost(of_lost),
@@ -154,9 +154,10 @@ pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option
     let of_lost = format!("{} of {the}{} that {who_lost} lost", percent(part), lost(v));
     let (first, second) = match Part::of(e, v, verdict.cause) {
         Part::OwnPace => (Some(format!("the device's own pace in {} of {whose}", time(v.time))), slowest("")),
-        Part::Idle(idle) => {
-            (Some(format!("{} of the time of {whose}, when the device was idle", percent(idle))), slowest(""))
-        }
+        Part::HeldBack(part) => (
+            Some(format!("{} of the time, in which none of {whose} was in the device", percent(part))),
+            slowest(""),
+        ),
         Part::OfSlowest(_) => (slowest(&format!(" of {whose}")), (part > 0.0).then_some(of_lost)),
         Part::OfLost(part) if part > 0.0 => (Some(of_lost), slowest("")),
         Part::OfLost(_) if verdict.share > 0.0 => {
@@ -180,7 +181,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     };
     let of_what = match Part::of(e, v, cause) {
         Part::OwnPace => format!("the device's own pace in {}", time(v.time)),
-        Part::Idle(idle) => format!("the device idle for {} of the time", percent(idle)),
+        Part::HeldBack(part) => format!("in the device for {} of the time", percent(1.0 - part)),
         Part::OfSlowest(part) => format!("{} of the slowest 1 %", percent(part)),
         Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e)),
     };

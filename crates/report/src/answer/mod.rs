@@ -1,6 +1,7 @@
 //! The answer in words: one sentence, then one screen, or JSON.
 
 mod blocks;
+mod gain;
 mod json;
 mod line;
 mod screen;
@@ -8,6 +9,7 @@ mod waited;
 mod words;
 
 pub(crate) use blocks::{Blocks, INDENT, LINES};
+pub(crate) use gain::with_gain;
 pub(crate) use json::{to_json, without as without_json, Absence, Answered};
 pub(crate) use line::explains;
 pub use line::line;

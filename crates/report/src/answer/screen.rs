@@ -2,6 +2,7 @@
 //! far to trust it. What does not fit goes, the least important first; `-v` has all.
 
 use super::blocks::{Blocks, INDENT, LINES};
+use super::gain::{told, with_gain};
 use super::line::line;
 use super::waited::{self, by_culprit, VICTIMS};
 use super::words::{confidence, lost, of, operations, NOT_EXPLAINED};
@@ -13,7 +14,6 @@ use explain::answer::{Answer, Kind, Sufferer, WORTH_SEEING};
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
 use std::collections::BTreeSet;
-use trace::Nanos;
 use units::words::{percent, time};
 use waits::Absent;
 
@@ -94,12 +94,13 @@ fn others(victim: &Sufferer, told: &Verdict) -> Option<String> {
     (!each.is_empty()).then(|| format!("also found, of what was lost: {}", each.join(", ")))
 }
 
-/// The remedies of the answer, each with what it does and costs.
+/// The remedies of the answer, each with what it does, costs and gains.
 fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
-    for (i, (remedy, rank)) in a.remedies(e).into_iter().zip(rank::REMEDIES).enumerate() {
+    for (i, (offered, rank)) in a.remedies(e).into_iter().zip(rank::REMEDIES).enumerate() {
         let heading = if i == 0 { "TRY    " } else { INDENT };
         let (first, other) = (format!("{heading}{}  ", i + 1), format!("{INDENT}   "));
-        page.command(&remedy.command(), &remedy.what, &first, &other, rank);
+        let said = with_gain(&offered, a.victims.first());
+        page.command(&offered.remedy.command(), &said, &first, &other, rank);
     }
 }
 
@@ -142,10 +143,7 @@ fn without(v: &Sufferer) -> Option<String> {
     let w = v.without.first()?;
     let Absent::Task(who) = &w.who else { return None };
     let then = w.then.ok()?;
-    let (what, predicted, now) = match then.p99 {
-        Some(p99) => ("p99", p99, v.latency[1]),
-        None => ("the mean", then.mean, Nanos(v.time.0 / v.count.max(1))),
-    };
+    let (what, predicted, now) = told(then.p99, then.mean, v);
     let now = time(now);
     Some(match bounds(predicted) {
         Bounds::Told { value, from, to } => {

@@ -4,7 +4,7 @@
 use super::escape::escape;
 use super::waits::waits;
 use super::Shown;
-use crate::answer::confidence;
+use crate::answer::{confidence, with_gain};
 use crate::screen::about;
 use crate::slow_rows::{slow_rows, Row};
 use crate::why::{found_by, remedies, sentence};
@@ -208,14 +208,15 @@ fn try_(shown: &Shown) -> String {
     let answer = Answer::of(e);
     let mut seen: Vec<String> = vec![];
     let mut out = String::new();
-    for remedy in remedies(e, &answer, &found_by(e, &answer)) {
+    for offered in remedies(e, &answer, &found_by(e, &answer)) {
+        let remedy = offered.remedy;
         if !seen.contains(&remedy.command()) {
             seen.push(remedy.command());
             let _ = writeln!(
                 out,
                 "<li><code class=\"command\">{}</code><br>{}</li>",
                 escape(&remedy.command()),
-                escape(&remedy.what)
+                escape(&with_gain(&offered, answer.victims.first()))
             );
         }
     }

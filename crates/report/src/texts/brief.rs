@@ -3,9 +3,10 @@
 
 use super::screen::trust_of;
 use super::table::{tables, Table};
-use crate::answer::{line, Blocks, INDENT, LINES};
+use crate::answer::{line, with_gain, Blocks, INDENT, LINES};
 use crate::screen::Style;
 use causes::{Answer as Judged, Verdict};
+use explain::answer::Try;
 use explain::numbers::cell;
 use explain::texts::{tools, Texts};
 use explain::{Answer, Explanation};
@@ -69,10 +70,12 @@ fn cause(page: &mut Blocks, v: &Verdict, others: &[&Verdict]) {
         }
     }
     page.gap(rank::GAP);
-    for (i, (remedy, rank)) in v.remedies.iter().zip(rank::REMEDIES).enumerate() {
+    let offered = v.remedies.iter().map(|r| Try::of(r, v.cause, None)).filter(Try::is_founded);
+    for (i, (offered, rank)) in offered.zip(rank::REMEDIES).enumerate() {
         let heading = if i == 0 { "TRY    " } else { INDENT };
         let (first, other) = (format!("{heading}{}  ", i + 1), format!("{INDENT}   "));
-        page.command(&remedy.command(), &remedy.what, &first, &other, rank);
+        let said = with_gain(&offered, None);
+        page.command(&offered.remedy.command(), &said, &first, &other, rank);
     }
 }
 

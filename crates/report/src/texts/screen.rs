@@ -2,7 +2,7 @@
 
 use super::table::{tables, Table};
 use crate::screen::{Screen, Style};
-use crate::why::{Found, Why};
+use crate::why::{offered, Found, Why};
 use causes::{Answer as Judged, Verdict};
 use explain::numbers::cell;
 use explain::texts::{tools, Texts};
@@ -53,7 +53,7 @@ pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
         unexplained: &[],
         title: causes::title_by_counters,
     });
-    s.try_(found.iter().flat_map(|(v, _)| &v.remedies));
+    s.try_(offered(&found, None), None);
     numbers(&texts.mails, &mut s);
     trust(&texts.mails, &mut s);
     s.out

@@ -1,0 +1,122 @@
+//! What remedies did when they were tried: the load ran on a test disk as it was, and again after the command
+//! (docs/corpus.md, "Proof by remedy").
+
+/// A line for each test: the cause, words of the command, the scenario, which latency, and to how many times what it was
+/// it fell; a latency that rose, and to how many times. `lab` tests that it says what was measured.
+const TESTS: &str = include_str!("tested.tsv");
+
+/// What came of a remedy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tested {
+    /// In how many tests.
+    pub tests: usize,
+    /// The latency that fell, if it was the same in all.
+    pub latency: Option<&'static str>,
+    /// To how many times what it was, 0 to 1: where it fell most, and where least.
+    pub times: [f64; 2],
+    /// A latency that rose, and to how many times: where it rose least, and where most.
+    pub slower: Option<(&'static str, [f64; 2])>,
+}
+
+/// One test.
+struct Test {
+    latency: &'static str,
+    times: f64,
+    slower: Option<(&'static str, f64)>,
+}
+
+/// What came of a remedy of a cause, by its command; `None` if none like it was tried.
+pub fn tested(cause: &str, command: &str) -> Option<Tested> {
+    let fits = |line: &&'static str| {
+        let mut fields = line.split('\t');
+        fields.next() == Some(cause) && fields.next().is_some_and(|words| command.contains(words))
+    };
+    let all: Vec<Test> = TESTS.lines().skip(1).filter(fits).filter_map(read).collect();
+    let first = all.first()?;
+    let is_same = all.iter().all(|test| test.latency == first.latency);
+    let slower = all.iter().find_map(|test| test.slower).map(|(latency, _)| {
+        let times = all.iter().filter_map(|test| test.slower).map(|(_, times)| times);
+        (latency, range(times))
+    });
+    Some(Tested {
+        tests: all.len(),
+        latency: is_same.then_some(first.latency),
+        times: range(all.iter().map(|test| test.times)),
+        slower,
+    })
+}
+
+fn read(line: &'static str) -> Option<Test> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [_, _, _, latency, times, slower, slower_times] = fields[..] else { return None };
+    let slower = slower_times.parse().ok().map(|times| (slower, times));
+    Some(Test { latency, times: times.parse().ok()?, slower })
+}
+
+fn range(times: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
+    [times.clone().fold(f64::INFINITY, f64::min), times.fold(0.0, f64::max)]
+}
+
+impl Tested {
+    /// In a sentence.
+    ///
+    /// Example: `tested 3 times: reads p99 fell to 5 to 34 %`.
+    pub fn words(&self) -> String {
+        let tests = match self.tests {
+            1 => "tested".to_string(),
+            n => format!("tested {n} times"),
+        };
+        let [least, most] = self.times.map(part);
+        let to = if least == most { least } else { format!("{} to {most}", least.trim_end_matches(" %")) };
+        let slower = self.slower.map_or(String::new(), |(latency, [least, most])| {
+            let to = if least == most { String::new() } else { format!("{least:.1} to ") };
+            format!(", {latency} rose to {to}{most:.1} times")
+        });
+        format!("{tests}: {} fell to {to}{slower}", self.latency.unwrap_or("latencies"))
+    }
+}
+
+/// What is less than a hundredth is not told more exactly.
+fn part(times: f64) -> String {
+    if times < 0.01 {
+        "< 1 %".into()
+    } else {
+        format!("{:.0} %", times * 100.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_read_and_its_cause_is_one() {
+        for line in TESTS.lines().skip(1) {
+            let test = read(line).unwrap_or_else(|| panic!("{line}"));
+            assert!(test.times < 1.0, "{line}");
+            let cause = line.split('\t').next().unwrap();
+            assert!(crate::all().iter().any(|c| c.name == cause), "{cause}");
+        }
+    }
+
+    #[test]
+    fn tests_of_the_same_command_are_told_together() {
+        let told = tested("background-task", "kill -STOP $(pgrep -x 'cp')").unwrap();
+        assert_eq!(told.words(), "tested 3 times: reads p99 fell to 5 to 34 %");
+        let told = tested("stable-page", "echo 0 > /sys/block/sda/queue/stable_writes").unwrap();
+        assert_eq!(told.words(), "tested: writes p99 fell to 42 %");
+        let told = tested("writeback-throttle", "echo 0 > /sys/block/sda/queue/wbt_lat_usec").unwrap();
+        assert_eq!(
+            told.words(),
+            "tested 2 times: latencies fell to 57 to 68 %, reads p99 rose to 2.0 to 7.2 times"
+        );
+        let told = tested("log-space", "mkfs.xfs -f -l size=512m /dev/NEW").unwrap();
+        assert_eq!(told.words(), "tested: opens max fell to < 1 %");
+    }
+
+    #[test]
+    fn another_command_or_cause_was_not_tested() {
+        assert_eq!(tested("flush-cost", "strace -p PID"), None);
+        assert_eq!(tested("healthy", "kill -STOP 1"), None);
+    }
+}

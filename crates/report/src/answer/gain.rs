@@ -1,0 +1,39 @@
+//! What a remedy does and costs, and what there is to gain, in words.
+
+use crate::without::{bounds, Bounds};
+use explain::answer::{Predicted, Sufferer, Try};
+use trace::Nanos;
+
+/// What a remedy does and costs; the latency that is left at best; and what came of it where it was tried. `victim` is the first one; there
+/// is none in texts.
+pub(crate) fn with_gain(t: &Try, victim: Option<&Sufferer>) -> String {
+    let tested = t.tested.as_ref().map(|tested| tested.words());
+    let predicted = victim.and_then(|v| predicted(t, v)).filter(|_| t.remedy.action.changes());
+    let unknown = (!t.is_founded()).then(|| "what it gains is not known".to_string());
+    let parts = [Some(t.remedy.what.clone()), predicted, tested, unknown];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Without all that a remedy acts on.
+fn predicted(t: &Try, v: &Sufferer) -> Option<String> {
+    let then = t.predicted?;
+    let (what, predicted, now) = told(then.p99, then.mean, v);
+    let left = match bounds(predicted) {
+        Bounds::Told { value, from, to } => format!("{value} ({from} to {to})"),
+        Bounds::AtMost(_) if predicted.high >= now => return None,
+        Bounds::AtMost(most) => format!("< {most}"),
+    };
+    Some(format!("{what} at best {left}"))
+}
+
+/// The p99 of a victim, or of few operations the mean, as it would be and as it is.
+pub(crate) fn told(
+    p99: Option<Predicted>,
+    mean: Predicted,
+    v: &Sufferer,
+) -> (&'static str, Predicted, Nanos) {
+    match p99 {
+        Some(p99) => ("p99", p99, v.latency[1]),
+        None => ("the mean", mean, Nanos(v.time.0 / v.count.max(1))),
+    }
+}
