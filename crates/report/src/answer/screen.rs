@@ -29,6 +29,7 @@ mod rank {
     pub const PROOFS: [u8; 3] = [2, 3, 8];
     pub const WITHOUT: u8 = 3;
     pub const MORE: u8 = 4;
+    pub const HAS_MORE: u8 = 5;
     pub const FIRST_GAP: u8 = 8;
     pub const ALSO: u8 = 9;
     pub const GAP: u8 = 12;
@@ -75,14 +76,14 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     if let Some(text) = a.victims.first().and_then(without) {
         page.text(&text, &bullet, &below, rank::WITHOUT);
     }
-    if let Some(text) = a.victims.first().and_then(|first| others(first, v)) {
-        page.text(&text, INDENT, INDENT, rank::ALSO);
+    if let Some((text, has_more)) = a.victims.first().and_then(|first| others(first, v)) {
+        page.text(&text, INDENT, INDENT, if has_more { rank::HAS_MORE } else { rank::ALSO });
     }
     remedies(page, e, a);
 }
 
-/// Other causes that have a part worth seeing of what a victim lost, the largest first.
-fn others(victim: &Sufferer, told: &Verdict) -> Option<String> {
+/// Other causes that have a part worth seeing of what a victim lost, the largest first; and whether one has more than the one that is told.
+fn others(victim: &Sufferer, told: &Verdict) -> Option<(String, bool)> {
     let causes: BTreeSet<&str> = victim.because.iter().filter_map(|b| b.cause).collect();
     let is_other = |cause: &&str| *cause != told.cause && Some(*cause) != told.root;
     let mut parts: Vec<(f64, &str)> =
@@ -90,8 +91,10 @@ fn others(victim: &Sufferer, told: &Verdict) -> Option<String> {
     parts.retain(|(part, _)| *part >= WORTH_SEEING);
     parts.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let each: Vec<String> =
-        parts.into_iter().map(|(part, cause)| format!("{cause} ({})", percent(part))).collect();
-    (!each.is_empty()).then(|| format!("also found, of what was lost: {}", each.join(", ")))
+        parts.iter().map(|(part, cause)| format!("{cause} ({})", percent(*part))).collect();
+    let (most, _) = parts.first()?;
+    let text = format!("also found, of what was lost: {}", each.join(", "));
+    Some((text, *most > victim.share_of(told.cause)))
 }
 
 /// The remedies of the answer, each with what it does, costs and gains.
