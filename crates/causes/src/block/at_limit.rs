@@ -66,10 +66,13 @@ impl Limit {
                 seconds.entry(at).or_default().add(&second);
             }
         }
-        let step = table.seconds().width() as f64;
-        // The recording begins and ends within a second.
+        let width = table.seconds().width();
+        let (from, to) = (seconds.keys().next()?, seconds.keys().next_back()?);
+        let has_gaps = to.since(*from).0 / (width * 1_000_000_000) >= seconds.len() as u64;
+        let step = width as f64;
+        // It begins and ends within a second.
         let whole: Vec<Second> = seconds.into_values().skip(1).collect();
-        let (_, whole) = whole.split_last()?;
+        let (_, whole) = whole.split_last().filter(|_| !has_gaps)?;
         let mean = |of: &dyn Fn(&Second) -> f64| {
             whole.iter().map(|second| of(second) / step).sum::<f64>() / whole.len() as f64
         };

@@ -180,7 +180,7 @@ fn what_a_limit_lets_through_is_counted_with_what_it_held_back() {
 
 #[test]
 fn blocks_that_come_at_just_the_rate_of_a_limit_show_it() {
-    let of = |apart: u64, took: u64, file: &str, limit: &str| {
+    let beside_a_gap = |gap: std::ops::Range<u64>, apart: u64, took: u64, file: &str, limit: &str| {
         let mut story = Story::default();
         story.called("fio", "kworker/u8:1");
         let settings = format!(r#"{{"{file}": "{limit}"}}"#);
@@ -188,12 +188,14 @@ fn blocks_that_come_at_just_the_rate_of_a_limit_show_it() {
             r#"{{"before": {{"cgroups": {{"list": [{{"path": "/db", "id": 7, "settings": {settings}}}]}}}}}}"#
         );
         story.document("system.json", &text);
-        (0..5000 / apart).for_each(|i| {
-            let at = i * apart * MS;
-            story.read(at, at, at + took);
+        let sent = (0..5000 / apart).map(|i| i * apart).filter(|ms| !gap.contains(ms));
+        sent.for_each(|ms| {
+            story.read(ms * MS, ms * MS, ms * MS + took);
         });
         story.verdict("cgroup-limit")
     };
+    let of = |apart, took, file: &str, limit: &str| beside_a_gap(0..0, apart, took, file, limit);
+    assert_ne!(beside_a_gap(2000..3000, 10, MS, "io.max", "8:0 riops=100").verdict, Answer::Found);
     let v = of(10, MS, "io.max", "8:0 riops=100");
     assert!(v.verdict == Answer::Found && says(&v, "100 operations a second"), "{v:?}");
     assert_eq!(of(10, MS, "blkio.throttle.read_iops_device", "8:0 104").verdict, Answer::Found);
