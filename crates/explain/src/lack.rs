@@ -174,8 +174,14 @@ impl Lack {
                 format!("only issue and completion were recorded (D and C); between them {}", told.join("; "))
             }
             Lack::Work { completed, watched } => {
-                let completed = counted(*completed, "I/O was", "I/Os were");
-                format!("in {} only {completed} completed, none of them long", time(*watched))
+                let watched = time(*watched);
+                match completed {
+                    0 => format!("in {watched} no I/O was completed"),
+                    n => {
+                        let were = counted(*n, "I/O was", "I/Os were");
+                        format!("in {watched} only {were} completed, none of them long")
+                    }
+                }
             }
             Lack::Many { completed } => format!(
                 "{} completed in it, fewer than the {FEW} a verdict needs; record for longer",

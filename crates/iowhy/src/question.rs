@@ -52,10 +52,12 @@ impl Question {
     /// Whose waits.
     pub fn asking(&self) -> Asking {
         let devices: Vec<String> = self.device.iter().map(|name| device_name(name)).collect();
+        // As a shell completes it, a mount ends with a slash.
+        let mounts: Vec<String> = self.mount.iter().map(|name| without_slash(name).to_string()).collect();
         let pids: Vec<String> = self.pid.iter().map(u32::to_string).collect();
         Asking::default()
             .any_of(By::Device, &devices)
-            .any_of(By::Mount, &self.mount)
+            .any_of(By::Mount, &mounts)
             .any_of(By::Task, &self.task)
             .any_of(By::Pid, &pids)
             .any_of(By::Cgroup, &self.cgroup)
@@ -123,6 +125,14 @@ impl Question {
                 help: Some("iowhy explain --tail CAPTURE says what the slowest 1 % waited for".into()),
             }),
         }
+    }
+}
+
+/// `/data` of `/data/`; `/` stays.
+fn without_slash(mount: &str) -> &str {
+    match mount.trim_end_matches('/') {
+        "" => mount,
+        path => path,
     }
 }
 

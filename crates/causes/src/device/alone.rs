@@ -89,7 +89,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     }
     let of_device: Vec<bool> = case.rows(slow.group_number).iter().map(|row| picks(row)).collect();
     let claimed = case.claim_numbered(slow.group_number, alone, |number| of_device[number]);
-    let v = prove(v.plus(claimed, Confidence::High), case, slow, claimed);
+    let of_all = throughout.filter(|_| part < MOSTLY);
+    let v = prove(v.plus(claimed, Confidence::High), case, slow, claimed, of_all);
     let mut v = remedies(v, case, slow);
     v.throughout.extend(throughout.map(|part| (slow.group_number, part)));
     Said::Found(v)
@@ -191,13 +192,21 @@ fn may_seek(case: &Case, slow: &Slow) -> bool {
     turns && slow.requests().d2c.max() < LONG.0
 }
 
-fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos) -> Verdict {
+/// The device served the slowest alone for so long, or, if the slowest met something else, all of them for such a part.
+fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos, of_all: Option<f64>) -> Verdict {
     let requests = slow.requests();
-    let v = v.because(proof!(
-        "the device served the slowest {what} alone for {claimed} of their time: nothing else delayed them",
-        what = slow.words(),
-        claimed = Share(slow.share(claimed))
-    ));
+    let v = v.because(match of_all {
+        Some(part) => proof!(
+            "the device served {what} alone for {part} of the time of all of them; the slowest met something else",
+            what = slow.words(),
+            part = Share(part)
+        ),
+        None => proof!(
+            "the device served the slowest {what} alone for {claimed} of their time: nothing else delayed them",
+            what = slow.words(),
+            claimed = Share(slow.share(claimed))
+        ),
+    });
     if requests.d2c.count() < MIN_SAMPLES {
         return v;
     }

@@ -9,6 +9,7 @@
 
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::device_saturated;
+use crate::device::healthy::{expected, rotational};
 use crate::met;
 use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
@@ -21,7 +22,7 @@ use crate::words::{shell, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
-use life::Io;
+use life::{Class, Io};
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos};
 use waits::{Culprit, CulpritId, Phase};
@@ -78,13 +79,17 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     }
     // Where no request was ever alone, what is behind others is known only if requests take longer with more of them, or queue.
     let unknown = slow.group.is_mostly_unknown() && !device_saturated::queues(slow);
-    if let Some(unhindered) = met::unhindered(slow, &name).filter(|_| unknown) {
+    let unhindered = met::unhindered(slow, &name).filter(|_| unknown);
+    // Of requests that are mostly others' that says how these fare, of which there may always be some.
+    let is_beside_larger = unhindered.is_some() && !are_its_own(case, slow) && is_too_slow(case, slow);
+    if let Some(unhindered) = unhindered.filter(|_| !is_beside_larger) {
         return Said::Not(unhindered);
     }
+    let sure = if is_beside_larger { Confidence::Medium } else { Confidence::High };
     for (task, time) in &all {
         // What is claimed is not left any more.
         let of_all = of_all(case, slow, task);
-        v = v.plus(claim(case, slow, task, *time), Confidence::High);
+        v = v.plus(claim(case, slow, task, *time), sure);
         if slow.share(*time) < MIN_SHARE && of_all < NOT_ITS_OWN {
             continue;
         }
@@ -95,6 +100,25 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
         }
     }
     Said::Found(v)
+}
+
+/// Whether most of the requests that are compared are the victim's, or were sent for it and others.
+fn are_its_own(case: &Case, slow: &Slow) -> bool {
+    let (mut own, mut all) = (0, 0);
+    for (key, phases) in case.facts.cells.iter().filter(|(key, _)| key.dev == slow.on.id) {
+        if Class::of(key.op, key.flags) == slow.class {
+            let task = case.facts.tasks.name(key.task);
+            all += phases.count;
+            own += if task == slow.group.task || works_for_others(task) { phases.count } else { 0 };
+        }
+    }
+    2 * own >= all
+}
+
+/// Whether the slowest take longer than Linux expects of such a device.
+fn is_too_slow(case: &Case, slow: &Slow) -> bool {
+    let (enough, _) = expected(&rotational(case, slow.on.id));
+    slow.group.tail.p99 > enough
 }
 
 /// Whether it is time in which another task may have had the device, or what leads to it.

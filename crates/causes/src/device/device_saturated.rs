@@ -12,7 +12,7 @@ use crate::device::device_busy;
 use crate::device::healthy::{expected, rotational};
 use crate::growth::Growth;
 use crate::proof::{proof, Proof};
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::scheduler::{scheduler_idling, scheduler_starvation, scheduler_throttle};
 use crate::slow::Slow;
 use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
@@ -341,7 +341,8 @@ fn prove(
     ));
     }
     match growth {
-        Some(growth) => v = v.because(growth.told(slow.words())),
+        Some(growth) if growth.grows() => v = v.because(growth.told(slow.words())),
+        Some(_) => {}
         None => {
             v = v.without(proof!(
                 "how fast {name} is with fewer requests in flight: it never had fewer; record a lighter load",
@@ -369,7 +370,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     let v = match alone {
         true => v,
         false => v.try_on(
-        Acts::Culprit("SERVICE".into()),
+        Acts::Culprit(sender.map_or("SERVICE", |(task, _)| task).into()),
         format!(
             "limit those that can wait{who}: the unit SERVICE gets half of what it did here; it becomes slower, the others faster"
         ),
@@ -381,9 +382,9 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
                  a second of this recording, only a faster device or a higher volume limit helps",
             count(rate as u64)
         ),
-        format!(
+        Action::look(format!(
             "fio --name=limit --filename=/dev/{name} --readonly --rw=randread --bs=4k --direct=1 --ioengine=libaio \
              --iodepth=32 --runtime=10 --time_based"
-        ),
+        )),
     )
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::device::background_task::{leads_to_the_device, works_for_others};
 use crate::told::{Told, READER};
+use crate::verdict::Confidence;
 use device::{Behind, Split};
 use ledger::Reason;
 use life::Io;
@@ -241,28 +242,41 @@ fn one_task_is_named() {
     assert!(found(&v) > 0.4 && says(&v, "db's slowest reads were behind requests of tar"), "{v:?}");
 }
 
-/// Where no request was ever alone the split says too much: eight at once that take as long as one are behind nobody.
+/// Where no request was ever alone the split says too much: eight at once that take as long as one are behind nobody. If they are all
+/// another's, that says how these fare, and not how those of a few ms do that are always beside them.
 #[test]
 fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
-    let of = |side_by_side: bool| {
+    let of = |side_by_side: bool, are_tars: bool, ms: u64| {
         let mut story = Story::default();
+        story.called("(reader)", "tar");
+        let mut read = |from: u64, to: u64| {
+            if are_tars {
+                story.read_by_another(from, from, to);
+            } else {
+                story.read(from, from, to);
+            }
+        };
         for i in 0..100 {
             let at = (1000 + 40 * i) * MS;
-            story.read(at, at, at + 4 * MS);
+            read(at, at + 4 * MS);
             for k in 0..8 {
                 let done = if side_by_side { 4 * MS + k } else { (k + 1) * 4 * MS };
-                story.read(at + 5 * MS, at + 5 * MS, at + 5 * MS + done);
+                read(at + 5 * MS, at + 5 * MS + done);
             }
         }
         let mut told = Told::default();
         told.over(story).quick(READ, 297);
         for _ in 0..3 {
-            told.behind_unknown(READ, 40, "tar");
+            told.behind_unknown(READ, ms, "tar");
         }
         told.verdict("background-task")
     };
-    assert!(rejected(&of(true)).contains("sda takes as long with few requests in flight as with many"));
-    found(&of(false));
+    assert!(
+        rejected(&of(true, false, 40)).contains("sda takes as long with few requests in flight as with many")
+    );
+    assert_eq!(of(false, false, 40).confidence, Some(Confidence::High));
+    assert_eq!(of(true, true, 40).confidence, Some(Confidence::Medium));
+    rejected(&of(true, true, 1));
 }
 
 #[test]

@@ -66,6 +66,19 @@ fn where_the_p99_shows_nothing_it_is_judged_by_how_many_are_slow() {
     }
 }
 
+/// Both ends within one step of a histogram.
+#[test]
+fn what_differs_by_less_than_is_known_is_no_difference() {
+    for (range, expected) in [
+        ((1.005, 1.015), Outcome::NoDifference),
+        ((1.005, 1.02), Outcome::Worse),
+        ((0.985, 0.995), Outcome::NoDifference),
+        ((0.98, 0.995), Outcome::Better),
+    ] {
+        assert_eq!(latency("p99", 1.0, Some(range)).outcome(), expected, "{range:?}");
+    }
+}
+
 /// Where even the share has no range, further out or further in.
 #[test]
 fn other_percentiles_are_asked_in_turn() {

@@ -1,8 +1,9 @@
 //! One sentence: better, worse, or no difference that the data shows, with its number.
 
-use super::{Comparison, Metric, Row};
+use super::{Comparison, Metric, Ranges, Row};
 use crate::numbers::shown;
 use serde::Serialize;
+use stats::Range;
 use units::words::ns;
 
 /// The outcome.
@@ -49,6 +50,9 @@ impl Outcome {
 /// of fio's histogram to the next is up to 1.6 % (fio's stat.h), and runs differ by a few parts in a hundred
 /// anyway.
 const ABOUT: f64 = 1.05;
+/// The step from one number of a histogram to the next (`stats::Distribution`): what differs by less is the same number as far as it is
+/// known.
+const STEP: f64 = 1.0 + 1.0 / 64.0;
 /// Where slow operations came in too few places for a range, a p99 that differs by this is told as a
 /// difference that chance may have made.
 const BY_FAR: f64 = 2.0;
@@ -78,7 +82,9 @@ impl Metric {
     pub fn outcome(&self) -> Outcome {
         let Some(ratio) = self.ratio() else { return Outcome::CannotTell };
         let (more, less) = match self.ranges {
-            Some(r) => (r.ratio.from > 1.0, r.ratio.to < 1.0),
+            Some(Ranges { ratio: Range { from, to }, .. }) => {
+                (from > 1.0 && to > STEP, to < 1.0 && from < 1.0 / STEP)
+            }
             None => (ratio > ABOUT, ratio < 1.0 / ABOUT),
         };
         match (more, less, self.more_is_better()) {

@@ -147,6 +147,9 @@ fn without(v: &Sufferer) -> Option<String> {
     let Absent::Task(who) = &w.who else { return None };
     let then = w.then.ok()?;
     let (what, predicted, now) = told(then.p99, then.mean, v);
+    if matches!(bounds(predicted), Bounds::AtMost(_)) && predicted.high >= now {
+        return None;
+    }
     let now = time(now);
     Some(match bounds(predicted) {
         Bounds::Told { value, from, to } => {

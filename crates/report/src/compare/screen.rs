@@ -127,7 +127,7 @@ fn where_(c: &Comparison, s: &mut Screen) {
         let [before, after] = tails.operations.map(count);
         s.line(
             heading,
-            &format!("each of the slowest 1 % of {} ({before} before, {after} after) spent", tails.what),
+            &format!("each of the slowest {} ({before} before, {after} after) spent", tails.what),
         );
         heading = "";
         let most = tails.reasons.iter().flat_map(|r| r.2).fold(0.0, f64::max);
