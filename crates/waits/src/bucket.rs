@@ -38,13 +38,18 @@ impl Bucket {
         })
     }
 
-    /// Which quarter of its bucket a latency is in: quarters are those 64 of a power of two that all latencies are counted by.
+    /// The bucket of a latency, and in which quarter of it that is: quarters are those 64 of a power of two that all latencies are counted by.
     #[inline]
-    pub(crate) fn quarter(time: Nanos) -> usize {
+    pub(crate) fn with_quarter(time: Nanos) -> (Bucket, usize) {
+        let exponent = 63 - u64::from((time.0 | 1).leading_zeros());
+        if exponent < 6 {
+            // Buckets of one or two.
+            return (Bucket::of(time), (time.0 & (exponent / 5)) as usize);
+        }
         // The four bits below the first one choose the bucket, the two below those the quarter.
-        let below = (63 - (time.0 | 1).leading_zeros()).saturating_sub(4);
-        let quarter = if below > 1 { time.0 >> (below - 2) } else { time.0 & ((1 << below) - 1) };
-        quarter as usize % QUARTERS
+        let fine = time.0 >> (exponent - 6);
+        let bucket = (exponent - 3) * PER_OCTAVE + ((fine >> 2) & (PER_OCTAVE - 1));
+        (Bucket(bucket as u16), fine as usize % QUARTERS)
     }
 
     /// The middle of a quarter; exact below 128.
@@ -166,8 +171,9 @@ mod tests {
     #[test]
     fn the_middle_of_a_quarter_is_at_most_a_128th_off() {
         for v in (0..5000).chain([1 << 20, (1 << 40) + 7, u64::MAX]) {
-            let middle = Bucket::of(Nanos(v)).middle(Bucket::quarter(Nanos(v))).0;
-            assert!(middle.abs_diff(v) <= v / 128, "{v}: {middle}");
+            let (bucket, quarter) = Bucket::with_quarter(Nanos(v));
+            let middle = bucket.middle(quarter).0;
+            assert!(bucket == Bucket::of(Nanos(v)) && middle.abs_diff(v) <= v / 128, "{v}: {middle}");
         }
     }
 

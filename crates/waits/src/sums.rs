@@ -1,6 +1,6 @@
 //! What is known of one victim: exact numbers by latency bucket, and the rows of each bucket.
 
-use crate::bucket::{Bucket, ByBucket, QUARTERS};
+use crate::bucket::{ByBucket, QUARTERS};
 use crate::chain::ChainId;
 use crate::culprit::CulpritId;
 use crate::without::{AbsentId, Without};
@@ -25,8 +25,8 @@ pub struct Cell {
     pub ns: u64,
     /// What of it was lost.
     pub lost: u64,
-    /// How many are in each quarter of the bucket.
-    quarters: [u64; QUARTERS],
+    /// How many are in each quarter of the bucket; so many that they have no place are missing.
+    quarters: [u32; QUARTERS],
     /// Its rows, in no order.
     pub rows: Vec<(ChainId, CulpritId, u64)>,
     /// Where rows were found last, by the lowest bits of their numbers.
@@ -86,14 +86,13 @@ pub struct Cut {
 }
 
 impl Cell {
-    /// Adds an operation.
+    /// Adds an operation, which is in that quarter.
     #[inline]
-    pub(crate) fn count(&mut self, time: Nanos, lost: Nanos) {
+    pub(crate) fn count(&mut self, time: Nanos, lost: Nanos, quarter: usize) {
         self.ops += 1;
         self.ns += time.0;
         self.lost += lost.0;
-        let quarter = &mut self.quarters[Bucket::quarter(time)];
-        *quarter = quarter.saturating_add(1);
+        self.quarters[quarter] = self.quarters[quarter].saturating_add(1);
     }
 
     /// Adds time to a row; whether the row is new.
@@ -219,11 +218,16 @@ impl Sums {
         }
         let mut seen = 0;
         for (bucket, cell) in &self.cells {
+            let before = seen;
             for (quarter, ops) in cell.quarters.iter().enumerate() {
-                seen += *ops;
+                seen += u64::from(*ops);
                 if seen >= rank {
                     return bucket.middle(quarter).max(self.shortest.0).min(self.max);
                 }
+            }
+            seen = before + cell.ops;
+            if seen >= rank {
+                return Nanos(cell.ns / cell.ops.max(1));
             }
         }
         self.max

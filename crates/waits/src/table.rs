@@ -217,12 +217,12 @@ impl Table {
         sums.unknown = sums.unknown.saturating_add(unknown.0);
         sums.took(w.total);
         *sums.own.at(Bucket::of(w.total.since(lost))) += 1;
-        let bucket = Bucket::of(w.total);
+        let (bucket, quarter) = Bucket::with_quarter(w.total);
         if w.in_device {
             *sums.in_device.at(bucket) += 1;
         }
         let cell = sums.cells.at(bucket);
-        cell.count(w.total, lost);
+        cell.count(w.total, lost, quarter);
         self.scratch.clear();
         let own = self.own[w.victim.0 as usize];
         for part in parts {
