@@ -48,16 +48,18 @@ pub(crate) fn found_by<'a>(e: &'a Explanation, a: &Answer) -> Vec<Found<'a>> {
 /// What to try: the answer's remedies, then those of all that was found.
 pub(crate) fn remedies<'a>(e: &'a Explanation, a: &Answer, found: &[Found<'a>]) -> Vec<Try<'a>> {
     let victim = a.victims.first();
-    let of_found = offered(found, victim).filter(Try::is_founded);
-    a.remedies(e).into_iter().chain(of_found).collect()
+    a.remedies(e).into_iter().chain(offered(found, victim)).collect()
 }
 
-/// Remedies of all that was found, with what there is to gain for a victim.
+/// Remedies of all that was found, with what there is to gain for a victim; no change of which nobody knows what it gains.
 pub(crate) fn offered<'a: 'b, 'b>(
     found: &'b [Found<'a>],
     victim: Option<&'b Sufferer>,
 ) -> impl Iterator<Item = Try<'a>> + 'b {
-    found.iter().flat_map(move |(v, _)| v.remedies.iter().map(move |r| Try::of(r, v.cause, victim)))
+    found
+        .iter()
+        .flat_map(move |(v, _)| v.remedies.iter().map(move |r| Try::of(r, v.cause, victim)))
+        .filter(Try::is_founded)
 }
 
 impl Screen {

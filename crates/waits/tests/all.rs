@@ -4,3 +4,4 @@ mod accounts;
 mod names;
 mod numbers;
 mod table;
+mod without;

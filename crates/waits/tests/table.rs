@@ -1,19 +1,19 @@
 //! What always holds of a table: it adds up, merging below its bounds is exact in any order, and above them it still adds up, rows
 //! are lower bounds, and what they lack is in `others`.
 
-use life::{Class, Io, Op};
+use life::Op;
 use operation::{Kind, Wait};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use trace::{Call, DevId, Fs, Nanos};
 use waits::{
-    Absent, Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Table, Those, Told,
-    Victim, VictimId, Waiting, Way,
+    Absent, Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Table, Told, Victim,
+    VictimId, Waiting, Way,
 };
 
 /// An operation: who, when it ended, and parts of its time: which chain, because of whom, how long.
 #[derive(Clone, Debug)]
-struct Given {
+pub struct Given {
     victim: u32,
     end: u64,
     parts: Vec<(u32, u32, u64)>,
@@ -71,7 +71,7 @@ fn add(table: &mut Table, given: &[Given]) {
     }
 }
 
-fn of(given: &[Given]) -> Table {
+pub fn of(given: &[Given]) -> Table {
     let mut table = Table::default();
     add(&mut table, given);
     table
@@ -83,7 +83,7 @@ fn bounded(bounds: Bounds, given: &[Given]) -> Table {
     table
 }
 
-fn given(victims: u32, chains: u32, culprits: u32) -> impl Strategy<Value = Given> {
+pub fn given(victims: u32, chains: u32, culprits: u32) -> impl Strategy<Value = Given> {
     let parts = proptest::collection::vec((0..chains, 0..culprits, 1..50 * MS), 1..5);
     (0..victims, 0..9_000 * SECOND, parts, any::<u8>()).prop_map(|(victim, end, parts, own)| Given {
         victim,
@@ -338,75 +338,4 @@ fn a_hostile_crowd_stays_within_the_default_bounds() {
     assert_eq!(table.rows_of(id, Default::default())[0].time, Nanos(200 * 900 * MS));
     assert!(table.epoch() > 2 && table.epoch() < 200, "room was made {} times", table.epoch());
     assert!(table.others() > 0.1 && table.others() < 1.0, "{}", table.others());
-}
-
-/// One reader behind a copy's reads and an archive's writeback: without both it is alone, whichever table they were added to.
-#[test]
-fn several_are_gone_together_by_name_or_by_kind() {
-    let those = |tasks: &[&str], kinds: &[Io]| Those {
-        tasks: tasks.iter().map(|name| (*name).into()).collect(),
-        kinds: kinds.iter().copied().collect(),
-    };
-    let mean_without = |asked: Those| {
-        let mut all = Table::default();
-        all.follow(asked.clone());
-        for _ in 0..2 {
-            let mut t = Table::default();
-            t.follow(asked.clone());
-            let victim = t.victim(&Victim {
-                task: "reader".into(),
-                asked: Asked::Bio(Class::Read),
-                fs: Fs::Unknown,
-                dev: DevId(8),
-            });
-            let by = |t: &mut Table, name: &str, io| {
-                t.culprit(&Culprit {
-                    name: Some(name.into()),
-                    io: Some(io),
-                    ..Culprit::of(CulpritKind::Task)
-                })
-            };
-            let holders = [
-                by(&mut t, "cp", Io::Read),
-                by(&mut t, "tar", Io::BackgroundWrite),
-                by(&mut t, "reader", Io::Read),
-            ];
-            let chain = t.chain(ChainId(0), Link::Phase(Phase::Behind));
-            let parts = holders.map(|culprit| Part { chain, culprit, time: Nanos(1000) });
-            t.add(
-                Waiting { victim, end: Nanos(0), total: Nanos(3000), bytes: 0, in_device: true },
-                &parts,
-                Nanos(3000),
-                Nanos(0),
-            );
-            all.merge(&t);
-        }
-        let (victim, ..) = all.victims().next().unwrap();
-        all.told_without(victim, &Absent::Those(asked), &[0.5], Way::Subtract).unwrap().mean
-    };
-    assert_eq!(mean_without(those(&["cp", "tar"], &[])), Nanos(1000));
-    assert_eq!(mean_without(those(&["cp"], &[Io::BackgroundWrite])), Nanos(1000));
-    assert_eq!(mean_without(those(&["cp"], &[])), Nanos(2000));
-    // Nobody is without itself.
-    assert_eq!(mean_without(those(&["reader"], &[Io::Read])), Nanos(2000));
-}
-
-proptest! {
-    /// Without nothing all stays, without all nothing does, and in between no latency rises.
-    #[test]
-    fn less_of_each_row_is_less_of_each_latency(
-        all in proptest::collection::vec(given(2, 6, 4), 1..60),
-        part in 0.0_f64..1.0,
-    ) {
-        let table = of(&all);
-        for (id, _, sums) in table.victims() {
-            let now = Nanos(sums.ns / sums.ops.max(1));
-            let without = |part: f64| table.told_less(id, |_, _| part, &[0.5, 0.99]);
-            prop_assert_eq!(without(0.0).0, now);
-            prop_assert_eq!(without(1.0), (Nanos(0), vec![Nanos(0); 2]));
-            let (mean, at) = without(part);
-            prop_assert!(mean <= now && at[0] <= at[1]);
-            prop_assert!(at[0] <= sums.quantile(0.5) && at[1] <= sums.quantile(0.99));
-        }
-    }
 }

@@ -9,8 +9,7 @@ use trace::Nanos;
 pub(crate) fn with_gain(t: &Try, victim: Option<&Sufferer>) -> String {
     let tested = t.tested.as_ref().map(|tested| tested.words());
     let predicted = victim.and_then(|v| predicted(t, v)).filter(|_| t.remedy.action.changes());
-    let unknown = (!t.is_founded()).then(|| "what it gains is not known".to_string());
-    let parts = [Some(t.remedy.what.clone()), predicted, tested, unknown];
+    let parts = [Some(t.remedy.what.clone()), predicted, tested];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
