@@ -155,27 +155,26 @@ fn peek_as(layout: Layout, bytes: &[u8]) -> Peek {
     Peek::Record(Header { layout, time: Nanos(layout.u64(bytes, 8)), len })
 }
 
-/// Decodes the record that [`peek`] found at the start of `bytes` into `batch`: an event and its text.
+/// Decodes the record that [`peek`] found at the start of `bytes`; its text goes into `batch`, the event does not.
 #[inline(always)]
-pub fn decode(header: &Header, bytes: &[u8], batch: &mut Batch) {
+pub fn decode(header: &Header, bytes: &[u8], batch: &mut Batch) -> Event {
     let record = &bytes[..header.len];
     if header.layout == Layout::USUAL && record.len() == 48 {
         let (what, flags) = kind(Layout::USUAL, record);
         if let (Some(action), false) = (KINDS.get(what as usize), flags.has(Flags::NOTE)) {
-            // Most records by far. All is known, so the event is made where it is to lie and not copied there.
-            batch.events.push(event(Layout::USUAL, record, flags, *action, Detail::None, 0));
-            return;
+            // Most records by far, of which all is known.
+            return event(Layout::USUAL, record, flags, *action, Detail::None, 0);
         }
     }
-    decode_any(header.layout, record, batch);
+    decode_any(header.layout, record, batch)
 }
 
 #[inline(never)]
-fn decode_any(l: Layout, record: &[u8], batch: &mut Batch) {
+fn decode_any(l: Layout, record: &[u8], batch: &mut Batch) -> Event {
     let (what, flags) = kind(l, record);
     let payload = &record[if l.version() == 7 { 48 } else { 64 }..];
     let (action, detail, cgroup) = meaning(what, flags, l, payload, batch);
-    batch.events.push(event(l, record, flags, action, detail, cgroup));
+    event(l, record, flags, action, detail, cgroup)
 }
 
 /// What was recorded, and of which category.

@@ -5,7 +5,6 @@
 //! numbered (`trace_note` in kernel/trace/blktrace.c leaves the field alone). Two CPUs that take turns in a mixed
 //! stream are two sequences: what is earlier on the one than on the other is no step.
 
-use crate::event::Event;
 use rustc_hash::FxHashMap;
 use units::{Cpu, DevId, Nanos};
 
@@ -35,27 +34,26 @@ impl Sequence {
     /// More devices and CPUs than this in one file are garbage; they are not followed any more.
     const MAX_TRACKED: usize = 1 << 16;
 
-    /// What lies before `event`. A number that goes backwards (a second recording appended to the first) is no
-    /// loss.
+    /// What lies before record `number` of a device and CPU. A number that goes backwards (a second recording appended
+    /// to the first) is no loss.
     #[inline]
-    pub fn follow(&mut self, event: &Event) -> Between {
-        let key = (event.dev, event.cpu);
+    pub fn follow(&mut self, key: (DevId, Cpu), number: u32, time: Nanos) -> Between {
+        let this = Last { number, time };
         match &mut self.recent {
-            Some((recent, last)) if *recent == key => last.follow(event),
-            _ => self.follow_after_switch(key, event),
+            Some((recent, last)) if *recent == key => last.follow(this),
+            _ => self.follow_after_switch(key, this),
         }
     }
 
-    fn follow_after_switch(&mut self, key: (DevId, Cpu), event: &Event) -> Between {
+    fn follow_after_switch(&mut self, key: (DevId, Cpu), first: Last) -> Between {
         if let Some((old, last)) = self.recent.take() {
             if self.last.len() < Self::MAX_TRACKED || self.last.contains_key(&old) {
                 self.last.insert(old, last);
             }
         }
         // A stream that does not begin with 1 was cut by hand or overtaken: nothing is known to be lost.
-        let first = Last { number: event.sequence, time: event.time };
         let mut last = self.last.get(&key).copied();
-        let between = last.as_mut().map_or(Between::default(), |l| l.follow(event));
+        let between = last.as_mut().map_or(Between::default(), |l| l.follow(first));
         self.recent = Some((key, last.unwrap_or(first)));
         between
     }
@@ -63,10 +61,10 @@ impl Sequence {
 
 impl Last {
     #[inline]
-    fn follow(&mut self, event: &Event) -> Between {
-        let missing = (event.sequence as u64).saturating_sub(self.number as u64 + 1);
-        let back = self.time.since(event.time);
-        *self = Last { number: event.sequence, time: event.time };
+    fn follow(&mut self, next: Last) -> Between {
+        let missing = (next.number as u64).saturating_sub(self.number as u64 + 1);
+        let back = self.time.since(next.time);
+        *self = next;
         Between { missing, back }
     }
 }
