@@ -303,16 +303,22 @@ impl<'a> Case<'a> {
         classes: &[Class],
         these: impl Fn(&str) -> bool,
     ) -> Option<(&'a str, f64)> {
-        let mut by_task = BTreeMap::<u32, u64>::new();
-        for (key, phases) in self.facts.cells.iter().filter(|(k, _)| k.dev == device.id) {
-            if classes.contains(&Class::of(key.op, key.flags)) && these(self.facts.tasks.name(key.task)) {
-                *by_task.entry(key.task).or_default() += phases.count;
+        let mut by_task = self.requests_by_task(device.id, classes);
+        by_task.retain(|task, _| these(task));
+        let all: u64 = by_task.values().sum();
+        let (name, count) = by_task.into_iter().max_by_key(|(_, n)| *n)?;
+        is_named(name).then_some((name, count as f64 / all.max(1) as f64))
+    }
+
+    /// How many requests of some classes each task sent to a device.
+    pub(crate) fn requests_by_task(&self, dev: DevId, classes: &[Class]) -> BTreeMap<&'a str, u64> {
+        let mut by_task = BTreeMap::<&str, u64>::new();
+        for (key, phases) in self.facts.cells.iter().filter(|(key, _)| key.dev == dev) {
+            if classes.contains(&Class::of(key.op, key.flags)) {
+                *by_task.entry(self.facts.tasks.name(key.task)).or_default() += phases.count;
             }
         }
-        let all: u64 = by_task.values().sum();
-        let (task, count) = by_task.into_iter().max_by_key(|(_, n)| *n)?;
-        let name = self.facts.tasks.name(task);
-        is_named(name).then_some((name, count as f64 / all.max(1) as f64))
+        by_task
     }
 
     /// Whether a device has requests, or one below it that was recorded has.

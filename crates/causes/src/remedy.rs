@@ -25,6 +25,13 @@ pub struct Remedy {
 }
 
 impl Remedy {
+    /// What an action does, and where; what it gains is still to be told.
+    pub(crate) fn new(what: impl Into<String>, action: impl Into<Action>) -> Remedy {
+        let action = action.into();
+        let acts = action.acts();
+        Remedy { what: what.into(), action, acts, is_proven: false, about: vec![] }
+    }
+
     /// The exact command for the recorded host.
     pub fn command(&self) -> String {
         self.action.command()

@@ -238,22 +238,17 @@ impl Verdict {
 
     /// Adds a remedy, once, after those that are better.
     pub fn try_this(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
-        let action = action.into();
-        let acts = action.acts();
-        self.with_remedy(Remedy { what: what.into(), action, acts, is_proven: false, about: vec![] })
+        self.with_remedy(Remedy::new(what, action))
     }
 
     /// The same for one of which the evidence says what it gained.
     pub(crate) fn try_proven(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
-        let action = action.into();
-        let acts = action.acts();
-        self.with_remedy(Remedy { what: what.into(), action, acts, is_proven: true, about: vec![] })
+        self.with_remedy(Remedy { is_proven: true, ..Remedy::new(what, action) })
     }
 
     /// The same for a remedy that acts on a task.
     pub(crate) fn try_on(self, acts: Acts, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
-        let action = action.into();
-        self.with_remedy(Remedy { what: what.into(), action, acts, is_proven: false, about: vec![] })
+        self.with_remedy(Remedy { acts, ..Remedy::new(what, action) })
     }
 
     /// What risks data or downtime says so, and comes after what does not.

@@ -49,7 +49,7 @@ pub use focus::{class_op, class_words, Focus, Group, TailRow, FEW, LONG_BY_ITSEL
 pub use kept::{Kept, Met, Ran};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, OutsideStats, Sent, Whose};
-pub use pace::{AfterIdle, Held, Pace, EIGHT_TIMES, IN_A_RUN};
+pub use pace::{AfterIdle, Held, Pace, IN_A_RUN};
 pub use phases::Phases;
 pub use pictures::{
     heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,

@@ -53,8 +53,6 @@ pub struct Held {
 /// Sizes that are told apart: up to 4 KiB, and by powers of two to more than 2 MiB.
 const SIZES: usize = 11;
 const SMALLEST: u64 = 4096;
-/// Sizes so many classes apart are eight times apart at least.
-pub const EIGHT_TIMES: usize = 4;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -225,17 +223,17 @@ impl Pace {
 
     /// From one completion to the next, of whatever class but flushes, with something in the device all the time.
     pub fn gaps(&self) -> Distribution {
-        self.by_size().iter().fold(Distribution::new(), |mut all, gaps| {
-            all.merge(gaps);
+        self.by_size().iter().fold(Distribution::new(), |mut all, turns| {
+            all.merge(&turns.gaps);
             all
         })
     }
 
-    /// Gaps by the size of the request that ended them, the smallest first.
-    pub fn by_size(&self) -> Vec<Distribution> {
+    /// All kinds by the size of the request, the smallest first.
+    pub fn by_size(&self) -> Vec<Turns> {
         let all = |size: usize| {
-            self.turns.iter().fold(Distribution::new(), |mut all, turns| {
-                all.merge(&turns[size].gaps);
+            self.turns.iter().fold(Turns::default(), |mut all, turns| {
+                all.merge(&turns[size]);
                 all
             })
         };

@@ -25,6 +25,14 @@ const EARLY: f64 = 0.1;
 const ENOUGH: u64 = 100;
 
 impl Turns {
+    /// Adds another kind's.
+    pub(crate) fn merge(&mut self, other: &Turns) {
+        self.gaps.merge(&other.gaps);
+        self.d2c.merge(&other.d2c);
+        self.alone.merge(&other.alone);
+        self.bytes += other.bytes;
+    }
+
     /// How much one moves, on average.
     pub fn mean_size(&self) -> Bytes {
         Bytes(self.bytes.0 / self.d2c.count().max(1))

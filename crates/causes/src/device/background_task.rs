@@ -22,7 +22,7 @@ use crate::words::{shell, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
-use life::{Class, Io};
+use life::Io;
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos};
 use waits::{Culprit, CulpritId, Phase};
@@ -104,15 +104,10 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
 
 /// Whether most of the requests that are compared are the victim's, or were sent for it and others.
 fn are_its_own(case: &Case, slow: &Slow) -> bool {
-    let (mut own, mut all) = (0, 0);
-    for (key, phases) in case.facts.cells.iter().filter(|(key, _)| key.dev == slow.on.id) {
-        if Class::of(key.op, key.flags) == slow.class {
-            let task = case.facts.tasks.name(key.task);
-            all += phases.count;
-            own += if task == slow.group.task || works_for_others(task) { phases.count } else { 0 };
-        }
-    }
-    2 * own >= all
+    let by_task = case.requests_by_task(slow.on.id, &[slow.class]);
+    let is_own = |task: &str| task == slow.group.task || works_for_others(task);
+    let own: u64 = by_task.iter().filter(|(task, _)| is_own(task)).map(|(_, n)| n).sum();
+    2 * own >= by_task.values().sum()
 }
 
 /// Whether the slowest take longer than Linux expects of such a device.

@@ -23,14 +23,14 @@ use crate::slow::Slow;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::rate_limit::{
     AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, IN_SLOWER_HALF,
-    MIDDLE, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL,
+    LARGER, MIDDLE, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
-use stats::{Distribution, InTurn, Pace, Turns, EIGHT_TIMES};
+use stats::{Distribution, InTurn, Pace, Turns};
 use trace::{Bytes, Nanos};
 use waits::Phase;
 
@@ -116,8 +116,12 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
         let gaps = pace.gaps();
         return Ok((gaps.quantile(0.5), apart(&gaps, name), Held::Sizes { small, large }));
     }
-    let (apart, told) = even(pace, name)?;
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
+    if let Some(sizes) = each_by_the_clock(pace).filter(|_| !may_turn) {
+        let [small, large] = sizes;
+        return Ok((large, apart(&pace.gaps(), name), Held::Sizes { small, large }));
+    }
+    let (apart, told) = even(pace, name)?;
     let held = clock(pace)
         .map(|_| Held::Clock { spread: spread(&pace.between_ticks, MIDDLE) })
         .or_else(|| whatever_the_size(pace, may_turn).map(|[small, large]| Held::Sizes { small, large }))
@@ -193,7 +197,7 @@ impl Held {
     fn told(&self, slow: &Slow, claimed: Nanos) -> Proof {
         match self {
             Held::Sizes { small, large } => proof!(
-                "size does not matter: a request of eight times the size and more came {large} after the one \
+                "size does not matter: a request of eight times the size or more came {large} after the one \
                  before, a small one {small}",
                 large = Nanos(*large),
                 small = Nanos(*small)
@@ -273,19 +277,35 @@ fn by_the_clock_after_bursts(pace: &Pace) -> Option<[u64; 2]> {
     is_clock.then(|| same_of_sizes(pace, IN_SLOWER_HALF))?
 }
 
+/// The gaps after small requests and after large ones, one of them reads and the other writes, each even by themselves, if they are the
+/// same. Those of others may be twice as long, of requests that the limit counts as two. Of one direction alone it may be what the device
+/// does for each: allocate, or wait for its platters.
+fn each_by_the_clock(pace: &Pace) -> Option<[u64; 2]> {
+    let even: Vec<_> =
+        pace.kinds(false).filter(|kind| within(&kind.turns.gaps, MIDDLE, EVEN_TURNS)).collect();
+    let pairs = even.iter().flat_map(|one| even.iter().map(move |other| (one, other)));
+    let across = pairs.filter(|(one, other)| one.is_read != other.is_read);
+    same(across.map(|(one, other)| (&one.turns, &other.turns)), 0.5)
+}
+
 /// A percentile of the gaps after small requests and after large ones, if it is the same.
 fn same_of_sizes(pace: &Pace, part: f64) -> Option<[u64; 2]> {
-    let by_size = pace.by_size();
-    let known = |i: usize| by_size.get(i).filter(|d| d.count() >= ENOUGH_OF_SIZE).map(|d| d.quantile(part));
-    let pairs = (0..by_size.len())
-        .flat_map(|small| (small + EIGHT_TIMES..by_size.len()).map(move |large| (small, large)));
-    let mut known = pairs.filter_map(|(small, large)| Some([known(small)?, known(large)?]));
-    known.find(|[small, large]| small.abs_diff(*large) as f64 <= SAME * *small as f64)
+    let all = pace.by_size();
+    same(all.iter().flat_map(|one| all.iter().map(move |other| (one, other))), part)
+}
+
+/// The same of the first of these pairs of which the other is larger, and of which it is.
+fn same<'a>(pairs: impl Iterator<Item = (&'a Turns, &'a Turns)>, part: f64) -> Option<[u64; 2]> {
+    let is_known = |turns: &Turns| turns.gaps.count() >= ENOUGH_OF_SIZE;
+    let known = pairs.filter(|(small, large)| is_known(small) && is_known(large));
+    let far = known.filter(|(small, large)| large.mean_size().0 >= LARGER * small.mean_size().0);
+    let mut gaps = far.map(|(small, large)| [small, large].map(|turns| turns.gaps.quantile(part)));
+    gaps.find(|[small, large]| small.abs_diff(*large) as f64 <= SAME * *small as f64)
 }
 
 /// The size of requests, where all are so large that a limit of bytes would let through as many as one of operations.
 fn may_be_of_bytes(slow: &Slow) -> Option<Bytes> {
-    let sizes = slow.on.pace.by_size().iter().filter(|gaps| gaps.count() >= ENOUGH_OF_SIZE).count();
+    let sizes = slow.on.pace.by_size().iter().filter(|turns| turns.gaps.count() >= ENOUGH_OF_SIZE).count();
     let requests = slow.requests();
     let mean = Bytes(requests.bytes.0 / requests.count.max(1));
     (sizes <= 1 && mean >= LARGE_ENOUGH).then_some(mean)

@@ -2,15 +2,19 @@
 
 use super::*;
 
-/// Eight requests are there at all times, every second one 32 times as large, one done each 2 ms, the large ones after `large` us
+/// Eight requests are there at all times, every second one of 512 KiB, one done each 2 ms, the large ones after `large` us
 /// more, up to `varies` us earlier; none was ever alone.
 fn of_two_sizes(large: u64, varies: u64) -> Story {
+    of_sizes(large, varies, 512)
+}
+
+fn of_sizes(large: u64, varies: u64, kib: u64) -> Story {
     let mut story = Story::default();
     for i in 0..400u64 {
         let at = |i: u64| 2000 + i * 2000 + i.div_ceil(2) * large - u64::from(i % 3 == 1) * varies;
         match i % 2 {
             0 => story.read(at(i), at(i), at(i + 8)),
-            _ => story.large_read(at(i), at(i + 8), 512),
+            _ => story.large_read(at(i), at(i + 8), kib),
         };
     }
     story
@@ -33,4 +37,35 @@ fn a_disk_that_seeks_for_each_request_has_no_limit() {
     };
     assert!(found(&on("0")) > 0.9);
     rejected(&on("1"));
+}
+
+#[test]
+fn from_eight_times_the_bytes_on_size_does_not_matter() {
+    assert!(found(&of_sizes(0, 0, 32).verdict("rate-limit")) > 0.9);
+    rejected(&of_sizes(0, 0, 16).verdict("rate-limit"));
+}
+
+/// Eight requests are there at all times, none was ever alone: a small read, a read of 1 MiB that a limit counts as two and that is done
+/// nearly two ticks after the one before, and what `third` adds, of 64 KiB.
+fn of_three_kinds(third: impl Fn(&mut Story, u64, u64) -> &mut Story) -> Verdict {
+    let mut story = Story::default();
+    story.settings("sda/queue/rotational: 0\n");
+    let ends: Vec<u64> = (0..600).map(|i| 900 * (i + 1) + 760 * ((i + 1) / 3)).collect();
+    for (i, done) in ends.iter().copied().enumerate() {
+        let queued = i.checked_sub(8).map_or(0, |before| ends[before]);
+        match i % 3 {
+            0 => story.read(queued, queued, done),
+            1 => third(&mut story, queued, done),
+            _ => story.large_read(queued, done, 1024),
+        };
+    }
+    story.verdict("rate-limit")
+}
+
+/// Of one direction alone it may be what the device does for each, whatever its size.
+#[test]
+fn reads_and_writes_that_keep_the_same_pace_are_let_through_by_the_clock() {
+    let v = of_three_kinds(|story, queued, done| story.write_at(queued, done, 0, 64 << 10));
+    assert!(found(&v) > 0.9 && says(&v, "size does not matter"), "{v:?}");
+    rejected(&of_three_kinds(|story, queued, done| story.large_read(queued, done, 64)));
 }

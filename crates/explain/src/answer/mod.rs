@@ -260,8 +260,9 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
         return Kind::Healthy;
     }
     match (healthy, nothing, e.verdicts.iter().any(|v| found(&v))) {
-        (_, true, _) if is_blind(&e.facts) => Kind::Unknown,
         (true, ..) if is_blind(&e.facts) && e.verdicts.iter().any(is_set_above) => Kind::Unknown,
+        (true, true, _) if is_blind(&e.facts) && worth::read_quickly(&e.facts.devices) => Kind::Healthy,
+        (_, true, _) if is_blind(&e.facts) => Kind::Unknown,
         (true, ..) => Kind::Healthy,
         (_, true, _) | (_, _, false) => Kind::Unknown,
         _ => Kind::Cause,

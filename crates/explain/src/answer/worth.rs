@@ -22,6 +22,7 @@ use crate::explanation::Explanation;
 use causes::{Verdict, MIN_SHARE, WBT_FLASH};
 use ledger::Reason;
 use life::Class;
+use stats::{Device, Phases};
 use trace::Nanos;
 use waits::CulpritKind;
 
@@ -83,6 +84,17 @@ fn has_little(v: &Sufferer, cause: &str, of_slowest: Option<f64>) -> bool {
 /// Whether a victim's operations take no longer than flash takes, nor one in a hundred long.
 pub(crate) fn is_quick(v: &Sufferer) -> bool {
     !takes_long(v) && !is_long(v)
+}
+
+/// Whether devices read all of enough within what Linux expects of flash, and wrote nothing for which somebody above them may wait.
+pub(super) fn read_quickly(devices: &[Device]) -> bool {
+    let all = || devices.iter().flat_map(|d| Class::ALL.map(|class| (class, d.phases(class))));
+    let quick = |(class, phases): (Class, &Phases)| {
+        let q2c = &phases.q2c;
+        let was_read = matches!(class, Class::Read) && q2c.quantile(0.99) <= WBT_FLASH.0;
+        phases.count == 0 || was_read && q2c.max() <= LONG * WBT_FLASH.0
+    };
+    all().map(|(_, phases)| phases.count).sum::<u64>() >= FEW_FOR_P99 && all().all(quick)
 }
 
 /// Whether it is long, often or much enough.
@@ -250,6 +262,19 @@ pub(super) mod tests {
         assert!(!is_scattered(&of(vec![behind("a", 200), behind("b", 150)]), CPU_WAIT), "one of them is");
         let most = vec![behind("a", 190), behind("b", 190), behind("c", 190)];
         assert!(!is_scattered(&of(most), CPU_WAIT), "most of its time");
+    }
+
+    #[test]
+    fn a_device_that_read_quickly_and_wrote_nothing_kept_nobody_waiting() {
+        let of = |class: Class, count: u64, took: u64| {
+            let mut device = Device::new(trace::DevId(1));
+            let phases = &mut device.requests[class.index()];
+            (0..count).for_each(|_| phases.q2c.record(took * MS));
+            phases.count = count;
+            read_quickly(&[device])
+        };
+        assert!(of(Class::Read, 100, 2) && !of(Class::Read, 100, 3) && !of(Class::Read, 99, 2));
+        assert!(!of(Class::Background, 100, 1), "whoever writes may wait above the device");
     }
 
     #[test]
