@@ -67,8 +67,8 @@ impl<'a> Input<'a> {
 
     /// A recording, and nothing else; `-` is standard input.
     pub fn recording(path: &Path) -> Result<Input<'a>> {
-        let recording = Some((reading::open(path, Vec::new())?, path.to_owned()));
-        Ok(Input { recording, ..Input::default() })
+        let recording = reading::open(path, Vec::new()).map_err(|e| text_of(path, &e).unwrap_or(e))?;
+        Ok(Input { recording: Some((recording, path.to_owned())), ..Input::default() })
     }
 
     /// Only this part of the recording.
@@ -231,11 +231,11 @@ impl<'a> Input<'a> {
             reading::read_all(recording, path, Some(Flow::default()), &mut served, &mut take)?;
         std::mem::swap(analysis.counts(), &mut served);
         let mut flow = flow.unwrap_or_default();
-        let mut roles = Roles::default();
+        let (mut roles, mut only) = (Roles::default(), vec![]);
         if let Some(recorded) = recorded {
             recorded.judge(&mut quality);
             flow.wall = flow.wall.or_else(|| recorded.began());
-            roles = Roles(recorded.0.roles);
+            (roles, only) = (Roles(recorded.0.roles), recorded.0.devices);
         }
         check(scope.as_ref())?;
         let subject = Subject {
@@ -249,10 +249,26 @@ impl<'a> Input<'a> {
             samples,
             quality,
             watched,
+            only,
             roles,
         };
         Ok(Explanation::new(subject, analysis.finish(flow)))
     }
+}
+
+/// The error where a text stands in the place of a recording.
+fn text_of(path: &Path, error: &Error) -> Option<Error> {
+    let unknown = matches!(error, Error::Trace(e) if e.is_unrecognised());
+    let mail = unknown.then(|| texts::read(path)).flatten()?;
+    let tools = match texts::tools(std::slice::from_ref(&mail))[..] {
+        [] => "settings".to_string(),
+        ref tools => format!("text of {}", tools.join(", ")),
+    };
+    let file = path.display();
+    Some(Error::new(
+        format!("{file}: {tools}, which has no single I/Os; a recording is needed here"),
+        format!("what the text shows: iowhy explain {file}; what changed: iowhy compare BEFORE AFTER"),
+    ))
 }
 
 /// An error that says what an unsupported file looks like.

@@ -3,6 +3,7 @@
 
 use crate::failure::Failure;
 use crate::part::Part;
+use clap::builder::PossibleValuesParser;
 use clap::Args;
 use explain::blame::Which;
 use explain::{device_name, names, Asking, By, Input};
@@ -32,9 +33,9 @@ pub struct Question {
     pub cgroup: Vec<String>,
     /// Only these operations: read, write, fsync, page-fault, journal-commit, writeback, ...; of requests: read, write,
     /// flush, discard, passthrough
-    #[arg(long, value_name = "OP", value_parser = operation)]
+    #[arg(long, value_name = "OP", hide_possible_values = true, value_parser = PossibleValuesParser::new(operations()))]
     pub op: Vec<String>,
-    /// Only on this file
+    /// Only on this file, by its path or the end of it: base/16384/2601
     #[arg(long, value_name = "PATH")]
     pub file: Vec<String>,
     /// Only this span of time
@@ -160,11 +161,8 @@ pub fn request_op(name: &str) -> Option<Op> {
     Op::ALL.into_iter().find(|o| o.name() == name)
 }
 
-fn operation(name: &str) -> Result<String, String> {
-    if request_op(name).is_none() && names::no_operation_is_called(name) {
-        let requests = Op::ALL.into_iter().map(Op::name).filter(|o| names::no_operation_is_called(o));
-        let all: Vec<String> = names::all_names().chain(requests.map(str::to_string)).collect();
-        return Err(format!("one of {}", all.join(", ")));
-    }
-    Ok(name.to_string())
+/// What operations and requests are called, each once.
+fn operations() -> Vec<String> {
+    let requests = Op::ALL.into_iter().map(Op::name).filter(|o| names::no_operation_is_called(o));
+    names::all_names().chain(requests.map(str::to_string)).collect()
 }

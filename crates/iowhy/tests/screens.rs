@@ -27,8 +27,11 @@ fn fixtures() -> Vec<PathBuf> {
 }
 
 fn explain(recording: &Path, arguments: &[&str], columns: &str) -> String {
+    printed(recording, &[&["explain"], arguments].concat(), columns)
+}
+
+fn printed(recording: &Path, arguments: &[&str], columns: &str) -> String {
     let out = Command::new(env!("CARGO_BIN_EXE_iowhy"))
-        .arg("explain")
         .args(arguments)
         .arg(recording)
         .env("COLUMNS", columns)
@@ -45,10 +48,27 @@ fn every_screen_fits() {
             let screen = explain(&recording, &[], &columns.to_string());
             assert!(screen.lines().count() <= LINES, "{recording:?} in {columns}:\n{screen}");
             for line in screen.lines() {
-                // A word that is longer than the line may stand out alone.
-                let is_word = line.trim().trim_end_matches(" \\").split(' ').count() == 1;
-                assert!(is_word || line.chars().count() <= columns, "{recording:?} in {columns}:\n{line}");
+                assert!(fits(line, columns), "{recording:?} in {columns}:\n{line}");
                 assert!(!line.ends_with("..."), "a sentence is cut: {recording:?}:\n{line}");
+            }
+        }
+    }
+}
+
+/// Whether a line has so many columns at most. A word that is longer may stand out alone.
+fn fits(line: &str, columns: usize) -> bool {
+    let is_word = line.trim().trim_end_matches(" \\").split(' ').count() == 1;
+    is_word || line.chars().count() <= columns
+}
+
+#[test]
+fn what_stands_behind_the_screen_fits_too() {
+    for recording in fixtures() {
+        for arguments in [&["explain", "-v"][..], &["slow"]] {
+            let text = printed(&recording, arguments, "80");
+            // Events are rows of a table.
+            for line in text.lines().filter(|line| !line.contains("  cpu ")) {
+                assert!(fits(line, 80), "{arguments:?} {recording:?}:\n{line}");
             }
         }
     }
@@ -88,8 +108,7 @@ fn every_screen_of_a_text_fits() {
             let screen = String::from_utf8(screen.stdout).expect("text");
             assert!(screen.lines().count() <= LINES, "{text:?} in {columns}:\n{screen}");
             for line in screen.lines() {
-                let is_word = line.trim().trim_end_matches(" \\").split(' ').count() == 1;
-                assert!(is_word || line.chars().count() <= columns, "{text:?} in {columns}:\n{line}");
+                assert!(fits(line, columns), "{text:?} in {columns}:\n{line}");
             }
             assert!(screen.contains("\nTRUST  ") && screen.contains("-v: "), "{text:?}:\n{screen}");
         }

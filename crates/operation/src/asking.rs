@@ -36,6 +36,16 @@ impl By {
         }
     }
 
+    /// Whether something called so is what is asked for. Of a file the last names of its path are enough.
+    fn is_called(self, name: &str, wanted: &str) -> bool {
+        let wanted = match self {
+            By::File => wanted.trim_start_matches("./"),
+            _ => wanted,
+        };
+        let is_end = || name.strip_suffix(wanted).is_some_and(|folders| folders.ends_with('/'));
+        name == wanted || self == By::File && !wanted.is_empty() && is_end()
+    }
+
     /// What is missing, where a recording has none.
     pub(crate) fn untold(self) -> &'static str {
         match self {
@@ -71,8 +81,27 @@ impl Asking {
         narrow.into_iter().all(|by| self.of(by).is_empty())
     }
 
+    /// Whether something with these names is asked for.
+    pub(crate) fn wants(&self, by: By, names: &[String]) -> bool {
+        names.iter().any(|name| self.of(by).iter().any(|wanted| by.is_called(name, wanted)))
+    }
+
     /// The values asked for.
     pub fn of(&self, by: By) -> &[String] {
         &self.wanted[by as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_the_end_of_its_path() {
+        let of = |by, wanted: &str| Asking::default().any_of(by, &[wanted.into()]);
+        let is = |wanted: &str| of(By::File, wanted).wants(By::File, &["/data/base/16384/2601".into()]);
+        assert!(is("/data/base/16384/2601") && is("2601") && is("16384/2601") && is("./base/16384/2601"));
+        assert!(!is("601") && !is("/2601") && !is("") && !is("base"));
+        assert!(!of(By::Mount, "data").wants(By::Mount, &["/data".into()]));
     }
 }

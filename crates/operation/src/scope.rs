@@ -159,12 +159,11 @@ impl Scope {
 impl State {
     /// Whether one of the names is wanted; they are remembered.
     fn is(&mut self, asking: &Asking, by: By, names: impl FnOnce() -> Vec<String>) -> bool {
-        let wanted = asking.of(by);
-        if wanted.is_empty() {
+        if asking.of(by).is_empty() {
             return true;
         }
         let names = names();
-        let found = names.iter().any(|name| wanted.contains(name));
+        let found = asking.wants(by, &names);
         let seen = &mut self.seen[by as usize];
         if seen.len() < MOST_SEEN {
             seen.extend(names.into_iter().take(1));

@@ -6,7 +6,7 @@ use crate::slow_rows::{slow_rows, Row};
 use crate::texts;
 use crate::trust::{length, trust_lines};
 use crate::why::{found_by, remedies, Why};
-use crate::wrap::wrap;
+use crate::wrap::{wrap, wrap_into};
 use events::Window;
 use explain::device_mapper::InMapper;
 use explain::where_time;
@@ -54,8 +54,10 @@ pub(crate) const MARGIN: usize = 7;
 const SEVERAL: f64 = 1.5;
 /// Rows of a group's breakdown.
 const ROWS: usize = 6;
-/// Columns of a full bar.
+/// Columns of a full bar, where there is room for it.
 const BAR: f64 = 30.0;
+/// Columns of a share and what lies around it.
+const PERCENT: usize = 10;
 /// Devices, and groups that are broken down, on the screen; `iowhy report` has all.
 pub(crate) const GROUPS: usize = 3;
 /// A part of the time below this is not worth a line.
@@ -129,9 +131,7 @@ impl Screen {
 
     /// A text without a heading, wrapped, behind what its lines begin with.
     pub(crate) fn text(&mut self, text: &str, first: &str, other: &str) {
-        for line in wrap(text, self.style.width, first, other) {
-            let _ = writeln!(self.out, "{}", line.trim_end());
-        }
+        wrap_into(&mut self.out, text, self.style.width, first, other);
     }
 
     pub(crate) fn blank(&mut self) {
@@ -145,7 +145,7 @@ impl Screen {
 
     fn subject(&mut self, e: &Explanation) {
         for device in e.top_devices().into_iter().take(GROUPS) {
-            let _ = writeln!(self.out, "{}", about(e, device));
+            self.text(&about(e, device), "", "  ");
         }
         let kernel = e.kernel().map(|k| format!("Linux {k}; "));
         let below = e.facts.devices.iter().filter(|d| d.upper.is_some()).count();
@@ -159,13 +159,9 @@ impl Screen {
             0 => "none lost".to_string(),
             n => format!("{} LOST", count(n)),
         };
-        let _ = writeln!(
-            self.out,
-            "{}{}{part}, {}, {lost}{lower}\n",
-            kernel.unwrap_or_default(),
-            length(e),
-            counted(q.events, "event", "events")
-        );
+        let (kernel, events) = (kernel.unwrap_or_default(), counted(q.events, "event", "events"));
+        self.text(&format!("{kernel}{}{part}, {events}, {lost}{lower}", length(e)), "", "  ");
+        self.blank();
     }
 
     fn slow(&mut self, e: &Explanation) {
@@ -175,21 +171,23 @@ impl Screen {
             return self.blank();
         }
         let several = e.top_devices().len() > 1 || rows.iter().any(|r| matches!(r, Row::Operations(..)));
-        let wide = rows.iter().map(|r| r.words(several).len()).max().unwrap_or(0);
-        for (i, row) in rows.iter().enumerate() {
-            let head = self.heading(if i == 0 { "SLOW" } else { "" });
-            let d = row.latency();
-            let _ = writeln!(
-                self.out,
-                "{head}{:<wide$}  p50 {:>7}  p99 {:>7}  p99.9 {:>7}  max {:>7}  {:>9}{}",
-                row.words(several),
-                ns(d.quantile(0.5)),
-                ns(d.quantile(0.99)),
-                ns(d.quantile(0.999)),
-                ns(d.max()),
-                count(d.count()),
-                row.mean_size()
-            );
+        let rows: Vec<[String; COLUMNS]> = rows.iter().map(|row| columns(row, several)).collect();
+        let wide = |column: usize| {
+            rows.iter().map(|row| row[column].len()).max().unwrap_or(0).max(SLOW[column].len())
+        };
+        let wide: [usize; COLUMNS] = std::array::from_fn(wide);
+        let fits = MARGIN + wide.iter().sum::<usize>() + COLUMNS - 1 <= self.style.width;
+        let line = |row: &[String; COLUMNS]| {
+            let cells = row.iter().zip(wide).enumerate().filter(|(c, _)| fits || *c != CAN_BE_SPARED);
+            let cells = cells.map(|(c, (cell, wide))| match c {
+                0 => format!("{cell:<wide$}"),
+                _ => format!("{cell:>wide$}"),
+            });
+            cells.collect::<Vec<_>>().join(" ").trim_end().to_string()
+        };
+        let _ = writeln!(self.out, "{}{}", self.heading("SLOW"), line(&SLOW.map(String::from)));
+        for row in &rows {
+            let _ = writeln!(self.out, "{:MARGIN$}{}", "", line(row));
         }
         self.blank();
     }
@@ -220,8 +218,9 @@ impl Screen {
             let share = |t: &Nanos| t.0 as f64 / sum.total.0.max(1) as f64;
             let shown: Vec<_> = rows.iter().filter(|(_, t)| share(t) >= WORTH_A_LINE).take(ROWS).collect();
             let wide = shown.iter().map(|(words, _)| words.len()).max().unwrap_or(0);
+            let room = self.style.width.saturating_sub(2 * MARGIN + wide + PERCENT) as f64;
             for (words, t) in shown {
-                let bar = "#".repeat((share(t) * BAR).round() as usize);
+                let bar = "#".repeat((share(t) * room.clamp(0.0, BAR)).round() as usize);
                 let text = format!("{}{words:<wide$}  {:>6}  {bar}", " ".repeat(MARGIN), percent(share(t)));
                 let _ = writeln!(self.out, "{}", text.trim_end());
             }
@@ -243,6 +242,19 @@ impl Screen {
             heading = "";
         }
     }
+}
+
+/// Columns of the SLOW table.
+const COLUMNS: usize = 7;
+const SLOW: [&str; COLUMNS] = ["", "count", "of", "p50", "p99", "p99.9", "max"];
+/// The one that is left out on a narrow screen.
+const CAN_BE_SPARED: usize = 5;
+
+/// A row of it.
+fn columns(row: &Row, several: bool) -> [String; COLUMNS] {
+    let d = row.latency();
+    let at = |part| ns(d.quantile(part));
+    [row.words(several), count(d.count()), row.mean_size(), at(0.5), at(0.99), at(0.999), ns(d.max())]
 }
 
 /// How the devices serve that the slowest waited for: what their time there was split by, and how well that fits.

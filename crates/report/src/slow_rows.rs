@@ -33,7 +33,7 @@ impl Row<'_> {
         };
         match bytes / self.latency().count().max(1) {
             0 => String::new(),
-            mean => format!(" of {}", size(Bytes(mean))),
+            mean => size(Bytes(mean)),
         }
     }
 

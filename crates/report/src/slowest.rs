@@ -1,6 +1,7 @@
 //! The slowest requests: their ledgers, and their events one by one; of stacked devices the slowest bios.
 
 use crate::stacked;
+use crate::wrap::wrap_into;
 use explain::gathered::Gathered;
 use explain::{Places, SlowRequest, SlowestRequests};
 use ledger::Ledger;
@@ -10,13 +11,15 @@ use trace::Nanos;
 use units::words::{count, size, time};
 
 /// As text.
-pub fn requests(slowest: &SlowestRequests, places: &Places) -> String {
+pub fn requests(slowest: &SlowestRequests, places: &Places, width: usize) -> String {
     let mut out = String::new();
     let began = slowest.began.unwrap_or_default();
     for (slow, gathered) in slowest.all() {
         match slow {
-            SlowRequest::Request(request, task) => one(&mut out, (request, task), gathered, places, began),
-            SlowRequest::Stacked(sent) => stacked::tell(&mut out, sent, places, began),
+            SlowRequest::Request(request, task) => {
+                one(&mut out, (request, task), gathered, places, began, width)
+            }
+            SlowRequest::Stacked(sent) => stacked::tell(&mut out, sent, places, began, width),
         }
     }
     if out.is_empty() {
@@ -31,12 +34,12 @@ fn one(
     gathered: Option<&Gathered>,
     places: &Places,
     began: Nanos,
+    width: usize,
 ) {
     let since_start = |t: Nanos| t.since(began).seconds();
     let l = Ledger::of(&r.time);
     let error = if r.error == 0 { String::new() } else { format!(", ERROR {}", r.error) };
-    let _ = writeln!(
-        out,
+    let head = format!(
         "{} of {} at sector {} of {} by {} (tid {}), {}, at {:.6} s{error}",
         r.op.name(),
         size(r.bytes),
@@ -47,6 +50,7 @@ fn one(
         time(l.total()),
         since_start(l.from)
     );
+    wrap_into(out, &head, width, "", "    ");
     for s in &l.segments {
         let ms = s.length().0 as f64 / 1e6;
         let _ = writeln!(out, "  {ms:>14.6} ms  {}", s.reason.words());

@@ -2,6 +2,7 @@
 //!
 //! Its own ledger sums to its time. What it sent ran beside one another, and does not.
 
+use crate::wrap::wrap_into;
 use explain::{Places, Sent};
 use ledger::{Ledger, Reason};
 use std::fmt::Write;
@@ -14,43 +15,35 @@ const MOST_BELOW: usize = 24;
 /// Parts of a bio below that are shorter than this part of it are not shown.
 const WORTH_WORDS: f64 = 0.05;
 
-/// As text.
-pub fn tell(out: &mut String, sent: &Sent, places: &Places, began: Nanos) {
+/// As text in lines of `width` columns.
+pub fn tell(out: &mut String, sent: &Sent, places: &Places, began: Nanos, width: usize) {
     let ledger = Ledger::of_bio(&sent.bio);
     let at = ledger.from.since(began).seconds();
     let total = time(ledger.total());
-    let _ = writeln!(
-        out,
-        "{} by {} (tid {}), {total}, at {at:.6} s",
-        what(sent, places),
-        sent.task,
-        sent.bio.tid.0
-    );
+    let (task, tid) = (&sent.task, sent.bio.tid.0);
+    let head = format!("{} by {task} (tid {tid}), {total}, at {at:.6} s", what(sent, places));
+    wrap_into(out, &head, width, "", "    ");
     for s in &ledger.segments {
         let _ = writeln!(out, "  {:>14.6} ms  {}", ms(s.length()), s.reason.words());
     }
     let _ = writeln!(out, "  {:>14.6} ms  total, all accounted for", ms(ledger.total()));
     if !sent.below.is_empty() {
         let _ = writeln!(out, "  it sent to the devices below, from and how long:");
-        below(out, sent, places, ledger.from, 1);
+        below(out, sent, places, ledger.from, (1, width));
     }
     out.push('\n');
 }
 
-fn below(out: &mut String, of: &Sent, places: &Places, began: Nanos, depth: usize) {
+/// Those below one, so deep and in so many columns.
+fn below(out: &mut String, of: &Sent, places: &Places, began: Nanos, (depth, width): (usize, usize)) {
     let indent = "  ".repeat(depth);
     for sent in of.below.iter().take(MOST_BELOW) {
         let ledger = Ledger::of_bio(&sent.bio);
-        let _ = writeln!(
-            out,
-            "{indent}{:>+11.3} ms {:>9.3} ms  {} by {}{}",
-            ms(ledger.from.since(began)),
-            ms(ledger.total()),
-            what(sent, places),
-            sent.task,
-            phases(&ledger)
-        );
-        below(out, sent, places, began, depth + 1);
+        let first =
+            format!("{indent}{:>+11.3} ms {:>9.3} ms  ", ms(ledger.from.since(began)), ms(ledger.total()));
+        let text = format!("{} by {}{}", what(sent, places), sent.task, phases(&ledger));
+        wrap_into(out, &text, width, &first, &" ".repeat(first.len() + 2));
+        below(out, sent, places, began, (depth + 1, width));
     }
     let more = of.below.len().saturating_sub(MOST_BELOW) as u64 + of.left_out;
     if more > 0 {

@@ -23,6 +23,14 @@ pub fn wrap(text: &str, width: usize, first: &str, other: &str) -> Vec<String> {
     lines.into_iter().map(|line| line.replace(TIED, " ")).collect()
 }
 
+/// Adds a text in such lines.
+pub fn wrap_into(out: &mut String, text: &str, width: usize, first: &str, other: &str) {
+    for line in wrap(text, width, first, other) {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
 /// The text with each number tied to its unit.
 fn tied(text: &str) -> Cow<'_, str> {
     let bare = |word: &str| word.trim_end_matches([',', '.', ';', ':', ')']).to_string();

@@ -7,7 +7,7 @@
 
 use super::kinds::{kinds, Kind};
 use super::recordings::{differ, latencies, per_second, slow, MATTERS, SLOW};
-use super::texts::{rests_on_enough, NAMES, SUMMARIES};
+use super::texts::{rests_on_enough, INTERVALS, NAMES, SUMMARIES};
 use super::{Comparison, Difference, Metric, Row, RunOf};
 use crate::explanation::{Explanation, Trust};
 use evidence::{Conflict, Fact};
@@ -59,7 +59,8 @@ impl Comparison {
         let all = kinds(e, single);
         let mut levels_differ = false;
         let mut used: Vec<&str> = vec![];
-        for reading in &run.run().readings {
+        let of_run = run.run().of_intervals();
+        for reading in &of_run.readings {
             for printed in &reading.rows {
                 if reading.tool == "iostat" {
                     c.rows.extend(requests(printed, e, first, c.rows.len()));
@@ -83,6 +84,9 @@ impl Comparison {
         }
         if e.trust != Trust::Good {
             c.notes.push(format!("{name} is {}: see iowhy explain {name}", e.trust.name()));
+        }
+        if run.run().has_intervals() {
+            c.notes.push(INTERVALS.into());
         }
         if c.rows.iter().any(|r| r.least.is_none()) {
             c.notes.push(SUMMARIES.into());

@@ -80,17 +80,17 @@ impl Comparison {
     /// Compares two runs.
     pub fn of_runs(before: RunOf, after: RunOf) -> Comparison {
         let mut c = Comparison { names: [before.name(), after.name()], ..Comparison::default() };
-        let mut partners = Partners::new(before.run(), after.run());
-        for reading in &before.run().readings {
+        let [of_before, of_after] = [before, after].map(|side| side.run().of_intervals());
+        let mut partners = Partners::new(&of_before, &of_after);
+        for reading in &of_before.readings {
             let found = partners.of(reading);
             let Some(other) = found else {
                 if !reading.rows.is_empty() {
-                    let text = format!("{} {} only before", reading.tool, reading.name);
-                    c.load.push(Difference { text: text.trim().into(), unlike: false });
+                    c.load.push(Difference { text: only(reading, "before"), unlike: false });
                 }
                 continue;
             };
-            let other = &after.run().readings[other];
+            let other = &of_after.readings[other];
             settings(&mut c, (&before, reading), (&after, other));
             let first = c.rows.len();
             for row in &reading.rows {
@@ -107,16 +107,18 @@ impl Comparison {
                 c.load.push(Difference { text, unlike: reading.tool == "fio" });
             }
         }
-        for (i, reading) in after.run().readings.iter().enumerate().filter(|(_, r)| !r.rows.is_empty()) {
+        for (i, reading) in of_after.readings.iter().enumerate().filter(|(_, r)| !r.rows.is_empty()) {
             if !partners.used.contains(&i) {
-                let text = format!("{} {} only after", reading.tool, reading.name);
-                c.load.push(Difference { text: text.trim().into(), unlike: false });
+                c.load.push(Difference { text: only(reading, "after"), unlike: false });
             }
         }
         of_machine(&mut c, &before, &after);
         commands(&mut c, before.run(), after.run());
         let sides = if std::ptr::eq(before.mail, after.mail) { vec![before] } else { vec![before, after] };
         c.notes.extend(sides.iter().filter_map(|side| impossible(side.mail)));
+        if [before, after].iter().any(|side| side.run().has_intervals()) {
+            c.notes.push(INTERVALS.into());
+        }
         if c.rows.iter().any(|r| r.least.is_none()) {
             c.notes.push(SUMMARIES.into());
         }
@@ -124,6 +126,15 @@ impl Comparison {
     }
 }
 
+/// That one side alone has a reading.
+fn only(reading: &Reading, side: &str) -> String {
+    let name = if reading.name.is_empty() { String::new() } else { format!(" {}", reading.name) };
+    format!("{}{name} only {side}", reading.tool)
+}
+
+pub(super) const INTERVALS: &str =
+    "of tables of several intervals the median of each number is compared; the first one of iostat, \
+    vmstat and others is of the time since the machine was started and left out";
 pub(super) const SUMMARIES: &str =
     "these are summaries, which do not say how far percentiles scatter; repeat the runs, or record them";
 
@@ -239,7 +250,9 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
     }
     let mut metrics: Vec<Metric> = vec![];
     let mut add = |name: &str, b: Number, a: Number| {
-        if b.unit == a.unit && !metrics.iter().any(|m| m.name == name) {
+        // Where nothing was done nothing took any time.
+        let is_idle = b.unit == Unit::Nanoseconds && b.value == 0.0 && a.value == 0.0;
+        if b.unit == a.unit && !is_idle && !metrics.iter().any(|m| m.name == name) {
             metrics.push(Metric {
                 name: name.into(),
                 threshold: None,

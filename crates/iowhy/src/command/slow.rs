@@ -1,5 +1,6 @@
 //! `iowhy slow`.
 
+use super::explain::style;
 use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{request_op, Question, QUESTION};
@@ -10,6 +11,7 @@ use explain::{
 use life::{Bio, BioNumber, Names, Request, Sink};
 use operation::{Account, Follow, History, Operation, OperationObserver};
 use report::operations::{self, Events};
+use report::Style;
 use stats::Kept;
 use std::path::PathBuf;
 use trace::Place;
@@ -128,19 +130,18 @@ impl Slow {
         if self.json {
             return print_json(&report::slowest_operations(all, events.as_ref(), places));
         }
+        let Style { width, .. } = style();
         let one = |(at, kept): (usize, &Kept)| {
             let events = events.as_ref().map(|e| e.render(at, places)).unwrap_or_default();
-            operations::render(kept, places, self.hops) + &events
+            operations::render(kept, places, self.hops, width) + &events
         };
         let text = match of_requests {
-            true => report::requests(&found.requests, places),
+            true => report::requests(&found.requests, places, width),
             false if all.is_empty() => "no operation ended\n".into(),
             false => all.iter().enumerate().map(one).collect::<Vec<_>>().join("\n"),
         };
         let whose = task.map_or(String::new(), |task| {
-            format!(
-                "\n\nOnly of {task}, which lost most time (iowhy explain); of all tasks: iowhy slow --all\n"
-            )
+            format!("\n\nOnly of {task}, which lost most time; of all tasks: iowhy slow --all\n")
         });
         match task {
             None => print(&text),

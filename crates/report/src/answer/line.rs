@@ -5,7 +5,8 @@ use causes::{Answer as Judged, Verdict};
 use explain::answer::{share_of_slowest, Answer, Kind, Sufferer};
 use explain::blame::Which;
 use explain::{Explanation, Lack};
-use operation::Scope;
+use life::Class;
+use operation::{By, Scope};
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
 
@@ -46,6 +47,9 @@ fn nothing(e: &Explanation) -> String {
     if let Some(none) = e.subject.scope.as_ref().and_then(Scope::no_such_operation) {
         return format!("Nothing to explain: {}: {}", none.what, none.there);
     }
+    if let Some(text) = not_recorded(e) {
+        return text;
+    }
     match e.facts.duration() {
         all if e.subject.scope.is_some() => {
             format!("Nothing to explain: in {} nothing that matches waited for I/O", time(all))
@@ -56,6 +60,17 @@ fn nothing(e: &Explanation) -> String {
             time(all)
         ),
     }
+}
+
+/// That no request of a device that is asked about can be in the recording.
+fn not_recorded(e: &Explanation) -> Option<String> {
+    let (scope, only) = (e.subject.scope.as_ref()?, &e.subject.only);
+    let asked = scope.asking().of(By::Device);
+    let seen = || e.facts.devices.iter().any(|d| scope.shows_device(d.id));
+    (!only.is_empty() && !asked.is_empty() && !seen()).then(|| {
+        let asked = asked.join(" and ");
+        format!("Cannot tell: {asked} was not recorded, only {}; iowhy record --device", only.join(" and "))
+    })
 }
 
 /// Counters show no one who waited, so the texts themselves stand in the place of the victim.
@@ -194,6 +209,9 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
 }
 
 fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
+    if let Some(served) = served(e).filter(|_| v.is_thin && e.facts.operations.is_empty()) {
+        return served;
+    }
     let nothing = if a.too_little.is_some() { "Nothing to act on" } else { "Nothing was slow" };
     let p99 = if v.count >= 100 { format!(", {} (p99)", time(v.latency[1])) } else { String::new() };
     format!(
@@ -205,6 +223,19 @@ fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         time(v.latency[0]),
         time(v.latency[2])
     )
+}
+
+/// What the device with most reads did, where nobody is seen who waited for them: they were ahead of whoever reads.
+fn served(e: &Explanation) -> Option<String> {
+    let reads = e.facts.devices.iter().map(|d| (d, &d.phases(Class::Read).q2c));
+    let (device, q2c) = reads.max_by_key(|(_, q2c)| q2c.count()).filter(|(_, q2c)| !q2c.is_empty())?;
+    Some(format!(
+        "Nothing was slow: {} served {} reads in {} (p50), at most {}; for waits above the block layer: iowhy record",
+        e.name(device.id),
+        count(q2c.count()),
+        time(Nanos(q2c.quantile(0.5))),
+        time(Nanos(q2c.max()))
+    ))
 }
 
 fn unknown(e: &Explanation, v: &Sufferer) -> String {

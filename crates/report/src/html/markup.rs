@@ -128,7 +128,11 @@ fn slow(shown: &Shown) -> String {
         for value in [d.quantile(0.5), d.quantile(0.99), d.quantile(0.999), d.max()] {
             let _ = write!(out, "<td>{}</td>", ns(value));
         }
-        let _ = writeln!(out, "<td>{}{}</td></tr>", count(d.count()), escape(&row.mean_size()));
+        let of = match row.mean_size() {
+            size if size.is_empty() => size,
+            size => format!(" of {size}"),
+        };
+        let _ = writeln!(out, "<td>{}{}</td></tr>", count(d.count()), escape(&of));
     }
     out += "</tbody></table>\n";
     out

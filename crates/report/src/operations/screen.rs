@@ -3,25 +3,24 @@
 use super::line::{lines, Line};
 use super::shares::whole;
 use super::words::headline;
-use crate::wrap::wrap;
+use crate::wrap::wrap_into;
 use explain::Places;
 use ledger::Reason;
 use operation::Wakeup;
 use stats::Kept;
-use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, time};
 
-/// Columns of a line.
-const WIDTH: usize = 100;
 /// Levels that are shown by indenting; deeper ones stand below the last of them.
 const MOST_INDENT: usize = 16;
 
-/// One operation. With `hops`, each passing from one task to another.
-pub fn render(kept: &Kept, places: &Places, hops: bool) -> String {
+/// One operation in lines of `width` columns. With `hops`, each passing from one task to another.
+pub fn render(kept: &Kept, places: &Places, hops: bool, width: usize) -> String {
     let total = kept.account.total();
-    let mut out = format!("{}\n\n", printable(&headline(kept, places)));
-    let page = Page { column: ms(whole(total)).len().max(8) };
+    let mut out = String::new();
+    wrap_into(&mut out, &printable(&headline(kept, places)), width, "", "    ");
+    out.push('\n');
+    let page = Page { column: ms(whole(total)).len().max(8), width };
     for line in lines(kept, places) {
         page.line(&mut out, &line, 0);
     }
@@ -58,6 +57,8 @@ fn sum(kept: &Kept) -> String {
 struct Page {
     /// Width of the column of durations.
     column: usize,
+    /// Columns of a line.
+    width: usize,
 }
 
 impl Page {
@@ -98,9 +99,7 @@ impl Page {
         let indent = "  ".repeat(depth.min(MOST_INDENT));
         let first = format!("{before}{indent}");
         let other = format!("{}{indent}    ", " ".repeat(self.column + 5));
-        for line in wrap(text, WIDTH, &first, &other) {
-            let _ = writeln!(out, "{}", line.trim_end());
-        }
+        wrap_into(out, text, self.width, &first, &other);
     }
 
     fn hops(&self, out: &mut String, kept: &Kept) {

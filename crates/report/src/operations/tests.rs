@@ -149,7 +149,7 @@ fsync by dd (tid 7) on ext4 on sda, inode 12, 120 ms, at 0.000000 s
 ";
     let kept = fsync();
     assert_eq!(kept.account.imbalance(), None);
-    let got = render(&kept, &places(), true);
+    let got = render(&kept, &places(), true, 100);
     assert!(got == expected, "got\n{got}\nexpected\n{expected}");
 }
 
@@ -235,7 +235,7 @@ proptest! {
         let kept = kept(all, total);
         prop_assert_eq!(kept.account.imbalance(), None);
         assert_sums(&lines(&kept, &places()), Nanos(total), (total + 500) / 1000);
-        let text = render(&kept, &places(), false);
+        let text = render(&kept, &places(), false, 100);
         prop_assert!(text.lines().all(|l| l.chars().count() <= 100), "{}", text);
     }
 }

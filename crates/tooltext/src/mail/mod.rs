@@ -14,6 +14,7 @@ mod command;
 mod doubt;
 mod escapes;
 mod html;
+mod intervals;
 mod layout;
 mod log_time;
 pub(crate) mod lsblk;

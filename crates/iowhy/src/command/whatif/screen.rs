@@ -1,5 +1,7 @@
 //! What `iowhy whatif` prints.
 
+use crate::command::explain::style;
+use report::wrap::wrap_into;
 use std::fmt::Write;
 use whatif::load::Load;
 use whatif::metric::{words_of, Phase};
@@ -28,11 +30,14 @@ pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -
         };
     }
     let refused = cells.iter().filter(|c| c.predicted.is_none()).count();
-    let _ = write!(
-        out,
-        "\n\"Nothing changes\" would predict the recorded numbers. {refused} of {} numbers are refused.\n\
-         Never predicted: p99.9 and the maximum, which depend on a few rare events. Recorded were:\n",
-        cells.len()
+    out.push('\n');
+    paragraph(
+        &mut out,
+        &format!(
+            "\"Nothing changes\" would predict the recorded numbers. {refused} of {} numbers are refused. Never \
+             predicted: p99.9 and the maximum, which depend on a few rare events. Recorded were:",
+            cells.len()
+        ),
     );
     let mut seen = Vec::new();
     for cell in cells.iter().filter(|c| c.metric.phase == Phase::Q2C) {
@@ -46,13 +51,20 @@ pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -
     }
     let devices = lab.devices.len();
     let score = lab.devices.first().map_or(0.0, |d| d.score);
-    let _ = writeln!(
-        out,
-        "\n{devices} devices explain the recording, the best with times off by {:.0} % on average. The load was taken to go \
-         on for\nthe recorded time (--fixed-work: as much work); iowhy whatif --explain-load shows its streams.",
-        (score.exp() - 1.0) * 100.0
+    out.push('\n');
+    paragraph(
+        &mut out,
+        &format!(
+            "{devices} devices explain the recording, the best with times off by {:.0} % on average. The load was taken \
+             to go on for the recorded time (--fixed-work: as much work); iowhy whatif --explain-load shows its streams.",
+            (score.exp() - 1.0) * 100.0
+        ),
     );
     out
+}
+
+fn paragraph(out: &mut String, text: &str) {
+    wrap_into(out, text, style().width, "", "");
 }
 
 fn label(cell: &Cell) -> String {
