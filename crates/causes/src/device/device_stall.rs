@@ -17,6 +17,7 @@ use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Request;
 use operation::{Done, Part};
+use stats::Distribution;
 use trace::{Bytes, DevId, Nanos};
 use waits::{CulpritId, CulpritKind, Phase};
 
@@ -40,14 +41,14 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     let name = case.name(slow.on.id);
     let requests = slow.requests();
-    if requests.d2c.count() < MIN_SAMPLES {
+    let is_known = requests.d2c.count() >= MIN_SAMPLES;
+    let Some(usual) = usual(slow) else {
         return Said::Little(proof!(
             "{count} {what} are too few to say what is usual",
             count = Count(requests.d2c.count()),
             what = slow.words()
         ));
-    }
-    let usual = requests.d2c.quantile(0.5);
+    };
     let longest = slowest_request(case, slow).unwrap_or(Nanos(requests.d2c.quantile(0.999)));
     if longest < LONG || (longest.0 as f64) < STALLED * usual as f64 {
         return Said::Not(short(case, slow, longest, usual));
@@ -57,9 +58,9 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let own: Vec<CulpritId> = own_queue(case);
     let picks = |row: &Claimable| match row.phase {
         Phase::Paused => true,
-        // Pauses are longer than any size explains; slowness alone is not.
-        Phase::Slow => large.is_none(),
-        Phase::Behind => passed_over && own.contains(&row.culprit),
+        // Pauses are longer than any size explains; slowness alone is not, nor where such requests are few.
+        Phase::Slow => is_known && large.is_none(),
+        Phase::Behind => is_known && passed_over && own.contains(&row.culprit),
         _ => false,
     };
     let wanted = case.unclaimed_rows(slow.group_number, picks);
@@ -78,10 +79,11 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let mut v = v
         .plus(claimed, Confidence::Medium)
         .because(proof!(
-            "the slowest {what} took up to {longest} in {name}; half of all took {usual} or less",
+            "the slowest {what} took up to {longest} in {name}; half of all{which} took {usual} or less",
             what = slow.words(),
             longest,
             name,
+            which = Text(if is_known { "" } else { " its requests" }.into()),
             usual = Nanos(usual)
         ))
         .because(queue_or_not(slow, device, &name));
@@ -93,6 +95,19 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         ));
     }
     Said::Found(remedies(v, &name, slow.on.id))
+}
+
+/// What half of such requests take in the device, or where they are few half of all.
+fn usual(slow: &Slow) -> Option<u64> {
+    let of_such = &slow.requests().d2c;
+    let of_all = || {
+        slow.on.requests.iter().fold(Distribution::new(), |mut all, phases| {
+            all.merge(&phases.d2c);
+            all
+        })
+    };
+    let d2c = if of_such.count() >= MIN_SAMPLES { of_such.clone() } else { of_all() };
+    (d2c.count() >= MIN_SAMPLES).then(|| d2c.quantile(0.5))
 }
 
 /// That the slowest request is none that stalled: it is not long.

@@ -46,6 +46,28 @@ fn too_few_to_say_what_is_usual() {
     assert!(rejected(&story.verdict("device-stall")).contains("too few"));
 }
 
+/// A pause is one, whatever met it; what is usual is told by all that the device did.
+#[test]
+fn what_a_device_usually_takes_is_known_though_such_requests_are_few() {
+    let of = |reads: u64, long: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, reads);
+        for i in 0..20 {
+            let at = (2000 + 500 * i) * MS;
+            match i % 7 {
+                // Not alone, or it would be what such writes take alone.
+                0 => story.read(at, at, at + long + 100).sync_write(at, at, at + long),
+                _ => story.sync_write(at, at, at + MS),
+            };
+        }
+        story.verdict("device-stall")
+    };
+    let v = of(300, 80 * MS);
+    assert!(found(&v) > 0.2 && says(&v, "half of all its requests took"), "{v:?}");
+    rejected(&of(300, 20 * MS));
+    assert!(rejected(&of(50, 80 * MS)).contains("too few"));
+}
+
 /// 300 reads that take so long, and five of so long.
 fn beside_usual(usual: u64, longest: u64) -> Verdict {
     let mut story = Story::default();
