@@ -1,6 +1,7 @@
 //! Predictions without a task: each victim's latencies now and then.
 
 use crate::answer::those;
+use crate::wrap::wrap_into;
 use explain::answer::{Predicted, Without, CONCERNED};
 use explain::Explanation;
 use std::fmt::Write;
@@ -41,7 +42,7 @@ pub(crate) fn bounds(p: Predicted) -> Bounds {
 pub type Victims = [(usize, Without)];
 
 /// Draws latencies now and without that task, for each victim concerned.
-pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
+pub fn without(e: &Explanation, who: &Absent, victims: &Victims, width: usize) -> String {
     let mut concerned: Vec<&(usize, Without)> = victims.iter().filter(|v| is_concerned(e, v)).collect();
     concerned.sort_by_key(|(number, w)| std::cmp::Reverse(saved(e, *number, w)));
     if concerned.is_empty() {
@@ -76,12 +77,13 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
         0 => String::new(),
         _ => format!("{} more would change little. ", count(left as u64)),
     };
-    let _ = write!(
-        out,
-        "\n{more}Predicted from operations that did not meet what is taken away; where there are too few, each takes\n\
-         less by its part. How others would use the freed capacity is not known: the interval says how far off such\n\
-         predictions were (docs/what-if.md). One wider than a factor of {WIDEST} predicts nothing (?) but its upper end.\n"
+    out.push('\n');
+    let said = format!(
+        "{more}Predicted from operations that did not meet what is taken away; where there are too few, each takes less by its part. \
+         How others would use the freed capacity is not known: the interval says how far off such predictions were \
+         (docs/what-if.md). One wider than a factor of {WIDEST} predicts nothing (?) but its upper end."
     );
+    wrap_into(&mut out, &said, width, "", "");
     out
 }
 

@@ -2,6 +2,7 @@
 
 use crate::command::explain::style;
 use report::wrap::wrap_into;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use whatif::load::Load;
 use whatif::metric::{words_of, Phase};
@@ -11,24 +12,19 @@ use whatif::predict::{humane, Cell, Lab};
 pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -> String {
     let asked: Vec<String> = set.iter().map(|(k, v)| format!("{k}={v}")).collect();
     let mut out = format!("{name}: what {} would have done\n\n", asked.join(" "));
-    let _ = writeln!(
-        out,
-        "{:<44} {:>10} {:>10} {:>10}  {:<24} {:>9}",
-        "", "recorded", "its model", "predicted", "90 % within", "change"
-    );
+    out += &table(cells);
+    let mut refused = BTreeMap::<&str, Vec<String>>::new();
     for cell in cells {
-        let (recorded, model) = (humane(cell.recorded as f64), cell.model.map(|m| humane(m as f64)));
-        let _ = write!(out, "{:<44} {recorded:>10} {:>10} ", label(cell), model.unwrap_or_default());
-        let _ = match (&cell.predicted, &cell.refused) {
-            (Some(p), _) => {
-                let within = format!("{} to {}", humane(p.from as f64), humane(p.to as f64));
-                let change = (p.value as f64 / cell.recorded.max(1) as f64 - 1.0) * 100.0;
-                writeln!(out, "{:>10}  {within:<24} {change:>+7.0} %", humane(p.value as f64))
-            }
-            (None, Some(why)) => writeln!(out, "{:>10}  {why}", "refused"),
-            (None, None) => writeln!(out),
-        };
+        let why = cell.refused.as_deref().filter(|_| cell.predicted.is_none());
+        why.into_iter().for_each(|why| refused.entry(why).or_default().push(label(cell)));
     }
+    for (why, of) in &refused {
+        paragraph(&mut out, &format!("refused, {}: {why}", of.join(", ")));
+    }
+    let phases: BTreeMap<Phase, &str> =
+        cells.iter().map(|c| (c.metric.phase, c.metric.phase.words())).collect();
+    let phases: Vec<String> = phases.iter().map(|(phase, words)| format!("{phase:?} is {words}")).collect();
+    paragraph(&mut out, &phases.join(", "));
     let refused = cells.iter().filter(|c| c.predicted.is_none()).count();
     out.push('\n');
     paragraph(
@@ -67,9 +63,39 @@ fn paragraph(out: &mut String, text: &str) {
     wrap_into(out, text, style().width, "", "");
 }
 
+/// A row for each number, its columns as wide as they must be.
+fn table(cells: &[Cell]) -> String {
+    let head = ["", "recorded", "its model", "predicted", "90 % within", "change"].map(String::from);
+    let rows: Vec<_> = std::iter::once(head).chain(cells.iter().map(columns)).collect();
+    let wide = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [label, recorded, model, predicted, within, change] = std::array::from_fn(wide);
+    let line = |row: &[String; 6]| {
+        let [a, b, c, d, e, f] = row;
+        let line =
+            format!("{a:<label$} {b:>recorded$} {c:>model$} {d:>predicted$}  {e:<within$} {f:>change$}");
+        line.trim_end().to_string() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+fn columns(cell: &Cell) -> [String; 6] {
+    let (recorded, model) = (humane(cell.recorded as f64), cell.model.map(|m| humane(m as f64)));
+    let (predicted, within, change) = match &cell.predicted {
+        Some(p) => {
+            let change = (p.value as f64 / cell.recorded.max(1) as f64 - 1.0) * 100.0;
+            let within = format!("{} to {}", humane(p.from as f64), humane(p.to as f64));
+            // What rounds to nothing has no sign.
+            let change = if change.abs() < 0.5 { "0 %".into() } else { format!("{change:+.0} %") };
+            (humane(p.value as f64), within, change)
+        }
+        None => ("refused".into(), String::new(), String::new()),
+    };
+    [label(cell), recorded, model.unwrap_or_default(), predicted, within, change]
+}
+
 fn label(cell: &Cell) -> String {
     let m = cell.metric;
-    format!("{} {:?} {} ({})", words_of(m.class), m.phase, cell.percentile, m.phase.words())
+    format!("{} {:?} {}", words_of(m.class), m.phase, cell.percentile)
 }
 
 /// The streams of a load.
