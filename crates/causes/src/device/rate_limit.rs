@@ -279,10 +279,12 @@ fn by_the_clock_after_bursts(pace: &Pace) -> Option<[u64; 2]> {
 
 /// The gaps after small requests and after large ones, one of them reads and the other writes, each even by themselves, if they are the
 /// same. Those of others may be twice as long, of requests that the limit counts as two. Of one direction alone it may be what the device
-/// does for each: allocate, or wait for its platters.
+/// does for each: allocate, or wait for its platters. Of requests that mostly come after the completion before theirs it is the pace at
+/// which they come.
 fn each_by_the_clock(pace: &Pace) -> Option<[u64; 2]> {
-    let even: Vec<_> =
-        pace.kinds(false).filter(|kind| within(&kind.turns.gaps, MIDDLE, EVEN_TURNS)).collect();
+    let waits = |turns: &Turns| turns.d2c.quantile(0.5) >= turns.gaps.quantile(0.5);
+    let is_even = |kind: &InTurn| waits(&kind.turns) && within(&kind.turns.gaps, MIDDLE, EVEN_TURNS);
+    let even: Vec<_> = pace.kinds(false).filter(is_even).collect();
     let pairs = even.iter().flat_map(|one| even.iter().map(move |other| (one, other)));
     let across = pairs.filter(|(one, other)| one.is_read != other.is_read);
     same(across.map(|(one, other)| (&one.turns, &other.turns)), 0.5)

@@ -48,11 +48,19 @@ fn from_eight_times_the_bytes_on_size_does_not_matter() {
 /// Eight requests are there at all times, none was ever alone: a small read, a read of 1 MiB that a limit counts as two and that is done
 /// nearly two ticks after the one before, and what `third` adds, of 64 KiB.
 fn of_three_kinds(third: impl Fn(&mut Story, u64, u64) -> &mut Story) -> Verdict {
+    told(|ends, i| i.checked_sub(8).map_or(0, |before| ends[before]), third)
+}
+
+/// The same, each queued when `queued` says.
+fn told(
+    queued: impl Fn(&[u64], usize) -> u64,
+    third: impl Fn(&mut Story, u64, u64) -> &mut Story,
+) -> Verdict {
     let mut story = Story::default();
     story.settings("sda/queue/rotational: 0\n");
     let ends: Vec<u64> = (0..600).map(|i| 900 * (i + 1) + 760 * ((i + 1) / 3)).collect();
     for (i, done) in ends.iter().copied().enumerate() {
-        let queued = i.checked_sub(8).map_or(0, |before| ends[before]);
+        let queued = queued(&ends, i);
         match i % 3 {
             0 => story.read(queued, queued, done),
             1 => third(&mut story, queued, done),
@@ -68,4 +76,19 @@ fn reads_and_writes_that_keep_the_same_pace_are_let_through_by_the_clock() {
     let v = of_three_kinds(|story, queued, done| story.write_at(queued, done, 0, 64 << 10));
     assert!(found(&v) > 0.9 && says(&v, "size does not matter"), "{v:?}");
     rejected(&of_three_kinds(|story, queued, done| story.large_read(queued, done, 64)));
+}
+
+/// One request is there all the time, and a program sends the others by a clock of its own.
+#[test]
+fn what_comes_by_a_clock_is_done_by_it() {
+    let of = |queued: fn(&[u64], usize) -> u64| {
+        told(queued, |story, queued, done| {
+            if done < 2000 {
+                story.large_read(0, 10_000_000, 4);
+            }
+            story.write_at(queued, done, 0, 64 << 10)
+        })
+    };
+    rejected(&of(|ends, i| ends[i] - 300));
+    found(&of(|ends, i| i.checked_sub(3).map_or(0, |before| ends[before])));
 }
