@@ -45,6 +45,8 @@ pub struct Subject {
     pub quality: Quality,
     /// How long the recorder watched all tasks, if it missed nothing: longer than from the first event to the last.
     pub watched: Option<Nanos>,
+    /// Whether it is of a recorder that recorded what tasks did.
+    pub of_operations: bool,
     /// The devices that the recording was limited to; empty: all.
     pub only: Vec<String>,
     /// What tasks are to their users.

@@ -14,6 +14,7 @@ use crate::places::Places;
 use crate::scope::check;
 use crate::texts::{self, Sorted, Texts};
 use crate::{learning, predictions, reading};
+use capture::Detail;
 use events::Window;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
 use operation::{Asking, Scope};
@@ -231,10 +232,11 @@ impl<'a> Input<'a> {
             reading::read_all(recording, path, Some(Flow::default()), &mut served, &mut take)?;
         std::mem::swap(analysis.counts(), &mut served);
         let mut flow = flow.unwrap_or_default();
-        let (mut roles, mut only) = (Roles::default(), vec![]);
+        let (mut roles, mut only, mut of_operations) = Default::default();
         if let Some(recorded) = recorded {
             recorded.judge(&mut quality);
             flow.wall = flow.wall.or_else(|| recorded.began());
+            of_operations = recorded.0.detail == Detail::Path;
             (roles, only) = (Roles(recorded.0.roles), recorded.0.devices);
         }
         check(scope.as_ref())?;
@@ -249,6 +251,7 @@ impl<'a> Input<'a> {
             samples,
             quality,
             watched,
+            of_operations,
             only,
             roles,
         };

@@ -51,7 +51,7 @@ impl By {
         match self {
             By::Mount => "which device is mounted where is not known: no mounts lie beside the recording",
             By::Cgroup => "which control groups tasks were in was not recorded",
-            By::File => "no paths of files were recorded for these operations",
+            By::File => "no paths of files were recorded for these operations: known are those that were open when the recording began or ended",
             _ => "there are none",
         }
     }

@@ -206,11 +206,17 @@ impl State {
 }
 
 fn listed(by: By, seen: &BTreeSet<String>) -> String {
+    // Who names a file that was opened and closed in between must know why it is not there.
+    let known = if by == By::File {
+        "; files are known that were open when the recording began or ended"
+    } else {
+        ""
+    };
     let some: Vec<&str> = seen.iter().take(MOST_LISTED).map(String::as_str).collect();
     match seen.len().saturating_sub(MOST_LISTED) {
         _ if seen.is_empty() => by.untold().into(),
-        0 => format!("there are {}", some.join(", ")),
-        more => format!("there are {} and {more} more", some.join(", ")),
+        0 => format!("there are {}{known}", some.join(", ")),
+        more => format!("there are {} and {more} more{known}", some.join(", ")),
     }
 }
 

@@ -23,7 +23,8 @@ use crate::slow::Slow;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::rate_limit::{
     AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, IN_SLOWER_HALF,
-    LARGER, MIDDLE, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL,
+    LARGER, MIDDLE, MOST_TICKS, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ,
+    SLOWEST_WRITE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
@@ -185,7 +186,18 @@ fn kind_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution
         even && (is_slow() || slow.on.pace.kinds(false).any(|larger| no_longer(kind, &larger)))
     };
     let kind = slow.on.pace.kinds(false).find(is_clock)?;
-    (!rotational(case, slow.on.id)?.value).then_some(kind)
+    let all_keep_it = slow.on.pace.kinds(false).all(|other| keeps(&kind.turns, &other.turns));
+    (!rotational(case, slow.on.id)?.value && all_keep_it).then_some(kind)
+}
+
+/// Whether requests of another kind, if there are enough, are as far apart as those of one, or whole multiples of that: a clock lets all
+/// through. What a device does itself takes longer for more bytes, however even that is.
+fn keeps(one: &Turns, other: &Turns) -> bool {
+    let ticks = other.gaps.quantile(0.5) as f64 / one.gaps.quantile(0.5).max(1) as f64;
+    let (least, most) = AS_A_CLOCK;
+    let is_whole = ticks < MOST_TICKS && (least..=most).contains(&(ticks / ticks.round()));
+    let known = one.gaps.count() >= ENOUGH_OF_SIZE && other.gaps.count() >= ENOUGH_OF_SIZE;
+    !known || ticks <= 1.0 + SAME || is_whole
 }
 
 /// What the slowest flash takes for so many bytes in order.

@@ -92,3 +92,24 @@ fn what_comes_by_a_clock_is_done_by_it() {
     rejected(&of(|ends, i| ends[i] - 300));
     found(&of(|ends, i| i.checked_sub(3).map_or(0, |before| ends[before])));
 }
+
+/// Reads of 4 KiB are 2 ms apart, with others waiting, and every third request, of 1 MiB, comes so long after the one before.
+#[test]
+fn small_requests_are_even_on_a_device_that_takes_its_time_for_large_ones() {
+    let of = |large: u64| {
+        let mut story = Story::default();
+        story.settings("sda/queue/rotational: 0\n");
+        let ends: Vec<u64> = (0..600).map(|i| 2000 * (i + 1) + (large - 2000) * ((i + 1) / 3)).collect();
+        for (i, done) in ends.iter().copied().enumerate() {
+            let queued = i.checked_sub(8).map_or(0, |before| ends[before]);
+            match i % 3 {
+                2 => story.large_read(queued, done, 1024),
+                _ => story.read(queued, queued, done),
+            };
+        }
+        story.verdict("rate-limit")
+    };
+    found(&of(4000));
+    rejected(&of(5000));
+    rejected(&of(20_000));
+}

@@ -50,6 +50,9 @@ fn nothing(e: &Explanation) -> String {
     if let Some(text) = not_recorded(e) {
         return text;
     }
+    if let Some(watched) = e.subject.watched.filter(|_| e.subject.of_operations) {
+        return format!("Nothing was slow: in {} no task waited for I/O", time(watched));
+    }
     match e.facts.duration() {
         all if e.subject.scope.is_some() => {
             format!("Nothing to explain: in {} nothing that matches waited for I/O", time(all))
