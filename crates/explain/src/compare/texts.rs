@@ -93,8 +93,9 @@ impl Comparison {
             let other = &of_after.readings[other];
             settings(&mut c, (&before, reading), (&after, other));
             let first = c.rows.len();
+            let [mine, theirs] = [reading, other].map(by_name);
             for row in &reading.rows {
-                if let Some(printed) = other.row(&row.of) {
+                if let Some(printed) = theirs.get(row.of.as_str()) {
                     c.rows.extend(compared(reading, row, printed, c.rows.len()));
                 } else {
                     let text = format!("{} ({}) only before", row.of, reading.tool);
@@ -102,7 +103,7 @@ impl Comparison {
                 }
             }
             by_syncs(&mut c.rows[first..], reading, other);
-            for row in other.rows.iter().filter(|row| reading.row(&row.of).is_none()) {
+            for row in other.rows.iter().filter(|row| !mine.contains_key(row.of.as_str())) {
                 let text = format!("{} ({}) only after", row.of, reading.tool);
                 c.load.push(Difference { text, unlike: reading.tool == "fio" });
             }
@@ -124,6 +125,11 @@ impl Comparison {
         }
         c
     }
+}
+
+/// A reading's rows, the first of each name.
+fn by_name(reading: &Reading) -> HashMap<&str, &Printed> {
+    reading.rows.iter().rev().map(|row| (row.of.as_str(), row)).collect()
 }
 
 /// That one side alone has a reading.
