@@ -9,6 +9,7 @@ mod counters;
 mod damage;
 mod driver;
 mod growth;
+mod hardware;
 mod met;
 mod paths;
 mod proof;

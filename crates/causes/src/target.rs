@@ -2,11 +2,21 @@
 //! listed, all that are called so now: others may be among these.
 
 use crate::case::Case;
+use crate::remedy::Action;
 use crate::words::shell;
 use trace::Tid;
 
 /// Processes that are listed in a command; more are told by their name.
 const MOST: usize = 8;
+
+/// Counts a task's system calls, or shows them (`options`), while it runs: threads by their name, those that begin meanwhile included.
+pub(crate) fn strace(options: &str, calls: &str, task: Option<&str>) -> Action {
+    let who = match task {
+        Some(task) => format!("\"$(pgrep -wx {})\"", shell(task)),
+        None => "PID".into(),
+    };
+    Action::look(format!("strace {options} -e {calls} -p {who}"))
+}
 
 /// What a command is given.
 pub(crate) struct Target {

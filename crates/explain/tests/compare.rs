@@ -92,7 +92,7 @@ fn a_run_of_fio_is_compared_with_operations_in_its_own_order() {
     let text = format!("j: (groupid=0, jobs=1): err= 0: pid=1\n{}{}{syncs}", side("write"), side("read"));
     let mail = tooltext::Mail::read("fio.txt", text.as_bytes());
     let compared = |e: &Explanation| {
-        Comparison::of_run_and_recording(RunOf { mail: &mail, run: 0 }, e, "it".into(), First::Run)
+        Comparison::of_run_and_recording(RunOf { mail: &mail, run: 0 }, e, None, "it".into(), First::Run)
     };
     let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/append-stable-page");
     let c = compared(&Input::recording(&fixture).unwrap().explain().unwrap());

@@ -123,6 +123,21 @@ fn operations_recorded_are_of_the_level_of_fio() {
     assert!(!v["notes"].to_string().contains("the levels differ"), "{v}");
 }
 
+/// fio's text is about fio, whoever else did the same more often; and what took hardly any of its time does not decide.
+#[test]
+fn what_fio_says_is_compared_with_what_fio_did() {
+    let of = |text: &str, recording: &str| compare(text, &format!("fixtures/{recording}"));
+    let v = of("fixtures/fsync-writeback-throttle/fio.txt", "fsync-writeback-throttle");
+    assert!(v["notes"].to_string().contains("what the tasks called fio did"), "{v}");
+    assert!(
+        v["sentence"].to_string().contains("fsyncs") && !v["sentence"].to_string().contains("writes"),
+        "{v}"
+    );
+    // Nobody there is called so.
+    let v = of("fixtures/fio/alone.json", "randread-vs-bufferedwrite");
+    assert!(!v["notes"].to_string().contains("called fio"), "{v}");
+}
+
 #[test]
 fn settings_that_texts_tell_differ_with_the_recorded_ones() {
     let folder = tempfile::tempdir().expect("a folder");

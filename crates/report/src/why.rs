@@ -7,7 +7,7 @@
 use crate::answer::{confidence, explains, with_gain};
 use crate::screen::{Screen, MARGIN};
 use crate::wrap::wrap_command;
-use causes::{Answer as Judged, Proof, Verdict};
+use causes::{Acts, Answer as Judged, Proof, Verdict};
 use explain::answer::{Sufferer, Try};
 use explain::{Answer, Explanation};
 use std::cmp::Reverse;
@@ -42,7 +42,9 @@ pub(crate) fn found_by<'a>(e: &'a Explanation, a: &Answer) -> Vec<Found<'a>> {
     let lost = |v: &Verdict| a.victims.first().map(|victim| victim.lost_to(v.cause));
     // Those with equal parts stay in the order of their parts of the slowest.
     found.sort_by_key(|v| (Some(v.cause) != a.cause, Reverse(lost(v))));
-    found.into_iter().map(|v| (v, explains(e, a, v))).collect()
+    let found = found.into_iter().map(|v| (v, explains(e, a, v)));
+    // What has a part of nobody's time that could be told.
+    found.filter(|(v, part)| part.is_some() || v.claims.is_empty() || Some(v.cause) == a.cause).collect()
 }
 
 /// What to try: the answer's remedies, then those of all that was found.
@@ -51,7 +53,8 @@ pub(crate) fn remedies<'a>(e: &'a Explanation, a: &Answer, found: &[Found<'a>]) 
     a.remedies(e).into_iter().chain(offered(found, victim)).collect()
 }
 
-/// Remedies of all that was found, with what there is to gain for a victim; no change of which nobody knows what it gains.
+/// Remedies of all that was found, with what there is to gain for a victim; no change of which nobody knows what it gains,
+/// nor one that slows that victim for others.
 pub(crate) fn offered<'a: 'b, 'b>(
     found: &'b [Found<'a>],
     victim: Option<&'b Sufferer>,
@@ -60,6 +63,7 @@ pub(crate) fn offered<'a: 'b, 'b>(
         .iter()
         .flat_map(move |(v, _)| v.remedies.iter().map(move |r| Try::of(r, v.cause, victim)))
         .filter(Try::is_founded)
+        .filter(move |offered| !victim.is_some_and(|v| offered.remedy.acts == Acts::Culprit(v.task.clone())))
 }
 
 impl Screen {

@@ -41,10 +41,10 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let bios = &slow.on.bios[class];
     if slow.share(cut) < MIN_SHARE {
         return Said::Little(proof!(
-            "{split} of {bios} {what} were split",
+            "{split} of {bios} {class} were split",
             split = Count(bios.split),
             bios = Count(bios.phases.count),
-            what = slow.words()
+            class = stats::class_words(slow.class)
         ));
     }
     let (asked, piece) = slow.cut();
@@ -151,10 +151,10 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
     let each = Nanos((busy * 1e9 / done.max(1) as f64) as u64);
     v = v
         .because(proof!(
-            "{split} of {bios} {what} were split, the slowest from {asked} into {pieces:.0} requests each",
+            "{split} of {bios} {class} were split, the slowest from {asked} into {pieces:.0} requests each",
             split = Count(bios.split),
             bios = Count(bios.phases.count),
-            what = slow.words(),
+            class = stats::class_words(slow.class),
             asked,
             pieces = Ratio(pieces)
         ))

@@ -7,6 +7,7 @@
 use super::say::{judged, number, plain, In};
 use super::thresholds::busy::{BUSY, LEAST_QUEUE, LONG_WAIT};
 use super::thresholds::evidence::REPORTS;
+use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::{Confidence, Verdict};
@@ -109,13 +110,11 @@ pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
         queue = plain(queue.value),
         at = Source(first.place.at(queue))
     ));
+    let (shows, look) = Hardware::check(name);
     Some(
         v.unless("completions in these reports, however slow")
             .without("what it hangs on: the kernel's log of these seconds (dmesg -T), and iowhy record")
-            .try_this(
-                "check the device itself: errors, link resets, temperature",
-                Action::look(format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}")),
-            )
+            .try_this(shows, look)
             .try_this(
                 "the kernel logs resets and timeouts",
                 Action::look("dmesg -T | grep -iE 'reset|timeout|error|hung'"),

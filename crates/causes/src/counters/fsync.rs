@@ -80,7 +80,7 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
         .try_on(
             Acts::Victim,
             "sync once after several writes: a sync of many costs as much as a sync of one",
-            Action::look("strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID"),
+            Action::look("strace -fc -e fsync,fdatasync,msync -p PID"),
         )
         .try_this(
             "a device with power-loss protection answers a flush without emptying its cache; see whether \

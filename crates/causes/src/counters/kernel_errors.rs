@@ -9,11 +9,13 @@ use super::hang::{self, Hang};
 use super::say::judged;
 use super::thresholds::evidence::LINES;
 use super::thresholds::kernel_errors::MANY_LINES;
+use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use evidence::is_device_name;
 use tooltext::{Mail, Number, Row};
+use trace::Nanos;
 use units::words::counted;
 
 /// Kinds of lines that are errors of the device, and of the way to it.
@@ -21,6 +23,9 @@ const ERRORS: [&str; 3] = ["I/O errors", "medium errors", "failed"];
 const LINK: [&str; 3] = ["resets", "timeouts", "exceptions"];
 /// Devices that are reported.
 const MOST: usize = 4;
+
+/// Seconds of a log after which a line is none of now: it is said how old it is.
+const OLD: f64 = 60.0;
 
 /// A line may be of another time than the slow one; many are hardly.
 fn sure(lines: u64) -> Confidence {
@@ -93,13 +98,20 @@ fn of_device(mail: &Mail, device: &str, rows: &[&Row], kinds: &[&'static str]) -
     let one = |kind: &'static str| kind.strip_suffix('s').unwrap_or(kind);
     let counts: Vec<String> = found.iter().map(|(kind, n, _)| counted(*n, one(kind), kind)).collect();
     let lines = found.iter().map(|(_, n, _)| n).sum();
-    let said = proof!(
-        "{device}: {counts} in the kernel's log (the first at {at})",
-        device,
-        counts = counts.join(", "),
-        at = Source(mail.at(first).to_string())
-    );
     let hang = if lines < LINES { hang::beside(mail, device, first) } else { None };
+    // Beside a hang it is of that time.
+    let goes_on = mail.log_goes_on(first).filter(|seconds| *seconds >= OLD && hang.is_none());
+    let (at, counts) = (mail.at(first), counts.join(", "));
+    let said = match goes_on {
+        Some(seconds) => proof!(
+            "{device}: {counts} in the kernel's log (the first at {at}, {ago} before the log ends)",
+            device,
+            counts,
+            at,
+            ago = Nanos((seconds * 1e9) as u64)
+        ),
+        None => proof!("{device}: {counts} in the kernel's log (the first at {at})", device, counts, at),
+    };
     Some(Told { device: device.to_owned(), lines, hang, said })
 }
 
@@ -117,13 +129,11 @@ pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
     if !enough {
         return Some(v);
     }
+    let (shows, look) = Hardware::check(&device);
     Some(
         v.unless("a log of the slow time without errors, and a drive that says nothing of the kind")
             .without("how long I/O waited for them: iowhy record")
-            .try_this(
-                "what the device reports: pending and reallocated sectors, link errors",
-                Action::look(format!("smartctl -a /dev/{device}")),
-            )
+            .try_this(shows, look)
             .try_this(
                 "first copy what can still be read",
                 Action::look(format!("ddrescue /dev/{device} IMAGE MAP")),

@@ -91,7 +91,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     let claimed = case.claim_numbered(slow.group_number, alone, |number| of_device[number]);
     let of_all = throughout.filter(|_| part < MOSTLY);
     let v = prove(v.plus(claimed, Confidence::High), case, slow, claimed, of_all);
-    let mut v = remedies(v, case, slow);
+    let mut v = remedies(v, case, slow, cached);
     v.throughout.extend(throughout.map(|part| (slow.group_number, part)));
     Said::Found(v)
 }
@@ -220,7 +220,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos, of_all: Option<f6
     ))
 }
 
-fn remedies(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
+fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
     let name = case.name(slow.on.id);
     if slow.group.class != Class::Read {
         return v.try_this(
@@ -228,6 +228,15 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
             Action::look(format!(
                 "fio --name=sync --directory=DIR-ON-{name} --rw=write --bs=4k --size=64M --fsync=1 \
                  --runtime=10 --time_based"
+            )),
+        );
+    }
+    if !cached {
+        return v.try_this(
+            "measure what one read takes on this device, and what 16 at a time take: if it serves these together, ask for several at once",
+            Action::look(format!(
+                "for n in 1 16; do fio --name=read --filename=/dev/{name} --readonly --rw=randread --bs=4k --direct=1 \
+                 --ioengine=libaio --iodepth=$n --runtime=10 --time_based; done"
             )),
         );
     }

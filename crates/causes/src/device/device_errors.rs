@@ -6,6 +6,7 @@
 //! in the device for long. What they took is claimed; fast errors take no time and are told all the same.
 
 use crate::case::Case;
+use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
@@ -52,10 +53,7 @@ fn judge(case: &mut Case) -> Verdict {
         }
         verdict = Some(
             proof
-                .try_this(
-                    "see what the kernel and the device report",
-                    Action::look(format!("dmesg | grep -i {name}; smartctl -a /dev/{name}; smartctl -l error /dev/{name}")),
-                )
+                .try_this("see what the kernel and the device report", Action::look(reports(&name)))
                 .try_this(
                     "copy its data while it can be read, then replace it, its cable or its path",
                     Action::look(format!("ddrescue -d /dev/{name} IMAGE MAPFILE")),
@@ -84,6 +82,17 @@ fn judge(case: &mut Case) -> Verdict {
         }
     }
     v.unless("the same requests without an error on another device")
+}
+
+/// What tells of a device's errors.
+fn reports(name: &str) -> String {
+    let (_, own) = Hardware::check(name);
+    match Hardware::of(name) {
+        Hardware::Drive => {
+            format!("dmesg | grep -i {name}; smartctl -a /dev/{name}; smartctl -l error /dev/{name}")
+        }
+        _ => format!("dmesg | grep -i {name}; {}", own.command()),
+    }
 }
 
 /// Of the kept operations of a group: the part of their time in the device that was of requests that failed or were given up.

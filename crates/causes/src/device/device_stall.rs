@@ -8,6 +8,7 @@
 //! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and the device was idle otherwise.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -155,18 +156,16 @@ fn queue_or_not(slow: &Slow, device: Nanos, name: &str) -> Proof {
 }
 
 fn remedies(v: Verdict, name: &str, dev: DevId) -> Verdict {
-    v.try_this(
-        "check the device itself: sectors that are hard to read, wear, link errors, temperature",
-        Action::look(format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}")),
-    )
-    .try_this(
-        "tell flash which blocks are free: its garbage collection then has more room (not under load)",
-        "fstrim -av",
-    )
-    .try_this(
-        "a virtual disk: look at the host, or the volume's own numbers, at the same second",
-        Action::look(format!("iowhy events CAPTURE | grep -w {dev}")),
-    )
+    let (shows, look) = Hardware::check(name);
+    v.try_this(shows, look)
+        .try_this(
+            "tell flash which blocks are free: its garbage collection then has more room (not under load)",
+            "fstrim -av",
+        )
+        .try_this(
+            "what the device did at that second",
+            Action::look(format!("iowhy events CAPTURE | grep -w {dev}")),
+        )
 }
 
 /// The requests that the kept operations of the group waited for in the device.

@@ -45,13 +45,18 @@ pub(crate) fn is_even(gaps: &Distribution) -> bool {
 pub(crate) fn are_ticks(gaps: &Distribution) -> bool {
     let tick = gaps.quantile(0.25).max(1) as f64;
     let of = |percentile: u32| gaps.quantile(f64::from(percentile) / 100.0) as f64 / tick;
-    let (least, most) = AS_A_CLOCK;
-    let is_whole = |ticks: f64| ticks < MOST_TICKS && (least..=most).contains(&(ticks / ticks.round()));
+    let (least, _) = AS_A_CLOCK;
     let all = (10..=90).step_by(5).map(of);
     gaps.count() >= ENOUGH
         && of(90) >= 2.0 * least
         && is_whole(of(90))
         && all.filter(|ticks| !is_whole(*ticks)).count() <= NOT_TICKS
+}
+
+/// Whether a time, in ticks, is a few whole ones, as exactly as a clock keeps them.
+pub(crate) fn is_whole(ticks: f64) -> bool {
+    let (least, most) = AS_A_CLOCK;
+    ticks < MOST_TICKS && (least..=most).contains(&(ticks / ticks.round()))
 }
 
 /// How far completions are apart, in words.

@@ -13,6 +13,7 @@ use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::slow::Slow;
+use crate::target::strace;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell};
@@ -26,6 +27,9 @@ use trace::Nanos;
 use waits::{ChainId, CulpritId, CulpritKind, Link, Phase};
 
 const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
+
+/// Calls that may flush.
+const SYNCS: &str = "fsync,fdatasync,msync";
 
 const NO_FLUSH: &str = "no slow operation waited for a flush or behind one";
 
@@ -111,11 +115,11 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
             ));
     }
     let cache = case.settings(slow.on.id).and_then(|s| s.write_cache());
-    let sender = sender(case, slow);
+    let (task, sender) = sender(case, slow);
     v = v.try_on(
         Acts::Victim,
         format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
-        Action::look("strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID"),
+        strace("-fc", SYNCS, task.as_deref()),
     );
     match &cache {
         Some(c) if c.value == WriteCache::Back => {
@@ -160,15 +164,18 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
     }
 }
 
-/// Who asks for the flushes: the task of slow operations that sync, else who sent most of the synchronous writes and not for others, as a
-/// journal does.
-fn sender(case: &Case, slow: &Slow) -> String {
+/// Who asks for the flushes, and in words: the task of slow operations that sync, else who sent most of the synchronous writes and not for
+/// others, as a journal does.
+fn sender(case: &Case, slow: &Slow) -> (Option<String>, String) {
     let syncs = matches!(slow.class, Class::Flush | Class::SyncWrite) && slow.group.op.is_some();
     if syncs && is_named(&slow.group.task) {
-        return slow.group.task.clone();
+        return (Some(slow.group.task.clone()), slow.group.task.clone());
     }
     match case.main_task_of(slow.on, &[Class::SyncWrite], |task| !works_for_others(task)) {
-        Some((task, share)) => format!("{task}, which sent {} of the synchronous writes", percent(share)),
-        None => "the writing task".into(),
+        Some((task, share)) => {
+            let words = format!("{task}, which sent {} of the synchronous writes", percent(share));
+            (Some(task.to_string()), words)
+        }
+        None => (None, "the writing task".into()),
     }
 }

@@ -15,16 +15,16 @@
 use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::background_task::leads_to_the_device;
-use crate::device::even::{apart, clock, even, is_even, spread, within};
+use crate::device::even::{apart, clock, even, is_even, is_whole, spread, within};
 use crate::device::healthy::rotational;
+use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::rate_limit::{
     AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, IN_SLOWER_HALF,
-    LARGER, MIDDLE, MOST_TICKS, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ,
-    SLOWEST_WRITE, SMALL,
+    LARGER, MIDDLE, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
@@ -194,10 +194,8 @@ fn kind_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution
 /// through. What a device does itself takes longer for more bytes, however even that is.
 fn keeps(one: &Turns, other: &Turns) -> bool {
     let ticks = other.gaps.quantile(0.5) as f64 / one.gaps.quantile(0.5).max(1) as f64;
-    let (least, most) = AS_A_CLOCK;
-    let is_whole = ticks < MOST_TICKS && (least..=most).contains(&(ticks / ticks.round()));
     let known = one.gaps.count() >= ENOUGH_OF_SIZE && other.gaps.count() >= ENOUGH_OF_SIZE;
-    !known || ticks <= 1.0 + SAME || is_whole
+    !known || ticks <= 1.0 + SAME || is_whole(ticks)
 }
 
 /// What the slowest flash takes for so many bytes in order.
@@ -328,35 +326,23 @@ fn may_be_of_bytes(slow: &Slow) -> Option<Bytes> {
 fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
     let at_once = slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE);
     let v = match may_be_of_bytes(slow) {
-        Some(bytes) => v
-            .without(proof!(
+        Some(bytes) => {
+            let limit = format!(
+                "the limit of {} operations or {} a second (which of them is not known: all requests were of one size)",
+                count(rate),
+                size(Bytes(rate.saturating_mul(bytes.0)))
+            );
+            raised(v, name, &limit).without(proof!(
                 "whether the limit is one of operations or of bytes: all requests were of {bytes}",
                 bytes
             ))
-            .try_this(
-                format!(
-                    "raise the limit with the volume's provider: {} operations or {} a second, which of them is not known, as all requests \
-                     were of one size; costs money",
-                    count(rate),
-                    size(Bytes(rate.saturating_mul(bytes.0)))
-                ),
-                "aws ec2 modify-volume --volume-id VOLUME --iops N --throughput N",
-            ),
-        None => v
-            .try_this(
-                format!(
-                    "raise the limit of {} a second with the volume's provider (libvirt: virsh blkdeviotune GUEST \
-                     DISK --total-iops-sec N); costs money",
-                    count(rate)
-                ),
-                "aws ec2 modify-volume --volume-id VOLUME --iops N",
-            )
-            .try_this(
-                "fewer, larger operations: most limits count operations of up to 256 KiB as one",
-                Action::look(format!(
-                    "grep -H . /sys/block/{name}/queue/max_sectors_kb /sys/block/{name}/queue/read_ahead_kb"
-                )),
-            ),
+        }
+        None => raised(v, name, &format!("the limit of {} operations a second", count(rate))).try_this(
+            "fewer, larger operations: most limits count operations of up to 256 KiB as one",
+            Action::look(format!(
+                "grep -H . /sys/block/{name}/queue/max_sectors_kb /sys/block/{name}/queue/read_ahead_kb"
+            )),
+        ),
     };
     v.try_on(
         Acts::Culprit("SERVICE".into()),
@@ -369,4 +355,22 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
             (rate / 2).max(1)
         ),
     )
+}
+
+/// Where a limit of such a device is raised.
+fn raised(v: Verdict, name: &str, limit: &str) -> Verdict {
+    match Hardware::of(name) {
+        Hardware::File | Hardware::Stacked => {
+            let (_, look) = Hardware::check(name);
+            v.try_this(format!("find what sets {limit}: it is below {name}"), look)
+        }
+        Hardware::Guest => v.try_this(
+            format!("raise {limit}, with the volume's provider or on its host; costs money"),
+            "virsh blkdeviotune GUEST DISK --total-iops-sec N",
+        ),
+        Hardware::Drive => v.try_this(
+            format!("raise {limit}, with the volume's provider; costs money"),
+            "aws ec2 modify-volume --volume-id VOLUME --iops N",
+        ),
+    }
 }

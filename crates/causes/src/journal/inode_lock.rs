@@ -9,6 +9,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::paths::{Paths, Waited};
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::target::strace;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge};
@@ -84,7 +85,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     }
     v = v.try_this(
         "see who else reads and writes that file, and how",
-        Action::look("strace -f -y -e trace=read,write,pread64,pwrite64,fallocate,ftruncate -p PID"),
+        strace("-fy", "read,write,pread64,pwrite64,fallocate,ftruncate", None),
     );
     if !buffered {
         v = v.try_this(

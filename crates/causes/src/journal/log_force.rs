@@ -6,8 +6,9 @@
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
-use crate::remedy::{Action, Acts};
+use crate::remedy::Acts;
 use crate::risk::Risk;
+use crate::target::strace;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge};
@@ -32,6 +33,7 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
+    let whose = groups.first().map(|number| &*case.focus.groups[*number].task);
     let mut remount = "umount /MOUNTPOINT && mount -o logbsize=256k /dev/DEV /MOUNTPOINT".to_string();
     for &number in groups {
         let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
@@ -49,7 +51,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     v.try_on(
         Acts::Victim,
         "fsync less often: one for several changes forces the log once (group commit)",
-        Action::look("strace -f -c -e trace=fsync,fdatasync -p PID"),
+        strace("-fc", "fsync,fdatasync", whose),
     )
     .try_this(
         "larger log buffers, from the next mount on: fewer writes per force where many changes come together, \

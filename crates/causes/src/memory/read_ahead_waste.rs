@@ -9,6 +9,7 @@ use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
+use crate::target::strace;
 use crate::thresholds::read_ahead_waste::{MOSTLY_AHEAD, MUCH_MORE, PAGE};
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Each, Judge, Otherwise, Said};
@@ -85,7 +86,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         Acts::Victim,
         "have the program declare random access: posix_fadvise(POSIX_FADV_RANDOM) turns read-ahead off for \
              the file",
-        Action::look("strace -f -y -e trace=pread64,read,lseek,fadvise64 -p PID"),
+        strace("-fy", "pread64,read,lseek,fadvise64", Some(&slow.group.task)),
     ))
 }
 

@@ -296,7 +296,8 @@ fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<R
             v.claims.iter().any(|c| e.focus.groups.get(c.group).is_some_and(|g| g.dev == group.dev))
         });
     let left = |is: &dyn Fn(&Culprit) -> bool| part(&|c| is(c) && !who.takes(c));
-    let others = left(&Culprit::is_somebody);
+    // The journal's writes of its own changes are its own.
+    let others = left(&|c| c.is_somebody() && c.name.as_deref() != Some(&*group.task));
     let limits = if paced { 1.0 } else { part(&|c| c.kind == CulpritKind::Limit) };
     Parts { saved, limits, others, processors: left(&|c| c.kind == CulpritKind::Cpu) }.decide()
 }

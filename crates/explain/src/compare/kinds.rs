@@ -33,6 +33,12 @@ impl Kind<'_> {
         }
     }
 
+    /// Nanoseconds that tasks waited for all of them.
+    pub fn waited(&self) -> f64 {
+        let all = self.phases.first().map(|(_, all, _)| all);
+        all.map_or(0.0, |all| all.mean() * all.count() as f64)
+    }
+
     /// Bytes of one.
     pub fn mean_size(&self) -> Option<f64> {
         let count = self.phases.first()?.1.count();

@@ -6,7 +6,7 @@
 //! numbers, and where the levels differ, that a part of the difference is theirs.
 
 use super::kinds::{kinds, Kind};
-use super::recordings::{differ, latencies, per_second, slow, MATTERS, SLOW};
+use super::recordings::{differ, latencies, per_second, slow, MATTERS, SLOW, VISIBLE};
 use super::texts::{rests_on_enough, INTERVALS, NAMES, SUMMARIES};
 use super::{Comparison, Difference, Metric, Row, RunOf};
 use crate::explanation::{Explanation, Trust};
@@ -52,13 +52,21 @@ const NAMED: [(&str, &[&str]); 4] = [
 ];
 
 impl Comparison {
-    /// Compares a run and a recording, whose facts should have latencies in order.
-    pub fn of_run_and_recording(run: RunOf, e: &Explanation, name: String, first: First) -> Comparison {
+    /// Compares a run and a recording, whose facts should have latencies in order: what the run's program says of its operations with what
+    /// was recorded of that program, if this is known.
+    pub fn of_run_and_recording(
+        run: RunOf,
+        e: &Explanation,
+        of_program: Option<&Explanation>,
+        name: String,
+        first: First,
+    ) -> Comparison {
         let mut c = Comparison { names: first.order(run.name(), name.clone()), ..Comparison::default() };
         let single = e.top_devices().len() == 1;
         let all = kinds(e, single);
-        let mut levels_differ = false;
+        let own = of_program.map(|own| kinds(own, single));
         let mut used: Vec<&str> = vec![];
+        let mut waited: Vec<(usize, f64)> = vec![];
         let of_run = run.run().of_intervals();
         for reading in &of_run.readings {
             for printed in &reading.rows {
@@ -66,16 +74,21 @@ impl Comparison {
                     c.rows.extend(requests(printed, e, first, c.rows.len()));
                     continue;
                 }
-                let Some(kind) = partner(printed, &all) else { continue };
-                levels_differ |= !kind.is_operation;
+                let Some(kind) = partner(printed, own.as_ref().unwrap_or(&all)) else { continue };
+                c.levels_differ |= !kind.is_operation;
                 used.push(&printed.of);
                 load(&mut c, printed, kind, e, first);
-                c.rows.extend(operations(reading, printed, kind, e, first, c.rows.len()));
+                if let Some(row) = operations(reading, printed, kind, e, first, c.rows.len()) {
+                    waited.push((c.rows.len(), kind.waited()));
+                    c.rows.push(row);
+                }
             }
         }
+        let sum: f64 = waited.iter().map(|(_, time)| time).sum();
+        waited.iter().for_each(|(row, time)| c.rows[*row].counts = *time >= VISIBLE * sum);
         besides(&mut c, &run, &all, &used, first);
         settings(&mut c, &run, e, first);
-        if levels_differ {
+        if c.levels_differ {
             c.notes.push(
                 "the levels differ: the text has whole operations, the recording the bios below them, which begin later and end \
                  earlier; record operations (iowhy record) to compare like with like"

@@ -43,6 +43,8 @@ pub struct Comparison {
     pub tails: Vec<Tails>,
     /// The culprits of operations' lost time; empty of texts.
     pub blamed: Vec<Blamed>,
+    /// Whether one side has whole operations, and the other the bios below them.
+    pub levels_differ: bool,
     /// What else must be known to trust it.
     pub notes: Vec<String>,
 }

@@ -23,8 +23,8 @@ const NO_RANGE_OF_MEAN: &str = "a few slow operations decide it";
 const TOO_FEW: &str = "too few, or in too few places";
 /// Sizes and depths that differ by more than this are another load.
 const ANOTHER_LOAD: f64 = 1.25;
-/// A kind whose slowest took a smaller part of the time of all slowest is not judged.
-const VISIBLE: f64 = 0.02;
+/// A kind that has a smaller part of the time of all slowest, or of the time of all operations, is not judged.
+pub(super) const VISIBLE: f64 = 0.02;
 /// A kind of operation matters for the likeness of loads from this share of the operations or bytes of a side
 /// on.
 pub(super) const MATTERS: f64 = 0.05;
@@ -67,8 +67,12 @@ impl Comparison {
         }
         // Where operations were recorded they are what a task waits for, not the bios below.
         let sum: f64 = rows.iter().map(|r| r.weight).sum();
+        let times: Vec<f64> =
+            same.iter().map(|(b, a)| kinds_before[*b].waited() + kinds_after[*a].waited()).collect();
+        let waited: f64 = times.iter().sum();
         if sum > 0.0 {
-            rows.iter_mut().for_each(|r| r.counts = r.weight >= VISIBLE * sum);
+            let visible = |r: &Row, time: f64| r.weight >= VISIBLE * sum && time >= VISIBLE * waited;
+            rows.iter_mut().zip(times).for_each(|(r, time)| r.counts = visible(r, time));
         }
         rows.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         let mut notes: Vec<String> = vec![];
@@ -98,7 +102,7 @@ impl Comparison {
             unpaired(&kinds_before, &|at| same.iter().any(|(b, _)| *b == at), 0),
             unpaired(&kinds_after, &|at| same.iter().any(|(_, a)| *a == at), 1),
         ];
-        Comparison { names, settings, load, rows, only, tails, blamed, notes }
+        Comparison { names, settings, load, rows, only, tails, blamed, levels_differ: false, notes }
     }
 }
 

@@ -241,11 +241,15 @@ impl Comparison {
         if findings.is_empty() {
             return "Cannot tell: too few operations of a kind that both sides have".into();
         }
-        let but = match (self.is_unlike(), self.is_sure() == Some(false)) {
-            (true, true) => ", but the loads differ, and it may be chance",
-            (true, false) => ", but the loads differ",
-            (false, true) => ", but it may be chance",
-            (false, false) => "",
+        let doubts = [
+            (self.is_unlike(), "the loads differ"),
+            (self.levels_differ, "one side has whole operations, the other the bios below them"),
+            (self.is_sure() == Some(false), "it may be chance"),
+        ];
+        let doubts: Vec<&str> = doubts.into_iter().filter(|(is, _)| *is).map(|(_, words)| words).collect();
+        let but = match doubts[..] {
+            [] => String::new(),
+            _ => format!(", but {}", doubts.join(", and ")),
         };
         let told = |f: &Finding| {
             let same = f.outcome == Outcome::NoDifference && findings.len() > 1;

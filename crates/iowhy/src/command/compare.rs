@@ -129,6 +129,16 @@ impl Compare {
         Ok(self.question.of_recording(path)?.in_order().explain()?)
     }
 
+    /// A recording again, of it only a task; nothing if the question is about others, or there is none of that name.
+    fn of_task(&self, path: &Path, task: &str) -> Result<Option<Explanation>, Failure> {
+        let Some(question) = self.question.narrowed(None, Some(task)) else { return Ok(None) };
+        match question.of_recording(path)?.in_order().explain() {
+            Ok(explanation) => Ok(Some(explanation)),
+            Err(explain::Error::NotThere(_)) => Ok(None),
+            Err(other) => Err(other.into()),
+        }
+    }
+
     /// A text and a recording: what both have, and what the workload printed beside the recording.
     fn mixed(
         &self,
@@ -137,14 +147,24 @@ impl Compare {
         path: &Path,
         first: First,
     ) -> Result<Comparison, Failure> {
-        let run = RunOf { mail, run: run_of(mail, wanted)? };
+        let number = run_of(mail, wanted)?;
+        let run = RunOf { mail, run: number };
         let explanation = self.explain(path)?;
+        let of_fio = match mail.runs[number].of("fio").next() {
+            Some(_) if !explanation.facts.operations.is_empty() => self.of_task(path, FIO)?,
+            _ => None,
+        };
         let name = path.display().to_string();
-        let mut comparison = Comparison::of_run_and_recording(run, &explanation, name, first);
+        let mut comparison =
+            Comparison::of_run_and_recording(run, &explanation, of_fio.as_ref(), name, first);
+        if of_fio.is_some() {
+            comparison.notes.push("fio's rows are compared with what the tasks called fio did".into());
+        }
         let fio = |m: &Mail| m.runs.iter().any(|run| run.of("fio").any(|r| !r.rows.is_empty()));
         if let Some(beside) = Some(path)
             .filter(|p| p.is_dir() && fio(mail))
             .and_then(|p| texts::in_folder(p).into_iter().find(fio))
+            .filter(|beside| beside.file != mail.file)
         {
             let (before, after) = match first {
                 First::Run => (&mail.file, &beside.file),
@@ -165,6 +185,9 @@ impl Compare {
         Ok(comparison)
     }
 }
+
+/// What fio's processes and threads are called, whatever its jobs are.
+const FIO: &str = "fio";
 
 /// What is compared with what.
 const TWO_SIDES: &str = "iowhy compare BEFORE AFTER: two recordings, two texts, or one of each;\n\

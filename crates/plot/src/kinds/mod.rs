@@ -199,9 +199,11 @@ impl<'a> Drawn<'a> {
 
     /// The verdict in a line.
     fn about(&self) -> String {
-        let found: Vec<&str> =
-            self.e.verdicts.iter().filter(|v| v.verdict == Answer::Found).map(|v| v.cause).take(3).collect();
-        let why = if found.is_empty() { "no known cause".to_string() } else { found.join(", ") };
+        let answer = explain::Answer::of(self.e);
+        let found = self.e.verdicts.iter().filter(|v| v.verdict == Answer::Found).map(|v| v.cause);
+        let (first, others): (Vec<&str>, Vec<_>) = found.partition(|cause| Some(*cause) == answer.cause);
+        let why: Vec<&str> = first.into_iter().chain(others).take(3).collect();
+        let why = if why.is_empty() { "no known cause".to_string() } else { why.join(", ") };
         let q = &self.e.subject.quality;
         let lost =
             if q.lost_total() > 0 { format!(", {} LOST", count(q.lost_total())) } else { String::new() };

@@ -1,7 +1,7 @@
 //! What a remedy does and costs, and what there is to gain, in words.
 
 use crate::without::{bounds, Bounds};
-use explain::answer::{Predicted, Sufferer, Try};
+use explain::answer::{Predicted, Sufferer, Try, CONCERNED};
 use trace::Nanos;
 
 /// What a remedy does and costs; the latency that is left at best; and what came of it where it was tried. `victim` is the first one; there
@@ -25,14 +25,20 @@ fn predicted(t: &Try, v: &Sufferer) -> Option<String> {
     Some(format!("{what} at best {left}"))
 }
 
-/// The p99 of a victim, or of few operations the mean, as it would be and as it is.
+/// The p99 of a victim, or of few operations, and where only that falls, the mean, as it would be and as it is.
 pub(crate) fn told(
     p99: Option<Predicted>,
     mean: Predicted,
     v: &Sufferer,
 ) -> (&'static str, Predicted, Nanos) {
+    let now = Nanos(v.time.0 / v.count.max(1));
     match p99 {
-        Some(p99) => ("p99", p99, v.latency[1]),
-        None => ("the mean", mean, Nanos(v.time.0 / v.count.max(1))),
+        Some(p99) if falls(p99, v.latency[1]) || !falls(mean, now) => ("p99", p99, v.latency[1]),
+        _ => ("the mean", mean, now),
     }
+}
+
+/// Whether anybody would notice that a latency is what is predicted.
+pub(crate) fn falls(predicted: Predicted, now: Nanos) -> bool {
+    (predicted.value.0 as f64) < (1.0 - CONCERNED) * now.0 as f64
 }

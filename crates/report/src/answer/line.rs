@@ -16,12 +16,18 @@ const LONGEST: usize = 160;
 /// Causes of which nothing is lost to anybody: each operation takes what it takes alone.
 const OWN_PACE: [&str; 2] = ["cold-reads", "slow-device"];
 
+/// The least part that is told: less is 0.0 %.
+const LEAST: f64 = 0.0005;
+
+/// A p99 hides operations that took so many times as long.
+const HIDDEN: u64 = 10;
+
 /// The sentence.
 pub fn line(e: &Explanation, a: &Answer) -> String {
     let text = match (a.kind, a.victims.first()) {
         _ if e.is_of_texts() => of_texts(e, a),
         _ if e.lack.is_some() && a.kind != Kind::Cause => lacking(e),
-        (_, None) => nothing(e),
+        (_, None) => nothing(e, a),
         (Kind::Cause, Some(v)) => of_cause(e, a, v),
         (Kind::Healthy, Some(v)) => healthy(e, a, v),
         (Kind::Unknown, Some(v)) => unknown(e, v),
@@ -43,14 +49,15 @@ fn lacking(e: &Explanation) -> String {
     }
 }
 
-fn nothing(e: &Explanation) -> String {
+fn nothing(e: &Explanation, a: &Answer) -> String {
     if let Some(none) = e.subject.scope.as_ref().and_then(Scope::no_such_operation) {
         return format!("Nothing to explain: {}: {}", none.what, none.there);
     }
     if let Some(text) = not_recorded(e) {
         return text;
     }
-    if let Some(watched) = e.subject.watched.filter(|_| e.subject.of_operations) {
+    if a.kind == Kind::Healthy {
+        let watched = e.subject.watched.unwrap_or(e.facts.duration());
         return format!("Nothing was slow: in {} no task waited for I/O", time(watched));
     }
     match e.facts.duration() {
@@ -177,8 +184,8 @@ pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option
             slowest(""),
         ),
         Part::OfSlowest(_) => (slowest(&format!(" of {whose}")), (part > 0.0).then_some(of_lost)),
-        Part::OfLost(part) if part > 0.0 => (Some(of_lost), slowest("")),
-        Part::OfLost(_) if verdict.share > 0.0 => {
+        Part::OfLost(part) if part >= LEAST => (Some(of_lost), slowest("")),
+        Part::OfLost(_) if verdict.share >= LEAST => {
             (Some(every(verdict.share)), Some(format!("nothing of what {who_lost} lost")))
         }
         Part::OfLost(_) => return None,
@@ -192,23 +199,25 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     let cause = a.cause.unwrap_or("no known cause");
     let seen = a.root.map_or(String::new(), |root| format!(", because of {root}"));
     let behind = a.culprit.as_ref().map_or(String::new(), |c| format!(" behind {}", who(c)));
+    let [p50, p99, longest] = v.latency;
     let how = match v.count {
-        1 => format!("took {}", time(v.latency[2])),
-        100.. => format!("took {} (p50), {} (p99)", time(v.latency[0]), time(v.latency[1])),
-        _ => format!("took {} (p50), up to {}", time(v.latency[0]), time(v.latency[2])),
+        1 => format!("took {}", time(longest)),
+        100.. => format!("took {} (p50), {} (p99)", time(p50), time(p99)),
+        _ => format!("took {} (p50), up to {}", time(p50), time(longest)),
     };
+    let is_hidden = v.count >= 100 && longest.0 >= HIDDEN.saturating_mul(p99.0);
+    let up_to = if is_hidden { format!(", up to {}", time(longest)) } else { String::new() };
     let of_what = match Part::of(e, v, cause) {
         Part::OwnPace => format!("the device's own pace in {}", time(v.time)),
         Part::HeldBack(part) => format!("in the device for {} of the time", percent(1.0 - part)),
         Part::OfSlowest(part) => format!("{} of the slowest 1 %", percent(part)),
         Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e)),
     };
-    format!(
-        "{} {} on {} {how}{behind}: {cause}{seen} ({sure}), {of_what}",
-        of(&v.task),
-        operations(e, v),
-        device(e, v)
-    )
+    let text = |up_to: &str| {
+        let (of, what, on) = (of(&v.task), operations(e, v), device(e, v));
+        format!("{of} {what} on {on} {how}{up_to}{behind}: {cause}{seen} ({sure}), {of_what}")
+    };
+    Some(text(&up_to)).filter(|whole| whole.chars().count() <= LONGEST).unwrap_or_else(|| text(""))
 }
 
 fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {

@@ -2,7 +2,7 @@
 //! far to trust it. What does not fit goes, the least important first; `-v` has all.
 
 use super::blocks::{Blocks, INDENT, LINES};
-use super::gain::{told, with_gain};
+use super::gain::{falls, told, with_gain};
 use super::line::line;
 use super::waited::{self, by_culprit, VICTIMS};
 use super::words::{confidence, lost, of, operations, NOT_EXPLAINED};
@@ -10,7 +10,8 @@ use crate::screen::Style;
 use crate::trust::trust_line;
 use crate::without::{bounds, Bounds};
 use causes::Verdict;
-use explain::answer::{Answer, Kind, Sufferer, WORTH_SEEING};
+use explain::answer::{share_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
+use explain::blame::Which;
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
 use std::collections::BTreeSet;
@@ -34,6 +35,9 @@ mod rank {
     pub const ALSO: u8 = 9;
     pub const GAP: u8 = 12;
 }
+
+/// More than half of a time is most of it.
+const MOSTLY: f64 = 0.5;
 
 /// Draws the screen: of as many victims as there is room for.
 pub fn render(e: &Explanation, a: &Answer, style: Style) -> String {
@@ -79,6 +83,9 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     if let Some((text, has_more)) = a.victims.first().and_then(|first| others(first, v)) {
         page.text(&text, INDENT, INDENT, if has_more { rank::HAS_MORE } else { rank::ALSO });
     }
+    if let Some(text) = a.victims.first().and_then(|first| of_slowest(e, first, v)) {
+        page.text(&text, INDENT, INDENT, rank::HAS_MORE);
+    }
     remedies(page, e, a);
 }
 
@@ -95,6 +102,19 @@ fn others(victim: &Sufferer, told: &Verdict) -> Option<(String, bool)> {
     let (most, _) = parts.first()?;
     let text = format!("also found, of what was lost: {}", each.join(", "));
     Some((text, *most > victim.share_of(told.cause)))
+}
+
+/// The cause that has most of the time of a victim's slowest operations, where it is not the one that is told for all of them.
+fn of_slowest(e: &Explanation, victim: &Sufferer, told: &Verdict) -> Option<String> {
+    let is_other = |v: &&Verdict| {
+        v.verdict == causes::Answer::Found && v.cause != told.cause && Some(v.cause) != told.root
+    };
+    let part = |v: &Verdict| share_of_slowest(e, victim, v).unwrap_or(0.0);
+    let most = e.verdicts.iter().filter(is_other).max_by(|a, b| part(a).total_cmp(&part(b)))?;
+    (e.subject.which == Which::All && part(most) > MOSTLY).then(|| {
+        let share = percent(part(most));
+        format!("the slowest 1 % waited for something else: {} ({share}); --tail explains them", most.cause)
+    })
 }
 
 /// The remedies of the answer, each with what it does, costs and gains.
@@ -148,6 +168,9 @@ fn without(v: &Sufferer) -> Option<String> {
     let then = w.then.ok()?;
     let (what, predicted, now) = told(then.p99, then.mean, v);
     if matches!(bounds(predicted), Bounds::AtMost(_)) && predicted.high >= now {
+        return None;
+    }
+    if !falls(predicted, now) {
         return None;
     }
     let now = time(now);

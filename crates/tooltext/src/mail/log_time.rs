@@ -25,8 +25,19 @@ pub enum LogTime {
     OnDay(f64),
 }
 
+/// When lines of a text's kernel log were written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LogTimes {
+    /// Of those from which something was read, by number.
+    lines: BTreeMap<u32, LogTime>,
+    /// Of the last line that says so.
+    end: Option<LogTime>,
+}
+
 /// Readers whose lines are such.
 const TOOLS: [&str; 2] = ["kernel log", "blocked task"];
+/// Lines at the end of a text that are looked at for a time: more may stand below a log.
+const AT_THE_END: usize = 100;
 /// Words that are looked at for a time.
 const LOOKED_AT: usize = 10;
 
@@ -45,22 +56,29 @@ impl LogTime {
 impl Mail {
     /// When a line of the kernel's log was written, if it says so.
     pub fn log_time(&self, at: Spot) -> Option<LogTime> {
-        self.log_times.get(&at.line).copied().filter(|_| at.column == 0)
+        self.log_times.lines.get(&at.line).copied().filter(|_| at.column == 0)
+    }
+
+    /// How many seconds of the kernel's log come after a line of it, if it says so.
+    pub fn log_goes_on(&self, at: Spot) -> Option<f64> {
+        self.log_times.end?.after(self.log_time(at)?).filter(|seconds| *seconds >= 0.0)
     }
 }
 
-/// The times of those lines from which something was read.
-pub(super) fn of(text: &str, runs: &[Run]) -> BTreeMap<u32, LogTime> {
+pub(super) fn of(text: &str, runs: &[Run]) -> LogTimes {
     let readings = runs.iter().flat_map(|run| &run.readings).filter(|r| TOOLS.contains(&r.tool));
     let values = |r: &super::Reading| {
         r.rows.iter().flat_map(|row| row.values.iter().map(|(_, n)| n.at.line)).collect::<Vec<_>>()
     };
     let lines: BTreeSet<u32> = readings.flat_map(|r| values(r).into_iter().chain([r.at.line])).collect();
     if lines.is_empty() {
-        return BTreeMap::new();
+        return LogTimes::default();
     }
     let all = (1u32..).zip(text.lines()).filter(|(number, _)| lines.contains(number));
-    all.filter_map(|(number, line)| Some((number, of_line(line)?))).collect()
+    LogTimes {
+        lines: all.filter_map(|(number, line)| Some((number, of_line(line)?))).collect(),
+        end: text.lines().rev().take(AT_THE_END).find_map(of_line),
+    }
 }
 
 fn of_line(line: &str) -> Option<LogTime> {
@@ -153,5 +171,7 @@ mod tests {
             [of(1), of(3), of(4)],
             [None, Some(LogTime::SinceBoot(14.0)), Some(LogTime::SinceBoot(140.0))]
         );
+        let goes_on = |line| mail.log_goes_on(Spot { line, column: 0 });
+        assert_eq!([goes_on(1), goes_on(3), goes_on(4)], [None, Some(126.0), Some(0.0)]);
     }
 }

@@ -49,7 +49,7 @@ use crate::tool::{self, Found};
 use evidence::{At, Place};
 use serde::Serialize;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ pub struct Mail {
     /// Impossible numbers; they are in no reading.
     pub doubts: Vec<Doubt>,
     #[serde(skip)]
-    pub(crate) log_times: BTreeMap<u32, LogTime>,
+    pub(crate) log_times: log_time::LogTimes,
 }
 
 impl Mail {

@@ -80,11 +80,11 @@ impl Stream {
     #[inline]
     pub fn take(&mut self, batch: &mut Batch) -> Result<(), Error> {
         // Field by field: they were written so a moment ago, and a processor that is to load several of them at once
-        // waits until all that was written before is in its cache (a quarter of the time of all reading, once).
+        // waits until all that was written before is in its cache (once a quarter of all samples of a profile of reading).
         let Some(Header { layout, time, len }) = self.head else { return Ok(()) };
         let event = decode(&Header { layout, time, len }, &self.buffer[self.start..self.end], batch);
         // Before it lies in the batch: its lines there were another processor's last, and whoever reads what was just
-        // written to them waits until they are here (a fifth of the time of all reading, once).
+        // written to them waits until they are here (once a fifth of these samples).
         self.judge(&event, batch);
         batch.events.push(event);
         self.quality.events += 1;
