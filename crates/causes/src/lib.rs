@@ -48,6 +48,7 @@ mod cpu {
 mod device {
     pub mod alone;
     pub mod background_task;
+    pub mod by_the_clock;
     pub mod device_busy;
     pub mod device_errors;
     pub mod device_saturated;

@@ -15,6 +15,7 @@ mod device;
 mod distribution;
 mod focus;
 mod kept;
+mod line;
 mod messages;
 mod note;
 mod operations;
@@ -47,6 +48,7 @@ pub use device::{BioStats, ByDepth, Company, CompletedOn, DepthRow, Device, Plug
 pub use distribution::{Bucket, Distribution, Summary};
 pub use focus::{class_op, class_words, Focus, Group, TailRow, FEW, LONG_BY_ITSELF, TAIL_SHARE};
 pub use kept::{Kept, Met, Ran};
+pub use line::{Line, Slope};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, OutsideStats, Sent, Whose};
 pub use pace::{AfterIdle, Held, Pace, IN_A_RUN};

@@ -137,7 +137,9 @@ impl Pace {
             turns.d2c.record(d2c.0);
             turns.bytes += n.bytes;
             if n.ahead() == 0 {
-                turns.alone.record(d2c.0);
+                let issued = done.since(d2c);
+                let idle = self.last_data.map(|(last, _)| last).filter(|last| *last <= issued);
+                turns.alone(idle.map(|last| issued.since(last)), d2c);
             }
             gap.into_iter().for_each(|gap| turns.gaps.record(gap.0));
             self.last_done = last.max(Some(done)).filter(|_| self.busy);
@@ -202,6 +204,7 @@ impl Pace {
             let mut all = far.clone();
             all.d2c.merge(&near.d2c);
             all.alone.merge(&near.alone);
+            all.after_idle.add_group(&near.after_idle);
             all.bytes += near.bytes;
             let near_alone = Turns { gaps: near.gaps.clone(), ..all.clone() };
             all.gaps.merge(&near.gaps);

@@ -1,6 +1,7 @@
 //! How requests of one kind take turns in a device.
 
 use crate::distribution::Distribution;
+use crate::line::Line;
 use trace::{Bytes, Nanos};
 
 /// Requests of one direction and about one size, those that begin where the one completed before them ended and all others apart: a disk
@@ -13,6 +14,8 @@ pub struct Turns {
     pub d2c: Distribution,
     /// The same of those that found it empty.
     pub alone: Distribution,
+    /// What these took, by how long after the completion before they were issued.
+    pub after_idle: Line,
     /// How much they moved, all together.
     pub bytes: Bytes,
 }
@@ -25,11 +28,22 @@ const EARLY: f64 = 0.1;
 const ENOUGH: u64 = 100;
 
 impl Turns {
+    /// One that found the device empty so long after the completion before. What took twice as long as is usual, or came later than that,
+    /// says nothing of how the two go together.
+    pub(crate) fn alone(&mut self, idle: Option<Nanos>, d2c: Nanos) {
+        self.alone.record(d2c.0);
+        let usual = self.alone.mean();
+        if let Some(idle) = idle.filter(|idle| idle.0 as f64 <= usual && d2c.0 as f64 <= 2.0 * usual) {
+            self.after_idle.add(idle, d2c);
+        }
+    }
+
     /// Adds another kind's.
     pub(crate) fn merge(&mut self, other: &Turns) {
         self.gaps.merge(&other.gaps);
         self.d2c.merge(&other.d2c);
         self.alone.merge(&other.alone);
+        self.after_idle.add_group(&other.after_idle);
         self.bytes += other.bytes;
     }
 

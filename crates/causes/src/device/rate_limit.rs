@@ -15,7 +15,8 @@
 use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::background_task::leads_to_the_device;
-use crate::device::even::{apart, clock, even, is_even, is_whole, spread, within};
+use crate::device::by_the_clock;
+use crate::device::even::{apart, clock, even, is_even, spread, within};
 use crate::device::healthy::rotational;
 use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
@@ -24,14 +25,14 @@ use crate::slow::Slow;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::rate_limit::{
     AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, IN_SLOWER_HALF,
-    LARGER, MIDDLE, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL,
+    LARGER, MIDDLE, SAME, SAME_PACE, SLOWER_HALF, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
-use stats::{Distribution, InTurn, Pace, Turns};
+use stats::{Distribution, InTurn, Pace, Slope, Turns};
 use trace::{Bytes, Nanos};
 use waits::Phase;
 
@@ -88,6 +89,8 @@ enum Held {
     Turns { gap: u64, alone: Nanos },
     /// Small requests take as long as a clock lets them, or hardly anything.
     AtOnce { took: u64, fast: Nanos },
+    /// The later a request comes, the sooner it is done.
+    Sooner(Slope),
     /// No flash is as slow for so little, or more bytes take no longer; and nothing else is as even.
     TooSlow { gap: u64, bytes: Bytes, fastest: u64 },
 }
@@ -96,21 +99,14 @@ enum Held {
 fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proof> {
     let pace = &slow.on.pace;
     // A device that does not turn and takes small requests one after the other by the clock, slower than any flash.
-    if let Some(kind) = kind_by_the_clock(case, slow, |turns| &turns.gaps) {
+    if let Some(kind) = by_the_clock::slower_than_flash(case, slow, |turns| &turns.gaps) {
         let (gap, fastest) = (kind.turns.gaps.quantile(0.5), kind.turns.d2c.quantile(FASTEST));
         let told = apart(&kind.turns.gaps, name);
         return Ok((gap, told, Held::TooSlow { gap, bytes: kind.most, fastest }));
     }
-    if let Some((kind, fast)) = by_the_clock_or_at_once(case, slow) {
+    if let Some((kind, fast)) = by_the_clock::or_at_once(case, slow) {
         let took = kind.turns.alone.quantile(0.5);
-        let told = proof!(
-            "requests of up to {bytes} alone in {name} took {took}, half of them within {within} of that",
-            bytes = kind.most,
-            took = Nanos(took),
-            name,
-            within = Share(AS_A_CLOCK.1 - 1.0)
-        );
-        return Ok((took, told, Held::AtOnce { took, fast: Nanos(fast) }));
+        return Ok((took, each_alone(&kind, name), Held::AtOnce { took, fast: Nanos(fast) }));
     }
     if let Some(sizes) = by_the_clock_after_bursts(pace) {
         let [small, large] = sizes;
@@ -122,6 +118,15 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
         let [small, large] = sizes;
         return Ok((large, apart(&pace.gaps(), name), Held::Sizes { small, large }));
     }
+    by_pace(slow, name, may_turn).or_else(|why| {
+        let Some((kind, slope)) = by_the_clock::whenever_they_come(case, slow) else { return Err(why) };
+        Ok((pace.ticks.quantile(0.5), each_alone(&kind, name), Held::Sooner(slope)))
+    })
+}
+
+/// By how even completions are while others wait, or come after them.
+fn by_pace(slow: &Slow, name: &str, may_turn: bool) -> Result<(u64, Proof, Held), Proof> {
+    let pace = &slow.on.pace;
     let (apart, told) = even(pace, name)?;
     let held = clock(pace)
         .map(|_| Held::Clock { spread: spread(&pace.between_ticks, MIDDLE) })
@@ -135,6 +140,17 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
             own = Nanos(slow.requests().d2c.quantile(FASTEST))
         )),
     }
+}
+
+/// What requests of a kind took alone.
+fn each_alone(kind: &InTurn, name: &str) -> Proof {
+    proof!(
+        "requests of up to {bytes} alone in {name} took {took}, half of them within {within} of that",
+        bytes = kind.most,
+        took = Nanos(kind.turns.alone.quantile(0.5)),
+        name,
+        within = Share(AS_A_CLOCK.1 - 1.0)
+    )
 }
 
 /// A kind of request that keeps the pace of all with others waiting, although such a one alone takes less than half of it: a device that
@@ -157,50 +173,6 @@ fn faster_alone(slow: &Slow, apart: u64) -> Option<Held> {
     let fastest = |kind: InTurn| kind.turns.d2c.quantile(FASTEST);
     let alone = kinds.map(fastest).find(|alone| *alone as f64 <= FASTER * apart as f64)?;
     Some(Held::Turns { gap: apart, alone: Nanos(alone) })
-}
-
-/// Small requests that find a device empty that does not turn, and take as long as a clock lets them, but for some that take less than half: those for
-/// which something was left over. Flash that is slow varies more, and is never fast.
-fn by_the_clock_or_at_once(case: &Case, slow: &Slow) -> Option<(InTurn, u64)> {
-    let kind = kind_by_the_clock(case, slow, |turns| &turns.alone)?;
-    let fast = kind.turns.alone.quantile(FASTEST);
-    (fast as f64 <= FASTER * kind.turns.alone.quantile(0.5) as f64).then_some((kind, fast))
-}
-
-/// Requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes: for small
-/// ones, if larger ones take no longer, or for so many bytes.
-fn kind_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution) -> Option<InTurn> {
-    let no_longer = |kind: &InTurn, larger: &InTurn| {
-        let [took, longer] = [kind, larger].map(|k| time(&k.turns).quantile(0.5));
-        // Sizes beside each other may hardly differ: of 1 MiB that is cut in two, 492 and 532 KiB.
-        let sizes = [larger, kind].map(|k| k.turns.mean_size());
-        let is_larger = larger.is_read == kind.is_read && sizes[0].0 >= sizes[1].0.saturating_mul(2);
-        let is_known = time(&larger.turns).count() >= ENOUGH_OF_SIZE;
-        is_larger && is_known && longer as f64 <= (1.0 + SAME) * took as f64
-    };
-    let is_clock = |kind: &InTurn| {
-        let (d, slowest) = (time(&kind.turns), if kind.is_read { SLOWEST_READ } else { SLOWEST_WRITE });
-        let took = Nanos(d.quantile(0.5));
-        let even = d.count() >= ENOUGH && within(d, MIDDLE, AS_A_CLOCK) && took > slowest;
-        let is_slow = || kind.most <= SMALL || took > at_slowest(kind.most);
-        even && (is_slow() || slow.on.pace.kinds(false).any(|larger| no_longer(kind, &larger)))
-    };
-    let kind = slow.on.pace.kinds(false).find(is_clock)?;
-    let all_keep_it = slow.on.pace.kinds(false).all(|other| keeps(&kind.turns, &other.turns));
-    (!rotational(case, slow.on.id)?.value && all_keep_it).then_some(kind)
-}
-
-/// Whether requests of another kind, if there are enough, are as far apart as those of one, or whole multiples of that: a clock lets all
-/// through. What a device does itself takes longer for more bytes, however even that is.
-fn keeps(one: &Turns, other: &Turns) -> bool {
-    let ticks = other.gaps.quantile(0.5) as f64 / one.gaps.quantile(0.5).max(1) as f64;
-    let known = one.gaps.count() >= ENOUGH_OF_SIZE && other.gaps.count() >= ENOUGH_OF_SIZE;
-    !known || ticks <= 1.0 + SAME || is_whole(ticks)
-}
-
-/// What the slowest flash takes for so many bytes in order.
-fn at_slowest(bytes: Bytes) -> Nanos {
-    Nanos((u128::from(bytes.0) * 1_000_000_000 / u128::from(SLOWEST_BYTES_A_SECOND)) as u64)
 }
 
 impl Held {
@@ -232,7 +204,13 @@ impl Held {
                 fast,
                 took = Nanos(*took)
             ),
-            Held::TooSlow { gap, bytes, .. } if *bytes > SMALL && Nanos(*gap) <= at_slowest(*bytes) => {
+            Held::Sooner(Slope { value, count, .. }) => proof!(
+                "requests that came later after the one before were done sooner, by {part} of the delay ({count} \
+                 requests): what they wait for does not begin with them, as a device's work does",
+                part = Share(value.abs().min(1.0)),
+                count = Count(*count)
+            ),
+            Held::TooSlow { gap, bytes, .. } if *bytes > SMALL && Nanos(*gap) <= by_the_clock::at_slowest(*bytes) => {
                 proof!(
                     "requests of more than {bytes} take no longer, and only a timer is so regular: half of \
                  them lie within {within} of that",

@@ -28,6 +28,13 @@ pub const SLOWEST_READ: Nanos = Nanos(1_000_000);
 pub const SLOWEST_WRITE: Nanos = Nanos(3_000_000);
 /// The same class moves so much a second where it is in order.
 pub const SLOWEST_BYTES_A_SECOND: u64 = 10_000_000;
+/// What is turned fastest: 15,000 times a minute (data sheets).
+pub const FASTEST_TURN: Nanos = Nanos(4_000_000);
+/// A clock is waited for by as much less as a request comes later (-1), a device begins when it comes (0): what is nearer to the former, by
+/// [`SURELY`] standard errors, ...
+pub const SOONER: f64 = -0.5;
+/// ... which chance does once in a thousand (normal distribution).
+pub const SURELY: f64 = 3.0;
 /// Both are of requests of this size at most; larger ones take the longer for their bytes.
 pub const SMALL: Bytes = Bytes(16 << 10);
 /// Fewer gaps are no pace.

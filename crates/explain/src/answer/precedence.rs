@@ -85,7 +85,7 @@ pub(crate) fn is_everyday(cause: &str) -> bool {
 }
 
 /// Whether a cause is a limit that somebody set.
-pub(crate) fn is_limit(cause: &str) -> bool {
+pub fn is_limit(cause: &str) -> bool {
     LIMITS.contains(&cause)
 }
 

@@ -2,7 +2,7 @@
 
 use super::words::{confidence, device, lost, of, operations, who};
 use causes::{Answer as Judged, Verdict};
-use explain::answer::{share_of_slowest, Answer, Kind, Sufferer};
+use explain::answer::{is_limit, share_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
 use explain::blame::Which;
 use explain::{Explanation, Lack};
 use life::Class;
@@ -134,6 +134,8 @@ fn by_the_slowest(e: &Explanation) -> &'static str {
 enum Part {
     /// Nothing was lost: each operation took what it takes alone.
     OwnPace,
+    /// It sets the pace: what an operation would take without it is not known, so hardly anything seems lost.
+    Pace,
     /// It held requests back before they were seen: they were not in the device for this part of the time.
     HeldBack(f64),
     /// Of the time of the slowest 1 %.
@@ -152,6 +154,7 @@ impl Part {
             _ if OWN_PACE.contains(&cause) => Part::OwnPace,
             // Bios wait for a limit before they are seen.
             (0.0, Some((_, held))) => Part::HeldBack(*held),
+            _ if is_limit(cause) && v.lost.0 as f64 <= WORTH_SEEING * v.time.0 as f64 => Part::Pace,
             // What made some slow, and few of all.
             (of_lost, _) if of_slowest > 2.0 * of_lost => Part::OfSlowest(of_slowest),
             (of_lost, _) => Part::OfLost(of_lost),
@@ -179,6 +182,7 @@ pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option
     let of_lost = format!("{} of {the}{} that {who_lost} lost", percent(part), lost(v));
     let (first, second) = match Part::of(e, v, verdict.cause) {
         Part::OwnPace => (Some(format!("the device's own pace in {} of {whose}", time(v.time))), slowest("")),
+        Part::Pace => (Some(format!("the pace of {whose} in {}", time(v.time))), Some(of_lost)),
         Part::HeldBack(part) => (
             Some(format!("{} of the time, in which none of {whose} was in the device", percent(part))),
             slowest(""),
@@ -209,6 +213,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     let up_to = if is_hidden { format!(", up to {}", time(longest)) } else { String::new() };
     let of_what = match Part::of(e, v, cause) {
         Part::OwnPace => format!("the device's own pace in {}", time(v.time)),
+        Part::Pace => format!("the pace of all in {}", time(v.time)),
         Part::HeldBack(part) => format!("in the device for {} of the time", percent(1.0 - part)),
         Part::OfSlowest(part) => format!("{} of the slowest 1 %", percent(part)),
         Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e)),
