@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 /// Said of a device or mount that one side does not have.
 pub(crate) const NOT_THERE: &str = "not there";
 
+/// Said of a limit that a control group does not have on one side, or of a group that is not there.
+const NOT_SET: &str = "not set";
+
 /// Attributes that move by themselves: that they differ is no change of a setting. The kernel reckons the bytes of a
 /// device's share of dirty pages from the memory that is free just now (mm/page-writeback.c, `bdi_get_max_bytes`).
 const MOVING: [&str; 7] = [
@@ -59,7 +62,12 @@ pub(crate) fn changes(before: &System, after: &System) -> Vec<Conflict> {
         };
         system.cgroups.iter().flat_map(of).collect()
     };
-    found.compare_all(&groups(before), &groups(after));
+    let were_read = |system: &System| !system.group_paths.is_empty();
+    match were_read(before) && were_read(after) {
+        true => found.compare_limits(&groups(before), &groups(after)),
+        // Nothing is known of the other side's.
+        false => found.compare_all(&groups(before), &groups(after)),
+    }
     found.0
 }
 
@@ -87,6 +95,22 @@ impl Changes {
         }
         for (what, a) in after.iter().filter(|(what, _)| !before.contains_key(*what)) {
             self.present(what.clone(), Some(&a.at), false);
+        }
+    }
+
+    /// Compares limits and weights of groups: where one side has none, it is not set there.
+    fn compare_limits(
+        &mut self,
+        before: &BTreeMap<String, Fact<String>>,
+        after: &BTreeMap<String, Fact<String>>,
+    ) {
+        let not_set = |at: &At| Fact::new(NOT_SET.to_owned(), at);
+        for (what, b) in before {
+            let a = after.get(what).cloned().unwrap_or_else(|| not_set(&b.at));
+            self.compare(what.clone(), b, &a);
+        }
+        for (what, a) in after.iter().filter(|(what, _)| !before.contains_key(*what)) {
+            self.compare(what.clone(), &not_set(&a.at), a);
         }
     }
 

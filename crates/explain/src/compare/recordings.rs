@@ -91,7 +91,8 @@ impl Comparison {
         notes.push(
             "ranges cover only chance within a recording; two runs can differ by more: repeat them".into(),
         );
-        let settings = before.subject.system.differences(&after.subject.system);
+        let mut settings = before.subject.system.differences(&after.subject.system);
+        settings.sort_by_key(|c| is_of_another_device(&c.what, [before, after]));
         let load = load(before, after, single);
         let blamed = blamed(before, after);
         let unpaired = |kinds: &[Kind], paired: &dyn Fn(usize) -> bool, side: usize| -> Vec<Row> {
@@ -114,6 +115,14 @@ impl Comparison {
         only[side] = rows;
         Comparison { names, only, ..Comparison::default() }
     }
+}
+
+/// Whether a setting is one of a device on which nothing was compared.
+fn is_of_another_device(setting: &str, sides: [&Explanation; 2]) -> bool {
+    let name = setting.split_once('/').map_or("", |(name, _)| name);
+    let is_device = sides.iter().any(|e| e.subject.system.devices.contains_key(name));
+    let is_compared = sides.iter().any(|e| e.top_devices().iter().any(|d| e.name(d.id) == name));
+    is_device && !is_compared
 }
 
 fn row(before: &Kind, after: &Kind) -> Row {

@@ -20,17 +20,15 @@ use units::words::count;
 
 /// Write a recording out for other programs.
 #[derive(Args)]
-#[command(allow_missing_positional = true, after_help = EXAMPLES)]
+#[command(override_usage = "iowhy export [OPTIONS] --to <PROGRAM> [DIR] <CAPTURE>", after_help = EXAMPLES)]
 pub struct Export {
     /// Format to write
     #[arg(long, value_name = "PROGRAM")]
     pub to: Program,
-    /// The folder to write into; files of the same names are replaced. folded needs none and then goes to standard output
-    #[arg(value_name = "DIR")]
-    pub folder: Option<PathBuf>,
-    /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
-    #[arg(value_name = "CAPTURE")]
-    pub capture: PathBuf,
+    /// DIR is the folder to write into; files of the same names are replaced. folded needs none and then goes to standard output.
+    /// CAPTURE is a folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
+    #[arg(value_name = "DIR CAPTURE", required = true, num_args = 1..=2)]
+    pub paths: Vec<PathBuf>,
     /// btt -L: seconds over which latencies are averaged
     #[arg(long, value_name = "SECONDS", default_value_t = BttOptions::default().period, value_parser = positive)]
     pub period: f64,
@@ -76,7 +74,7 @@ impl Export {
     /// Reads and writes.
     pub fn run(&self) -> Result<(), Failure> {
         self.can_be_asked()?;
-        if self.to == Program::Folded && self.folder.is_none() {
+        if self.to == Program::Folded && self.paths.len() == 1 {
             return print(&export::folded(&self.stacks()?));
         }
         let ((files, remarks), entries) = match self.to {
@@ -174,7 +172,7 @@ impl Export {
     }
 
     fn open<'a>(&self) -> Result<Input<'a>, Failure> {
-        self.question.of_recording(&self.capture)
+        self.question.of_recording(self.capture())
     }
 
     fn folded(&self) -> Result<Written, Failure> {
@@ -194,11 +192,22 @@ impl Export {
         Folder::create(self.folder()?).map_err(failure)
     }
 
+    /// The last of the paths: clap gives one at least.
+    fn capture(&self) -> &Path {
+        self.paths.last().map_or(Path::new("-"), PathBuf::as_path)
+    }
+
+    /// The one before it.
     fn folder(&self) -> Result<&Path, Failure> {
-        self.folder.as_deref().ok_or_else(|| Failure::Usage {
-            what: "a folder to write into is missing".into(),
-            help: Some("iowhy export --to PROGRAM DIR CAPTURE; only folded goes to standard output".into()),
-        })
+        match &self.paths[..] {
+            [folder, _] => Ok(folder),
+            _ => Err(Failure::Usage {
+                what: "a folder to write into is missing".into(),
+                help: Some(
+                    "iowhy export --to PROGRAM DIR CAPTURE; only folded goes to standard output".into(),
+                ),
+            }),
+        }
     }
 }
 

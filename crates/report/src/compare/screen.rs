@@ -1,6 +1,7 @@
 //! The screen of `compare`, at most as wide as the terminal or 80 columns: the verdict, what is unlike, the numbers, where the slowest spent their time.
 
 use crate::screen::{Screen, Style};
+use evidence::Fact;
 use explain::compare::{times, Blamed, Comparison, Metric, Row, Tails};
 use explain::numbers::shown;
 use units::words::{count, ns};
@@ -51,7 +52,8 @@ fn unlike(c: &Comparison, s: &mut Screen) {
         ),
         false => list(s, heading, load.iter().map(|d| d.text.clone())),
     }
-    let change = |c: &evidence::Conflict| format!("{}: {} -> {}", c.what, c.kept, c.other);
+    let change =
+        |c: &evidence::Conflict| format!("{}: {} -> {}", c.what, setting(&c.kept), setting(&c.other));
     match c.settings.is_empty() {
         true => s.line("SET", "no setting that is known on both sides differs"),
         false => list(s, "SET", c.settings.iter().map(change)),
@@ -59,9 +61,19 @@ fn unlike(c: &Comparison, s: &mut Screen) {
     s.blank();
 }
 
+/// A setting of one side. In a recording's own snapshot it stands where its name says.
+fn setting(fact: &Fact<String>) -> String {
+    match fact.at.to_string().starts_with(SNAPSHOT) {
+        true => fact.value.clone(),
+        false => fact.to_string(),
+    }
+}
+
 /// A line of the table: of which number, before, after, times, its range, what that says.
 type Cells = [String; 6];
 
+/// The snapshot of the machine in a folder of `iowhy record`.
+const SNAPSHOT: &str = "system.json:";
 /// Columns of the indent of kinds, and of their numbers.
 const KINDS: usize = 2;
 const NUMBERS: usize = 8;

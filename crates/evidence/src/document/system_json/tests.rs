@@ -69,6 +69,28 @@ fn what_held_before_is_the_truth() {
     assert!(told.lines > 25, "{}", told.lines);
 }
 
+/// Where a side's control groups were read, a limit that it lacks is not set there; where they were not, nothing is known of it.
+#[test]
+fn a_limit_of_one_side_is_a_difference() {
+    let with = |cgroups: &str| {
+        read(&format!(r#"{{"schema": "iowhy.system/1", "before": {{"cgroups": {cgroups}}}}}"#))
+    };
+    let limited = with(
+        r#"{"list": [{"path": "blkio/a", "id": 7, "settings": {"blkio.throttle.read_iops_device": "8:0 150"}}],
+            "paths": {"7": "blkio/a"}}"#,
+    );
+    let free = with(r#"{"list": [], "paths": {"1": "unified"}}"#);
+    let told = |a: &System, b: &System| {
+        let all = a.differences(b);
+        all.iter().map(|c| format!("{}: {} -> {}", c.what, c.kept.value, c.other.value)).collect::<Vec<_>>()
+    };
+    let name = "cgroup blkio/a/blkio.throttle.read_iops_device";
+    assert_eq!(told(&free, &limited), [format!("{name}: not set -> 8:0 150")]);
+    assert_eq!(told(&limited, &free), [format!("{name}: 8:0 150 -> not set")]);
+    assert_eq!(told(&limited, &limited), [""; 0]);
+    assert_eq!(told(&with(r#"{"list": []}"#), &limited), [""; 0]);
+}
+
 #[test]
 fn processes_and_what_they_had_open() {
     let p = read(BOTH).processes;
