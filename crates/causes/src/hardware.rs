@@ -34,34 +34,66 @@ impl Hardware {
 
     /// How to see the state of what does the work, and what that shows.
     pub fn check(name: &str) -> (&'static str, Action) {
-        let path = path(name);
         match Hardware::of(name) {
             Hardware::Drive => (
                 "check the device itself: sectors that are hard to read, wear, link errors, temperature",
-                Action::look(format!("smartctl -a {path} # NVMe: nvme smart-log {path}")),
+                Action::look(format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}")),
             ),
             Hardware::Guest => (
                 "a virtual disk: look at its host, or the volume's own numbers, at the same second; its serial number says which volume it is",
-                Action::look(format!("lsblk -d -o NAME,SIZE,MODEL,SERIAL {path}")),
+                Action::look(format!("lsblk -d -o NAME,SIZE,MODEL,SERIAL /dev/{name}")),
             ),
             Hardware::File => (
                 "it is a file: look at the device on which this lies, and at what else uses that",
-                Action::look(format!("losetup --list {path}")),
+                Action::look(format!("losetup --list /dev/{name}")),
             ),
             Hardware::Stacked => (
                 "it lies on other devices: look at each of them",
-                Action::look(format!("lsblk -s -o NAME,TYPE,MODEL {path}")),
+                Action::look(format!("lsblk -s -o NAME,TYPE,MODEL /dev/{name}")),
             ),
         }
     }
 }
 
-/// The file of a device; of one whose name is not known, the one named after its numbers.
-fn path(name: &str) -> String {
-    match name.split_once(',') {
-        Some((major, minor)) => format!("/dev/block/{major}:{minor}"),
-        None => format!("/dev/{name}"),
+/// Folders of devices by name, and where the same are by number (udev; Linux, Documentation/ABI/testing/sysfs-dev).
+const BY_NUMBER: [(&str, &str); 2] = [("/dev/", "/dev/block/"), ("/sys/block/", "/sys/dev/block/")];
+
+/// A command with paths that exist: a device whose name is not known is called by its numbers, `254,0`, as traces have it, and has paths by
+/// these.
+pub(crate) fn with_paths(command: &str) -> String {
+    let mut out = String::with_capacity(command.len());
+    let mut rest = command;
+    while let Some((at, folder, by_number)) = first_folder(rest) {
+        let (before, after) = (&rest[..at], &rest[at + folder.len()..]);
+        out += before;
+        match numbers(after) {
+            Some((major, minor, left)) => {
+                out += &format!("{by_number}{major}:{minor}");
+                rest = left;
+            }
+            None => {
+                out += folder;
+                rest = after;
+            }
+        }
     }
+    out + rest
+}
+
+/// The first folder of devices in a command.
+fn first_folder(text: &str) -> Option<(usize, &'static str, &'static str)> {
+    let all =
+        BY_NUMBER.iter().filter_map(|(folder, by_number)| Some((text.find(folder)?, *folder, *by_number)));
+    all.min_by_key(|(at, ..)| *at)
+}
+
+/// `254,0` at the beginning of a text, and what comes after it.
+fn numbers(text: &str) -> Option<(&str, &str, &str)> {
+    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (major, rest) = text.split_at(digits(text));
+    let rest = rest.strip_prefix(',')?;
+    let (minor, rest) = rest.split_at(digits(rest));
+    (!major.is_empty() && !minor.is_empty()).then_some((major, minor, rest))
 }
 
 #[cfg(test)]
@@ -80,6 +112,21 @@ mod tests {
             ("md127", "lsblk -s -o NAME,TYPE,MODEL /dev/md127"),
         ] {
             assert_eq!(Hardware::check(name).1.command(), command);
+        }
+    }
+
+    #[test]
+    fn a_device_without_a_name_has_paths_by_its_numbers() {
+        for (command, with) in [
+            ("echo 1 > /sys/block/254,0/queue/x", "echo 1 > /sys/dev/block/254:0/queue/x"),
+            (
+                "a --filename=/dev/7,1 && b \"/dev/7,1 5\"",
+                "a --filename=/dev/block/7:1 && b \"/dev/block/7:1 5\"",
+            ),
+            ("cat /dev/sda /sys/block/sda/dev 7,1", "cat /dev/sda /sys/block/sda/dev 7,1"),
+            ("x > /dev/null; grep . /dev/7, /dev/,1 /dev/", "x > /dev/null; grep . /dev/7, /dev/,1 /dev/"),
+        ] {
+            assert_eq!(with_paths(command), with);
         }
     }
 }

@@ -157,7 +157,7 @@ impl<'a> Paths<'a> {
         let mut verdict = verdict.about(self.number).plus(claimed, Confidence::High).because(said);
         if let Some((kept, spent)) = self.worst(pick) {
             verdict = verdict.because(proof!(
-                "the worst: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
+                "most of it in one: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
                 device = kept.operation.kind.name(),
                 task = kept.task,
                 tid = Text(kept.operation.tid.0.to_string()),

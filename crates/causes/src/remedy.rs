@@ -1,5 +1,6 @@
 //! What to do, as data: which setting of which device becomes what, and what it acts on.
 
+use crate::hardware::with_paths;
 use crate::risk::Risk;
 use serde::{Serialize, Serializer};
 
@@ -92,6 +93,10 @@ impl Action {
 
     /// The shell's command for it.
     pub fn command(&self) -> String {
+        with_paths(&self.as_told())
+    }
+
+    fn as_told(&self) -> String {
         match self {
             Action::Set { dev, file, to } if to.contains(' ') => {
                 format!("echo \"{to}\" > /sys/block/{dev}/{file}")

@@ -131,8 +131,9 @@ fn measured(job: &Value) -> Option<Measured> {
 }
 
 fn latency(v: &Value, count: u64) -> Option<Latency> {
-    let percentile = |p: &str| v["percentile"][p].as_u64();
     let max = v["max"].as_u64()?;
+    // fio gives the upper end of a percentile's bucket, and the longest exactly.
+    let percentile = |p: &str| v["percentile"][p].as_u64().map(|ns| ns.min(max));
     Some(Latency {
         count,
         p50_ns: percentile("50.000000").unwrap_or(0),

@@ -17,7 +17,7 @@ use crate::{learning, predictions, reading};
 use capture::Detail;
 use events::Window;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
-use operation::{Asking, Scope};
+use operation::{Asking, Follow, Scope};
 use stats::{Analysis, Flow, Pictures, Served, Tape};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -148,6 +148,14 @@ impl<'a> Input<'a> {
         let Some((recording, _)) = &self.recording else { return Places::default() };
         let system = recording.place.as_deref().map(System::read).unwrap_or_default();
         Places { names: recording.names.clone(), system, ..Places::default() }
+    }
+
+    /// Follows operations from what lies beside the recording on: files that were open, processes, mounts; of them only those in `scope`.
+    pub fn follow(&self, scope: Option<Scope>) -> Follow {
+        let mut follow = Follow::default();
+        follow.knows(known(&self.places().system));
+        follow.asks(scope);
+        follow
     }
 
     /// Reads the recording and gives each batch to `take`.

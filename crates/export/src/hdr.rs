@@ -68,10 +68,9 @@ impl HdrLog {
         Ok(HdrLog { follow: Follow::default(), log })
     }
 
-    /// Writes only what is asked about.
-    pub fn asks(mut self, scope: Option<operation::Scope>) -> Self {
-        self.follow.asks(scope);
-        self
+    /// Follows operations with what is known of the machine beforehand, and writes only those that are asked about.
+    pub fn follows(self, follow: Follow) -> Self {
+        Self { follow, ..self }
     }
 
     /// Takes in a batch.

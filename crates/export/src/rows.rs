@@ -52,16 +52,15 @@ impl Rows {
     /// Tables without rows, `requests` and `operations`.
     pub fn create(folder: &Folder, form: Form, name: DeviceNames) -> Result<Rows, Failure> {
         let requests = TableFile::create(folder, "requests", form, &REQUESTS)?;
-        let reasons = Reason::ALL.iter().map(|r| r.name());
-        let keys: Vec<&'static str> = OPERATIONS.into_iter().chain(reasons).collect();
+        let reasons = Reason::ALL.iter().map(|r| format!("{}_ns", r.name()));
+        let keys: Vec<String> = OPERATIONS.into_iter().map(String::from).chain(reasons).collect();
         let operations = TableFile::create(folder, "operations", form, &keys)?;
         Ok(Rows { follow: Follow::default(), tables: Tables { requests, operations, name } })
     }
 
-    /// Writes only what is asked about.
-    pub fn asks(mut self, scope: Option<operation::Scope>) -> Self {
-        self.follow.asks(scope);
-        self
+    /// Follows operations with what is known of the machine beforehand, and writes only those that are asked about.
+    pub fn follows(self, follow: Follow) -> Self {
+        Self { follow, ..self }
     }
 
     /// Takes in a batch.

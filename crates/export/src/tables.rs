@@ -41,7 +41,7 @@ pub fn write_tables(folder: &Folder, tables: &[Table], form: Form) -> Result<Vec
 
 /// A table that is being written, row by row.
 pub struct TableFile {
-    keys: Vec<&'static str>,
+    keys: Vec<String>,
     form: Form,
     out: Rows,
 }
@@ -57,19 +57,20 @@ impl TableFile {
         folder: &Folder,
         name: &str,
         form: Form,
-        keys: &[&'static str],
+        keys: &[impl AsRef<str>],
     ) -> Result<TableFile, Failure> {
+        let keys: Vec<String> = keys.iter().map(|key| key.as_ref().to_string()).collect();
         let file = folder.file(&format!("{name}.{}", form.ending()))?;
         let out = match form {
             Form::Jsonl => Rows::Jsonl(file),
             Form::Csv => {
                 let mut csv = csv::Writer::from_writer(file);
                 // An output never fails before its end.
-                let _ = csv.write_record(keys);
+                let _ = csv.write_record(&keys);
                 Rows::Csv(Box::new(csv), 0)
             }
         };
-        Ok(TableFile { keys: keys.to_vec(), form, out })
+        Ok(TableFile { keys, form, out })
     }
 
     /// Adds a row: as many values as there are keys.
@@ -86,7 +87,7 @@ impl TableFile {
             }
             Rows::Jsonl(out) => {
                 out.entries += 1;
-                let fields = self.keys.iter().map(|k| k.to_string()).zip(values.iter().cloned());
+                let fields = self.keys.iter().cloned().zip(values.iter().cloned());
                 let _ = writeln!(out, "{}", Value::Object(fields.collect()));
             }
         }

@@ -152,6 +152,10 @@ pub const GROUPS: &[Group] = &[
                 examples: &[
                     ("iowhy plot slow", "in the terminal"),
                     ("iowhy plot slow --kind heatmap -o latency.svg", "as a file"),
+                    (
+                        "iowhy plot after --kind flame --diff before -o waits.svg",
+                        "what is waited for, and what of it is new",
+                    ),
                 ],
                 ..READS
             },
@@ -200,6 +204,10 @@ pub const GROUPS: &[Group] = &[
                 examples: &[
                     ("iowhy export --to perfetto out slow", "for ui.perfetto.dev"),
                     ("iowhy export --to fio out slow", "logs that fio replays"),
+                    (
+                        "iowhy export --to folded slow | flamegraph.pl --countname ns > waits.svg",
+                        "a flame graph",
+                    ),
                 ],
                 see_also: &["btt(1)", "fio(1)"],
                 ..READS

@@ -88,3 +88,45 @@ fn cells_of_csv_are_those_of_all_tables() {
     }
     assert!(compared > 500, "{compared} cells");
 }
+
+/// Operations by name, as three commands count them: those of the kernel's own threads are in none but `explain`.
+#[test]
+fn every_command_counts_the_same_operations() {
+    let fixtures = fixture().parent().unwrap().to_path_buf();
+    let mut compared = 0;
+    for name in ["postgres-beside-copy", "fsync-journal-cpu", "fsync-writeback-throttle", "fsync-log-force"] {
+        let run = |arguments: &[&str]| {
+            let ran =
+                Command::new(env!("CARGO_BIN_EXE_iowhy")).args(arguments).arg(fixtures.join(name)).output();
+            let ran = ran.unwrap();
+            assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+            ran.stdout
+        };
+        let json = |arguments: &[&str]| -> Value { serde_json::from_slice(&run(arguments)).unwrap() };
+        let counted = |all: &Value| {
+            let mut by_name = std::collections::BTreeMap::<String, u64>::new();
+            for of in all["operations"].as_array().unwrap() {
+                *by_name.entry(of["op"].as_str().unwrap().into()).or_default() +=
+                    of["count"].as_u64().unwrap();
+            }
+            by_name
+        };
+        let dist = counted(&json(&["dist", "--json"]));
+        let mut explained = json(&["explain", "--json"]);
+        explained["operations"].as_array_mut().unwrap().retain(|of| of["level"] == "operation");
+        let explained = counted(&explained);
+        let folder = tempfile::tempdir().unwrap();
+        run(&["export", "--to", "csv", folder.path().to_str().unwrap()]);
+        let mut rows = std::collections::BTreeMap::<String, u64>::new();
+        let mut csv = csv::Reader::from_path(folder.path().join("operations.csv")).unwrap();
+        let header = csv.headers().unwrap().clone();
+        let keys: BTreeSet<&str> = header.iter().collect();
+        assert_eq!(keys.len(), header.len(), "no column has another's name: {header:?}");
+        csv.records().for_each(|row| *rows.entry(row.unwrap()[0].to_string()).or_default() += 1);
+        for (op, count) in &dist {
+            assert_eq!((explained.get(op), rows.get(op)), (Some(count), Some(count)), "{name}: {op}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 10, "{compared}");
+}

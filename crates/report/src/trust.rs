@@ -2,7 +2,9 @@
 
 use explain::{Explanation, Lack, Trust};
 use ledger::Reason;
-use trace::Nanos;
+use stats::{OpKey, OpStats, OF_STORAGE};
+use std::cmp::Reverse;
+use trace::{DevId, Nanos};
 use units::words::{count, counted, percent, time};
 
 /// How far to trust it, in a line: what was lost, what was odd if that matters, what was recorded.
@@ -24,6 +26,25 @@ pub(crate) fn trust_line(e: &Explanation) -> String {
         counted(q.events, "event", "events"),
         length(e)
     )
+}
+
+/// Operations that failed because of what they were to be stored on, those with most failures first.
+///
+/// Example: `75 of 275 writes on loop1 failed: no space left (ENOSPC)`.
+pub(crate) fn failed(e: &Explanation) -> Vec<String> {
+    let of_kind = |(key, stats): (&OpKey, &'_ OpStats)| {
+        let dev = if key.dev == DevId(0) { stats.main_device() } else { Some(key.dev) };
+        let on = dev.map_or(String::new(), |dev| format!(" on {}", e.name(dev)));
+        let all = format!("{} {}{on}", count(stats.latency.count()), key.kind.plural());
+        let one = |(number, failed): (&i64, &u64)| {
+            let (_, name, says) = OF_STORAGE.iter().find(|(known, ..)| known == number)?;
+            Some((*failed, format!("{} of {all} failed: {says} ({name})", count(*failed))))
+        };
+        stats.of_storage.iter().filter_map(one).collect::<Vec<_>>()
+    };
+    let mut all: Vec<(u64, String)> = e.facts.operations.groups.iter().flat_map(of_kind).collect();
+    all.sort_by_key(|(failed, _)| Reverse(*failed));
+    all.into_iter().map(|(_, words)| words).collect()
 }
 
 /// How long what was recorded, in which format. Without block I/O there is no length to tell: it is that of block events.
@@ -82,9 +103,42 @@ pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
         text += &format!("; {unexplained}");
     }
     let mut lines = vec![text];
+    lines.extend(failed(e));
     lines.extend(e.notes());
     if e.subject.system.devices.is_empty() {
         lines.push("no settings beside the trace: causes that need them say so".into());
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explain::texts::Texts;
+    use operation::Kind;
+    use std::collections::BTreeMap;
+    use trace::{Call, Fs};
+
+    #[test]
+    fn what_failed_most_is_told_first_and_why() {
+        let mut e = Explanation::of_texts(Texts::default());
+        let mut add = |call, count: u64, failed: &[(i64, u64)]| {
+            let key = OpKey { kind: Kind::Call(call), fs: Fs::Ext4, dev: DevId::new(8, 0) };
+            let mut stats = OpStats::default();
+            stats.of_storage = BTreeMap::from_iter(failed.iter().copied());
+            (0..count).for_each(|_| stats.latency.record(1000));
+            e.facts.operations.groups.insert(key, stats);
+        };
+        add(Call::Write, 275, &[(5, 2), (28, 75)]);
+        add(Call::Fsync, 1, &[(5, 1)]);
+        add(Call::Read, 9, &[]);
+        assert_eq!(
+            failed(&e),
+            [
+                "75 of 275 writes on 8,0 failed: no space left (ENOSPC)",
+                "2 of 275 writes on 8,0 failed: an error of the device (EIO)",
+                "1 of 1 fsyncs on 8,0 failed: an error of the device (EIO)",
+            ]
+        );
+    }
 }

@@ -32,11 +32,23 @@ pub struct OpStats {
     pub bytes: u64,
     /// How many failed.
     pub errors: u64,
+    /// How many of them failed because of what they were to be stored on, by number ([`OF_STORAGE`]).
+    pub of_storage: BTreeMap<i64, u64>,
     /// The slowest of them, by task.
     pub slowest: ByTask,
     /// Their time by the device of the requests they waited for.
     devices: BTreeMap<DevId, Nanos>,
 }
+
+/// Errors that a file system or its device has, and no program: their numbers (Linux, include/uapi/asm-generic/errno.h), names, and what
+/// they say.
+pub const OF_STORAGE: [(i64, &str, &str); 5] = [
+    (5, "EIO", "an error of the device"),
+    (28, "ENOSPC", "no space left"),
+    (30, "EROFS", "the file system is read-only"),
+    (117, "EUCLEAN", "the file system is damaged"),
+    (122, "EDQUOT", "a quota is used up"),
+];
 
 impl OpStats {
     fn record(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
@@ -44,6 +56,9 @@ impl OpStats {
         self.latency.record(total.0);
         if o.result < 0 {
             self.errors += 1;
+            if OF_STORAGE.iter().any(|(number, ..)| *number == -o.result) {
+                *self.of_storage.entry(-o.result).or_default() += 1;
+            }
         } else if o.moves_bytes() {
             self.bytes = self.bytes.saturating_add(o.result as u64);
         }
@@ -229,5 +244,39 @@ impl OperationObserver for Operations {
     fn outside(&mut self, o: &Outside) {
         self.outside.gaps.record(o.to.since(o.from).0);
         self.outside.wait_cpu.record(o.wait_cpu.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::{Call, Tid};
+
+    /// A signal or a descriptor that would block is no storage's error.
+    #[test]
+    fn errors_of_storage_are_counted_by_number() {
+        let mut stats = OpStats::default();
+        for result in [4096, -28, -4, -28, -11, -5] {
+            let (from, to) = (Nanos(1), Nanos(2));
+            let o = Operation {
+                kind: Kind::Call(Call::Write),
+                tid: Tid(7),
+                process: None,
+                task: life::TaskName(0),
+                from,
+                to,
+                fd: None,
+                fs: Fs::Ext4,
+                dev: DevId(8 << 20),
+                inode: 1,
+                result,
+                told: false,
+                is_storage: true,
+            };
+            let account = Account { from, to, nodes: vec![], hops: vec![] };
+            stats.record(&o, account, &Names::default(), &History::default());
+        }
+        assert_eq!((stats.errors, stats.bytes, stats.latency.count()), (5, 4096, 6));
+        assert_eq!(stats.of_storage, BTreeMap::from([(5, 1), (28, 2)]));
     }
 }

@@ -16,6 +16,8 @@ pub struct Turns {
     pub alone: Distribution,
     /// What these took, by how long after the completion before they were issued.
     pub after_idle: Line,
+    /// What the last of these took that was not quick.
+    pub(crate) last_alone: Nanos,
     /// How much they moved, all together.
     pub bytes: Bytes,
 }
@@ -24,16 +26,22 @@ pub struct Turns {
 /// with it. Of independent ones a tenth would come within a tenth of the mean distance (exponential distribution).
 const EARLY: f64 = 0.1;
 
+/// What takes less is not held back by a clock that anybody would notice.
+const QUICK: Nanos = Nanos(500_000);
+
 /// A mean of fewer says little.
 const ENOUGH: u64 = 100;
 
 impl Turns {
-    /// One that found the device empty so long after the completion before. What took twice as long as is usual, or came later than that,
-    /// says nothing of how the two go together.
+    /// One that found the device empty so long after the completion before. What took twice as long as the one before, or came later than
+    /// that, says nothing of how the two go together; and of quick ones nobody asks.
     pub(crate) fn alone(&mut self, idle: Option<Nanos>, d2c: Nanos) {
         self.alone.record(d2c.0);
-        let usual = self.alone.mean();
-        if let Some(idle) = idle.filter(|idle| idle.0 as f64 <= usual && d2c.0 as f64 <= 2.0 * usual) {
+        if d2c < QUICK {
+            return;
+        }
+        let usual = std::mem::replace(&mut self.last_alone, d2c);
+        if let Some(idle) = idle.filter(|idle| *idle <= usual && d2c.0 <= 2 * usual.0) {
             self.after_idle.add(idle, d2c);
         }
     }

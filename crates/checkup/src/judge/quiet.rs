@@ -50,9 +50,12 @@ pub(super) fn quiet(s: &Scenario, p: &Probe, out: &mut Judged) {
         named(deep, &["rate-limit"], NAMES, p50, says, "rate-limited", out);
         if p.parallelism < PARALLEL && out.findings.len() == before {
             let says = format!(
-                "it serves one read at a time: {} more reads a second at any depth than at depth 1 (x{})",
+                "it serves one read at a time: {} more reads a second at any depth than at depth 1 (x{}), so a read takes {} with {} \
+                 others",
                 words::three((p.parallelism - 1.0).max(0.0) * 100.0) + " %",
-                words::three(p.parallelism)
+                words::three(p.parallelism),
+                words::ns(p50),
+                deep.variables.get("DEPTH").map_or("", String::as_str)
             );
             out.push(finding(
                 "one-at-a-time",

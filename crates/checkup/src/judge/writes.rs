@@ -55,7 +55,12 @@ pub(super) fn fsync(s: &mut Scenario, p: &Probe, out: &mut Judged) {
     let most = rates.iter().map(|r| r.1).fold(0.0, f64::max);
     if let Some(knee) = rates.iter().find(|r| r.1 >= KNEE * most) {
         let words: Vec<String> = rates.iter().map(|(n, r)| format!("{r:.0}/s with {n}")).collect();
-        let more = format!("fsyncs by threads: {}; it stops growing at {}", words.join(", "), knee.0);
+        let last = rates.last().is_some_and(|last| last.0 == knee.0);
+        let grows = match last {
+            true => "it grows as far as was tried".to_string(),
+            false => format!("it stops growing at {}", knee.0),
+        };
+        let more = format!("fsyncs by threads: {}; {grows}", words.join(", "));
         s.remarks.push(more);
     }
 }

@@ -95,10 +95,9 @@ impl Perfetto {
         Ok(Perfetto { follow: operation::Follow::default(), tracks })
     }
 
-    /// Writes only what is asked about.
-    pub fn asks(mut self, scope: Option<operation::Scope>) -> Self {
-        self.follow.asks(scope);
-        self
+    /// Follows operations with what is known of the machine beforehand, and writes only those that are asked about.
+    pub fn follows(self, follow: operation::Follow) -> Self {
+        Self { follow, ..self }
     }
 
     /// Takes in a batch.

@@ -7,7 +7,6 @@ use crate::part::Part;
 use clap::Args;
 use explain::dist::{Dist, Question, Unit};
 use explain::{began, Input};
-use operation::Follow;
 use record::{record, Detail, Host, Output, Plan, Stop};
 use report::dist;
 use std::path::{Path, PathBuf};
@@ -60,7 +59,7 @@ impl Distributions {
         let mut places = input.places();
         let unit = if self.milliseconds { Unit::Millis } else { Unit::Micros };
         let mut dist = Dist::new(Question { fs: self.fs, unit, interval: self.interval });
-        let (mut follow, mut first) = (Follow::default(), None);
+        let (mut follow, mut first) = (input.follow(None), None);
         input.read(|batch| {
             first = first.or_else(|| began(batch));
             first.into_iter().for_each(|t| dist.begins(t));

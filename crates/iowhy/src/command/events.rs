@@ -12,7 +12,7 @@ use trace::Quality;
 /// What `%` fields there are; behind the options.
 const FIELDS: &str = "\
 Formats are blkparse's: %, perhaps - (left-aligned), perhaps a width, a letter;
-\\n \\t \\r \\b \\\\ as in C; no line end is added.
+a backslash before n, t, r, b or another one, as in C. No line end is added.
   %a action          %c CPU             %C task's name       %d kind (RWBS)
   %D major,minor     %e error           %m minor             %M major
   %n sectors         %N bytes           %p task's number     %P payload (hex)

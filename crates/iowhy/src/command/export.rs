@@ -20,7 +20,7 @@ use units::words::count;
 
 /// Write a recording out for other programs.
 #[derive(Args)]
-#[command(override_usage = "iowhy export [OPTIONS] --to <PROGRAM> [DIR] <CAPTURE>", after_help = EXAMPLES)]
+#[command(override_usage = "iowhy export [OPTIONS] --to <PROGRAM> [DIR] <CAPTURE>")]
 pub struct Export {
     /// Format to write
     #[arg(long, value_name = "PROGRAM")]
@@ -42,10 +42,6 @@ pub struct Export {
     #[command(flatten, next_help_heading = QUESTION)]
     pub question: Question,
 }
-
-const EXAMPLES: &str = "Examples:
-  iowhy export --to perfetto out CAPTURE
-  iowhy export --to folded CAPTURE | flamegraph.pl --countname ns > waits.svg";
 
 /// Programs that recordings are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -115,8 +111,9 @@ impl Export {
     fn perfetto(&self) -> Result<Written, Failure> {
         let input = self.open()?;
         let scope = input.scope();
-        let mut export =
-            Perfetto::create(&self.create()?, names(&input)).map_err(failure)?.asks(scope.clone());
+        let mut export = Perfetto::create(&self.create()?, names(&input))
+            .map_err(failure)?
+            .follows(input.follow(scope.clone()));
         input.read(|batch| export.feed(batch))?;
         check(scope.as_ref())?;
         let (file, left_out) = export.finish().map_err(failure)?;
@@ -129,7 +126,8 @@ impl Export {
     fn tables(&self, form: Form) -> Result<Written, Failure> {
         let input = self.open()?;
         let folder = self.create()?;
-        let mut rows = Rows::create(&folder, form, names(&input)).map_err(failure)?.asks(input.scope());
+        let mut rows =
+            Rows::create(&folder, form, names(&input)).map_err(failure)?.follows(input.follow(input.scope()));
         let mut details = Details::default();
         let also = |batch: &Batch| {
             details.feed(batch);
@@ -164,7 +162,7 @@ impl Export {
         let began = began.map(|(s, ns, _)| UNIX_EPOCH + Duration::new(s.into(), ns.min(999_999_999)));
         let scope = input.scope();
         let export = HdrLog::create(&self.create()?, names(&input), began).map_err(failure)?;
-        let mut export = export.asks(scope.clone());
+        let mut export = export.follows(input.follow(scope.clone()));
         input.read(|batch| export.feed(batch))?;
         check(scope.as_ref())?;
         let (file, left_out) = export.finish().map_err(failure)?;

@@ -17,7 +17,6 @@ use trace::DevId;
 
 /// Draw a recording: a picture for a paper or a mail, a film, or in the terminal.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
 pub struct Plot {
     /// A recording, as explain takes it; it may be labelled: before=A
     #[arg(value_name = "CAPTURE")]
@@ -44,11 +43,6 @@ pub struct Plot {
     #[command(flatten, next_help_heading = QUESTION)]
     pub question: Question,
 }
-
-const EXAMPLES: &str = "Examples:
-  iowhy plot CAPTURE -o latencies.png
-  iowhy plot CAPTURE --kind flame -o waits.svg
-  iowhy plot AFTER --kind flame --diff BEFORE -o difference.svg";
 
 /// A kind, as it is called on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,7 @@ use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{request_op, Question, QUESTION};
 use clap::Args;
-use explain::{
-    began, check, known, names, Answer, Choice, Input, Places, SlowestOperations, SlowestRequests,
-};
+use explain::{began, check, names, Answer, Choice, Input, Places, SlowestOperations, SlowestRequests};
 use life::{Bio, BioNumber, Names, Request, Sink};
 use operation::{Account, Follow, History, Operation, OperationObserver};
 use report::operations::{self, Events};
@@ -79,10 +77,8 @@ impl Slow {
         let place = input.place();
         let mut places = input.places();
         let mut found = self.nothing_found();
-        let mut follow = Follow::default();
-        follow.knows(known(&places.system));
         let scope = input.scope();
-        follow.asks(scope.clone());
+        let mut follow = input.follow(scope.clone());
         let mut first = None;
         input.read(|batch| {
             first = first.or_else(|| began(batch));

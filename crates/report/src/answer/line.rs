@@ -1,6 +1,6 @@
 //! The answer in one sentence of at most 160 characters, to be pasted into a chat.
 
-use super::words::{confidence, device, lost, of, operations, who};
+use super::words::{confidence, device, lost, of, operations, operations_of, who};
 use causes::{Answer as Judged, Verdict};
 use explain::answer::{is_limit, share_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
 use explain::blame::Which;
@@ -219,7 +219,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e)),
     };
     let text = |up_to: &str| {
-        let (of, what, on) = (of(&v.task), operations(e, v), device(e, v));
+        let (of, what, on) = (of(&v.task), operations_of(e, v), device(e, v));
         format!("{of} {what} on {on} {how}{up_to}{behind}: {cause}{seen} ({sure}), {of_what}")
     };
     Some(text(&up_to)).filter(|whole| whole.chars().count() <= LONGEST).unwrap_or_else(|| text(""))
@@ -230,16 +230,18 @@ fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         return served;
     }
     let nothing = if a.too_little.is_some() { "Nothing to act on" } else { "Nothing was slow" };
-    let p99 = if v.count >= 100 { format!(", {} (p99)", time(v.latency[1])) } else { String::new() };
-    format!(
-        "{nothing}: {} {} {} on {} took {} (p50){p99}, at most {}",
-        of(&v.task),
-        count(v.count),
-        operations(e, v),
-        device(e, v),
-        time(v.latency[0]),
-        time(v.latency[2])
-    )
+    let (of, what, on) = (of(&v.task), operations_of(e, v), device(e, v));
+    let [p50, p99, longest] = v.latency.map(time);
+    match v.count {
+        1 => format!("{nothing}: {of} {what} on {on} took {longest}"),
+        n if n >= 100 => {
+            format!(
+                "{nothing}: {of} {} {what} on {on} took {p50} (p50), {p99} (p99), at most {longest}",
+                count(n)
+            )
+        }
+        n => format!("{nothing}: {of} {} {what} on {on} took {p50} (p50), at most {longest}", count(n)),
+    }
 }
 
 /// What the device with most reads did, where nobody is seen who waited for them: they were ahead of whoever reads.

@@ -5,9 +5,9 @@ use super::blocks::{Blocks, INDENT, LINES};
 use super::gain::{falls, told, with_gain};
 use super::line::line;
 use super::waited::{self, by_culprit, VICTIMS};
-use super::words::{confidence, lost, of, operations, NOT_EXPLAINED};
+use super::words::{confidence, lost, of, operations_of, NOT_EXPLAINED};
 use crate::screen::Style;
-use crate::trust::trust_line;
+use crate::trust::{failed, trust_line};
 use crate::without::{bounds, Bounds};
 use causes::Verdict;
 use explain::answer::{share_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
@@ -133,7 +133,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     let mostly = by.filter(|(words, time)| time.0 > v.lost.0 / 2 && words != NOT_EXPLAINED);
     let mostly = mostly
         .map(|(words, time)| format!(" ({}: {words})", percent(time.0 as f64 / v.lost.0.max(1) as f64)));
-    let waited = format!("{} {} waited {} of {}", of(&v.task), operations(e, v), lost(v), time(v.time));
+    let waited = format!("{} {} waited {} of {}", of(&v.task), operations_of(e, v), lost(v), time(v.time));
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             format!(", {} of a recording of {} for {cause}", time(lost), time(e.facts.duration()))
@@ -157,6 +157,9 @@ fn trust(page: &mut Blocks, e: &Explanation) {
     if let Some(c) = contradictions(e).first() {
         let text = format!("{} is {} ({}), but {}: not used", c.setting, c.says, c.at, c.seen);
         page.text(&text, INDENT, INDENT, rank::TRUST);
+    }
+    if let Some(text) = failed(e).first() {
+        page.text(text, INDENT, INDENT, rank::TRUST);
     }
     page.text("-v: where the time went, what else was checked", INDENT, INDENT, rank::MORE);
 }

@@ -20,6 +20,12 @@ pub fn operations(e: &Explanation, v: &Sufferer) -> &'static str {
     e.focus.groups.get(v.group).map_or("operations", |g| g.words())
 }
 
+/// The same, of one: `fdatasync`.
+pub fn operations_of(e: &Explanation, v: &Sufferer) -> String {
+    let one = e.focus.groups.get(v.group).and_then(|g| g.op).filter(|_| v.count == 1);
+    one.map_or(operations(e, v).to_string(), |op| op.kind.name().replace('-', " "))
+}
+
 /// What it lost: `5.91 s`; `at most 5.91 s` where the service of its requests is not known.
 pub fn lost(v: &Sufferer) -> String {
     let bound = if v.is_bound { "at most " } else { "" };
