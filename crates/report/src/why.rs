@@ -50,7 +50,11 @@ pub(crate) fn found_by<'a>(e: &'a Explanation, a: &Answer) -> Vec<Found<'a>> {
 /// What to try: the answer's remedies, then those of all that was found.
 pub(crate) fn remedies<'a>(e: &'a Explanation, a: &Answer, found: &[Found<'a>]) -> Vec<Try<'a>> {
     let victim = a.victims.first();
-    a.remedies(e).into_iter().chain(offered(found, victim)).collect()
+    let operations = victim.and_then(|v| e.focus.groups.get(v.group)).map_or("", |group| group.words());
+    // What was tried and made operations like the victim's slower is for others.
+    let slower = |t: &Try| t.tested.as_ref().and_then(|tested| tested.slower).map(|(latency, _)| latency);
+    let harms = |t: &Try| slower(t).is_some_and(|latency| latency.split(' ').next() == Some(operations));
+    a.remedies(e).into_iter().chain(offered(found, victim).filter(|t| !harms(t))).collect()
 }
 
 /// Remedies of all that was found, with what there is to gain for a victim; no change of which nobody knows what it gains,
