@@ -16,7 +16,7 @@
 
 use crate::distribution::Distribution;
 use crate::note::Note;
-use crate::turns::{InTurn, Turns};
+use crate::turns::{InTurn, Turns, QUICK};
 use life::Class;
 use std::collections::VecDeque;
 use trace::{Bytes, Nanos, Sector};
@@ -137,9 +137,10 @@ impl Pace {
             turns.d2c.record(d2c.0);
             turns.bytes += n.bytes;
             if n.ahead() == 0 {
-                let issued = done.since(d2c);
-                let idle = self.last_data.map(|(last, _)| last).filter(|last| *last <= issued);
-                turns.alone(idle.map(|last| issued.since(last)), d2c);
+                turns.alone.record(d2c.0);
+                if d2c >= QUICK {
+                    turns.came_after(self.last_data.map(|(last, _)| last), done, d2c);
+                }
             }
             gap.into_iter().for_each(|gap| turns.gaps.record(gap.0));
             self.last_done = last.max(Some(done)).filter(|_| self.busy);

@@ -27,21 +27,20 @@ pub struct Turns {
 const EARLY: f64 = 0.1;
 
 /// What takes less is not held back by a clock that anybody would notice.
-const QUICK: Nanos = Nanos(500_000);
+pub(crate) const QUICK: Nanos = Nanos(500_000);
 
 /// A mean of fewer says little.
 const ENOUGH: u64 = 100;
 
 impl Turns {
-    /// One that found the device empty so long after the completion before. What took twice as long as the one before, or came later than
-    /// that, says nothing of how the two go together; and of quick ones nobody asks.
-    pub(crate) fn alone(&mut self, idle: Option<Nanos>, d2c: Nanos) {
-        self.alone.record(d2c.0);
-        if d2c < QUICK {
-            return;
-        }
+    /// One that found the device empty and was done at `done`, when `last` had been the completion before. What took twice as long as the
+    /// one before, or came later than that, says nothing of how the two go together; and of quick ones nobody asks.
+    #[cold]
+    pub(crate) fn came_after(&mut self, last: Option<Nanos>, done: Nanos, d2c: Nanos) {
+        let issued = done.since(d2c);
         let usual = std::mem::replace(&mut self.last_alone, d2c);
-        if let Some(idle) = idle.filter(|idle| *idle <= usual && d2c.0 <= 2 * usual.0) {
+        let idle = last.filter(|last| *last <= issued).map(|last| issued.since(last));
+        if let Some(idle) = idle.filter(|idle| *idle <= usual && d2c.0 <= usual.0.saturating_mul(2)) {
             self.after_idle.add(idle, d2c);
         }
     }
