@@ -111,3 +111,22 @@ fn a_run_of_fio_is_compared_with_operations_in_its_own_order() {
         c.notes
     );
 }
+
+/// Of quick operations the slowest may take a little of the time of all slowest, and nobody waits for them: opens are 4 % of that here.
+#[test]
+fn a_kind_that_hardly_anybody_waits_for_is_not_judged_unless_its_slowest_take_much() {
+    let of_itself = |name: &str| {
+        let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
+        let explained = || Input::recording(&fixture).unwrap().in_order().explain().unwrap();
+        Comparison::of_recordings(["a".into(), "b".into()], &explained(), &explained())
+    };
+    let counts = |c: &Comparison, op: &str| c.rows.iter().find(|row| row.op == op).map(|row| row.counts);
+    let c = of_itself("append-stable-page");
+    assert_eq!(
+        ["fdatasync", "write", "open"].map(|op| counts(&c, op)),
+        [Some(true), Some(true), Some(false)]
+    );
+    // Writes are 12 % of the time of all slowest, and less than 2 % of all time.
+    let c = of_itself("fsync-journal-cpu");
+    assert_eq!(["fsync", "write", "close"].map(|op| counts(&c, op)), [Some(true), Some(true), Some(false)]);
+}

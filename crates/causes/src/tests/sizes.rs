@@ -113,3 +113,27 @@ fn small_requests_are_even_on_a_device_that_takes_its_time_for_large_ones() {
     rejected(&of(5000));
     rejected(&of(20_000));
 }
+
+/// The same, of which large ones are too few to say that they do not keep the pace.
+#[test]
+fn few_requests_of_another_kind_do_not_speak_against_a_clock() {
+    let of = |few: usize| {
+        let mut story = Story::default();
+        story.settings("sda/queue/rotational: 0\n");
+        let is_large = |i: usize| i % 3 == 2 && i / 3 < few;
+        let mut done = 0;
+        let mut ends = vec![];
+        for i in 0..600 {
+            done += if is_large(i) { 5000 } else { 2000 };
+            let queued = i.checked_sub(8).map_or(0, |before| ends[before]);
+            match is_large(i) {
+                true => story.large_read(queued, done, 1024),
+                false => story.read(queued, queued, done),
+            };
+            ends.push(done);
+        }
+        story.verdict("rate-limit")
+    };
+    assert!(found(&of(10)) > 0.9);
+    rejected(&of(60));
+}

@@ -23,6 +23,8 @@ const NO_RANGE_OF_MEAN: &str = "a few slow operations decide it";
 const TOO_FEW: &str = "too few, or in too few places";
 /// Sizes and depths that differ by more than this are another load.
 const ANOTHER_LOAD: f64 = 1.25;
+/// A kind whose slowest took so much of the time of all slowest is judged, however quick the others of it are.
+const MUCH: f64 = 0.1;
 /// A kind that has a smaller part of the time of all slowest, or of the time of all operations, is not judged.
 pub(super) const VISIBLE: f64 = 0.02;
 /// A kind of operation matters for the likeness of loads from this share of the operations or bytes of a side
@@ -71,7 +73,10 @@ impl Comparison {
             same.iter().map(|(b, a)| kinds_before[*b].waited() + kinds_after[*a].waited()).collect();
         let waited: f64 = times.iter().sum();
         if sum > 0.0 {
-            let visible = |r: &Row, time: f64| r.weight >= VISIBLE * sum && time >= VISIBLE * waited;
+            let of_slowest = |r: &Row| r.weight / sum;
+            let visible = |r: &Row, time: f64| {
+                of_slowest(r) >= VISIBLE && time >= VISIBLE * waited || of_slowest(r) >= MUCH
+            };
             rows.iter_mut().zip(times).for_each(|(r, time)| r.counts = visible(r, time));
         }
         rows.sort_by(|a, b| b.weight.total_cmp(&a.weight));
