@@ -3,6 +3,7 @@
 mod all_causes;
 mod alone;
 mod background_task;
+mod by_the_clock;
 mod completion_cpu;
 mod device_busy;
 mod device_errors;

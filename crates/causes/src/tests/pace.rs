@@ -41,59 +41,6 @@ fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
     assert!(rejected(&uneven).contains("not evenly spaced"), "{uneven:?}");
 }
 
-/// Reads one after the other on flash, each of so many us; one in `seldom` takes 200 us.
-fn alone_on_flash(took: impl Fn(u64) -> u64, seldom: u64) -> Story {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
-    for i in 0..400 {
-        let at = i * 10_000;
-        story.read(at, at, at + if i % seldom == 0 { 200 } else { took(i) });
-    }
-    story
-}
-
-#[test]
-fn a_limit_is_told_of_reads_one_by_one_if_some_are_let_through_at_once() {
-    let v = alone_on_flash(|_| 2000, 10).verdict("rate-limit");
-    found(&v);
-    assert!(says(&v, "the device is fast, and something admits one"), "{v:?}");
-    rejected(&alone_on_flash(|_| 2000, 1000).verdict("rate-limit"));
-    rejected(&alone_on_flash(|i| 1800 + i % 5 * 100, 10).verdict("rate-limit"));
-    rejected(&alone_on_flash(|_| 900, 10).verdict("rate-limit"));
-}
-
-/// Requests one after the other on flash: each comes 50 to 149 us after the one before was done, and is itself done `done(issued, tick)`.
-fn after_a_while(write: bool, tick: u64, done: impl Fn(u64, u64) -> u64) -> Story {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
-    let mut last = 0;
-    for i in 1..=400 {
-        let issued = last + 50 + i * 37 % 100;
-        last = done(issued, i * tick);
-        match write {
-            true => story.sync_write(issued, issued, last),
-            false => story.read(issued, issued, last),
-        };
-    }
-    story
-}
-
-/// What a clock lets through is done at its next tick, however late it came; a device begins when it comes, and platters go on turning.
-#[test]
-fn a_limit_is_told_of_what_is_done_the_sooner_the_later_it_comes() {
-    // A timer that is 0, 30, 60 us late in turn: completions alone would not show it, two of three are 2.03 ms apart.
-    let v = after_a_while(false, 2000, |_, tick| tick + tick / 2000 % 3 * 30).verdict("rate-limit");
-    found(&v);
-    assert!(says(&v, "done sooner, by 100 % of the delay") && says(&v, "494 a second"), "{v:?}");
-    rejected(&after_a_while(false, 2000, |issued, _| issued + 1900).verdict("rate-limit"));
-    // Half of it is the device's.
-    rejected(
-        &after_a_while(false, 2000, |issued, tick| (issued + 1900).midpoint(tick)).verdict("rate-limit"),
-    );
-    found(&after_a_while(true, 3500, |_, tick| tick).verdict("rate-limit"));
-    rejected(&after_a_while(true, 8333, |_, tick| tick).verdict("rate-limit"));
-}
-
 #[test]
 fn a_pace_of_reads_says_nothing_of_a_few_writes() {
     let mut story = held(1100, |n| n * 2000);

@@ -15,7 +15,7 @@ mod worth;
 
 pub use because::{Because, Source};
 pub use gain::Try;
-pub use precedence::{is_limit, share_of_slowest, WORTH_SEEING};
+pub use precedence::{is_limit, most_of_slowest, share_of_slowest, WORTH_SEEING};
 pub use roles::Roles;
 pub use victim::{tasks_of_cgroup, Sufferer};
 pub use waits::{Absent, Those};

@@ -3,6 +3,7 @@
 //! says why.
 
 use super::victim::Sufferer;
+use super::worth::MOSTLY;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
 use stats::FEW;
@@ -165,6 +166,19 @@ pub fn share_of_slowest(e: &Explanation, victim: &Sufferer, v: &Verdict) -> Opti
     let group = e.focus.groups.get(victim.group).filter(|g| g.tail.sum.time.operations >= FEW)?;
     let claimed: u64 = v.claims.iter().filter(|c| c.group == victim.group).map(|c| c.time.0).sum();
     Some(claimed as f64 / group.tail.sum.time.total.0.max(1) as f64)
+}
+
+/// The cause that has most of the time of a victim's slowest operations, and that part, where it is not the one that is told for all of them.
+pub fn most_of_slowest<'a>(
+    e: &'a Explanation,
+    victim: &Sufferer,
+    told: &Verdict,
+) -> Option<(&'a Verdict, f64)> {
+    let is_other =
+        |v: &&Verdict| v.verdict == Answer::Found && v.cause != told.cause && Some(v.cause) != told.root;
+    let others = e.verdicts.iter().filter(is_other);
+    let parts = others.filter_map(|v| Some((v, share_of_slowest(e, victim, v)?)));
+    parts.max_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, part)| *part > MOSTLY)
 }
 
 #[cfg(test)]

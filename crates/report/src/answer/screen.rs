@@ -10,7 +10,7 @@ use crate::screen::Style;
 use crate::trust::{failed, trust_line};
 use crate::without::{bounds, Bounds};
 use causes::Verdict;
-use explain::answer::{share_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
+use explain::answer::{most_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
 use explain::blame::Which;
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
@@ -35,9 +35,6 @@ mod rank {
     pub const ALSO: u8 = 9;
     pub const GAP: u8 = 12;
 }
-
-/// More than half of a time is most of it.
-const MOSTLY: f64 = 0.5;
 
 /// Draws the screen: of as many victims as there is room for.
 pub fn render(e: &Explanation, a: &Answer, style: Style) -> String {
@@ -104,17 +101,11 @@ fn others(victim: &Sufferer, told: &Verdict) -> Option<(String, bool)> {
     Some((text, *most > victim.share_of(told.cause)))
 }
 
-/// The cause that has most of the time of a victim's slowest operations, where it is not the one that is told for all of them.
+/// What most of a victim's slowest waited for, where all operations are asked about and told of.
 fn of_slowest(e: &Explanation, victim: &Sufferer, told: &Verdict) -> Option<String> {
-    let is_other = |v: &&Verdict| {
-        v.verdict == causes::Answer::Found && v.cause != told.cause && Some(v.cause) != told.root
-    };
-    let part = |v: &Verdict| share_of_slowest(e, victim, v).unwrap_or(0.0);
-    let most = e.verdicts.iter().filter(is_other).max_by(|a, b| part(a).total_cmp(&part(b)))?;
-    (e.subject.which == Which::All && part(most) > MOSTLY).then(|| {
-        let share = percent(part(most));
-        format!("the slowest 1 % waited for something else: {} ({share}); --tail explains them", most.cause)
-    })
+    let (other, share) = most_of_slowest(e, victim, told).filter(|_| e.subject.which == Which::All)?;
+    let (cause, share) = (other.cause, percent(share));
+    Some(format!("the slowest 1 % waited for something else: {cause} ({share}); --tail explains them"))
 }
 
 /// The remedies of the answer, each with what it does, costs and gains.
