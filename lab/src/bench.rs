@@ -126,7 +126,7 @@ if [ -n "$REMEDY" ]; then
   "$IOWHY" explain --json capture > first.json
   if "$LAB" pick first.json "$CAUSE" "$REMEDY" > command.txt 2> pick.txt; then
     # Who was recorded is gone; who runs now has the name that stands behind the command.
-    command=$(sed -E 's/^(kill -STOP|ionice -c 3 -p) [0-9 ]+# (.*)$/\1 $(pgrep -x \2)/' command.txt)
+    command=$(sed -E 's/^(kill -STOP|ionice -c 3 -p) [0-9 ]+# ([^,]*).*$/\1 $(pgrep -x \2)/' command.txt)
     eval "$FILL"
     if [ -n "$REMEDY_BESIDE" ]; then during=remedy; else remedy; fi
     eval "$THEN"

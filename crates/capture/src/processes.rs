@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct Processes {
     /// By their number.
     pub list: BTreeMap<u32, Process>,
+    /// In which hierarchy their control groups are, by the number in `/proc/PID/cgroup`: 0 is version 2.
+    #[serde(deserialize_with = "lenient::or_default")]
+    pub hierarchy: Option<u32>,
     /// Whether there were more threads or files than are kept.
     #[serde(deserialize_with = "lenient::or_default")]
     pub cut: bool,

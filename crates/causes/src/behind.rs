@@ -3,8 +3,17 @@
 //! Example: reads wait for a tag (`tag-exhaustion`) because each is cut into 32 pieces that fill the tags (`request-size`).
 
 use crate::case::{Case, MIN_SHARE};
-use crate::verdict::{Answer, Verdict};
-use trace::Nanos;
+use crate::device::flush_cost::FLUSHING;
+use crate::device::{background_task, device_stall, flush_cost, rate_limit};
+use crate::journal::log_force;
+use crate::thresholds::device_saturated::FASTEST;
+use crate::verdict::{Answer, Claim, Verdict};
+use life::Io;
+use operation::Wait;
+use stats::Device;
+use std::collections::BTreeSet;
+use trace::{DevId, Nanos};
+use waits::{Phase, Selection};
 
 /// What fills a device, and with it every queue in front of it.
 const FILLS: [&str; 5] =
@@ -23,26 +32,116 @@ fn behind(cause: &str) -> &'static [&'static str] {
     }
 }
 
+/// Causes that say whose requests others stand in line behind.
+const QUEUES: [&str; 2] = ["background-task", "device-saturated"];
+
+/// A cause that was found.
+struct Found {
+    cause: &'static str,
+    /// What it claims of which group.
+    claims: Vec<(usize, Nanos)>,
+    devices: BTreeSet<DevId>,
+}
+
+impl Found {
+    fn of(case: &Case, v: &Verdict) -> Found {
+        let claims: Vec<(usize, Nanos)> = v.claims.iter().map(|c| (c.group, c.time)).collect();
+        let groups = v.claims.iter().map(|c| c.group).chain(v.throughout.iter().map(|(group, _)| *group));
+        let devices = groups.filter_map(|g| Some(case.focus.groups.get(g)?.dev)).collect();
+        Found { cause: v.cause, claims, devices }
+    }
+}
+
 /// Names the root of each cause found: of those that can lie behind it the one with the most time, if it has a visible part of the
-/// slowest operations of a group in which this one was found.
+/// slowest operations of a group in which this one was found. Of a queue it is what the time behind others is due to.
 pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
-    let found: Vec<(&'static str, Vec<(usize, Nanos)>)> = verdicts
-        .iter()
-        .filter(|v| v.verdict == Answer::Found)
-        .map(|v| (v.cause, v.claims.iter().map(|c| (c.group, c.time)).collect()))
-        .collect();
+    let is_found = |v: &&Verdict| v.verdict == Answer::Found;
+    let found: Vec<Found> = verdicts.iter().filter(is_found).map(|v| Found::of(case, v)).collect();
     for v in verdicts.iter_mut().filter(|v| v.verdict == Answer::Found) {
-        let its = |group: usize| v.claims.iter().any(|c| c.group == group);
-        let time = |claims: &[(usize, Nanos)]| -> Nanos {
-            claims.iter().filter(|(group, _)| its(*group)).map(|(_, time)| *time).sum()
+        v.root = match v.cause {
+            cause if QUEUES.contains(&cause) => root_of_queue(case, v, &found),
+            cause if cause == log_force::CAUSE.name => flushes_of_log(case, v),
+            _ => heaviest(case, v, &found),
         };
-        let mut groups: Vec<usize> = v.claims.iter().map(|c| c.group).collect();
-        groups.sort_unstable();
-        groups.dedup();
-        let whole: Nanos = groups.iter().map(|g| case.focus.groups[*g].tail.sum.time.total).sum();
-        let roots = found.iter().filter(|(cause, _)| behind(v.cause).contains(cause));
-        let heaviest = roots.map(|(cause, claims)| (*cause, time(claims))).max_by_key(|(_, time)| *time);
-        v.root =
-            heaviest.filter(|(_, time)| time.0 as f64 >= MIN_SHARE * whole.0 as f64).map(|(cause, _)| cause);
+    }
+}
+
+fn heaviest(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static str> {
+    let its = |group: usize| v.claims.iter().any(|c| c.group == group);
+    let time = |other: &Found| -> Nanos {
+        other.claims.iter().filter(|(group, _)| its(*group)).map(|(_, time)| *time).sum()
+    };
+    let mut groups: Vec<usize> = v.claims.iter().map(|c| c.group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let whole: Nanos = groups.iter().map(|g| case.focus.groups[*g].tail.sum.time.total).sum();
+    let roots = found.iter().filter(|other| behind(v.cause).contains(&other.cause));
+    let heaviest = roots.map(|other| (other.cause, time(other))).max_by_key(|(_, time)| *time);
+    heaviest.filter(|(_, time)| time.0 as f64 >= MIN_SHARE * whole.0 as f64).map(|(cause, _)| cause)
+}
+
+/// What fills a queue: a limit that lets so many through, whosever they are; stalls; another task's flushes.
+fn root_of_queue(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static str> {
+    let devices = Found::of(case, v).devices;
+    let there = |cause: &'static str| {
+        let is_there = |other: &Found| other.cause == cause && devices.is_subset(&other.devices);
+        (!devices.is_empty() && found.iter().any(is_there)).then_some(cause)
+    };
+    let stalls = || devices.iter().filter_map(|dev| case.facts.device(*dev)).all(spends_most_in_stalls);
+    let flushes = || v.cause == background_task::CAUSE.name && is_mostly_flushes(case, v);
+    there(rate_limit::CAUSE.name)
+        .or_else(|| there(device_stall::CAUSE.name).filter(|_| stalls()))
+        .or_else(|| flushes().then_some(flush_cost::CAUSE.name))
+}
+
+/// A log is on disk when its blocks are written and the device has emptied its cache: what of that is mostly flushes lies behind it.
+fn flushes_of_log(case: &Case, v: &Verdict) -> Option<&'static str> {
+    let groups: BTreeSet<usize> = v.claims.iter().map(|c| c.group).collect();
+    let rows = |group: &usize| case.focus.groups[*group].rows(&case.facts.waits, Selection::default());
+    let of_log = groups.iter().flat_map(rows).filter(|row| row.waits.has(Wait::LogForce));
+    let (flushes, all) = of_log.fold((0, 0), |(flushes, all), row| {
+        let is_flush = row.phase == Phase::Flush || FLUSHING.contains(&row.reason);
+        (flushes + if is_flush { row.time.0 } else { 0 }, all + row.time.0)
+    });
+    (2 * flushes > all).then_some(flush_cost::CAUSE.name)
+}
+
+/// Whether a device spends more time in stalls than it needs for all of its requests: whoever is behind others there is behind the stalls. What it
+/// needs is what it was busy with, where it serves one after the other; else what the fastest take, each.
+fn spends_most_in_stalls(d: &Device) -> bool {
+    let busy = d.depth.busy() * d.depth.observed().0 as f64;
+    let needs = match d.model.in_turn {
+        true => Nanos(busy as u64).since(d.model.stalled),
+        false => {
+            d.requests.iter().map(|r| Nanos(r.d2c.count().saturating_mul(r.d2c.quantile(FASTEST)))).sum()
+        }
+    };
+    d.model.stalled > needs
+}
+
+/// Whether most of what was claimed is time behind flushes: whose they are is one half of it, what a flush takes the other.
+fn is_mostly_flushes(case: &Case, v: &Verdict) -> bool {
+    let is_flush = |c: &&Claim| {
+        let culprit = case.rows(c.group).get(c.row).map(|row| case.facts.waits.culprit_of(row.culprit));
+        culprit.is_some_and(|culprit| culprit.io == Some(Io::Flush))
+    };
+    let time = |claims: &mut dyn Iterator<Item = &Claim>| claims.map(|c| c.time.0).sum::<u64>();
+    2 * time(&mut v.claims.iter().filter(is_flush)) > time(&mut v.claims.iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hundred reads of 1 ms.
+    #[test]
+    fn a_device_may_spend_more_in_stalls_than_all_its_requests_need() {
+        let with = |stalled_ms: u64| {
+            let mut device = Device::new(DevId(8 << 20));
+            device.requests[0].d2c.record_n(1_000_000, 100);
+            device.model.stalled = Nanos(stalled_ms * 1_000_000);
+            spends_most_in_stalls(&device)
+        };
+        assert!(with(120) && !with(80));
     }
 }

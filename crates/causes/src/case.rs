@@ -6,7 +6,7 @@ use crate::damage::Damage;
 use crate::proof::proof;
 use crate::slow::{leaves, Slow};
 use crate::thresholds::case::WORTH_A_WORD;
-pub use crate::thresholds::case::{MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
+pub use crate::thresholds::case::{KEPT_WAITING, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 use crate::thresholds::judge::TRIFLE;
 use crate::verdict::{Answer, Claim, Verdict};
 use evidence::System;
@@ -83,14 +83,15 @@ impl<'a> Case<'a> {
     }
 
     /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time and of all that was
-    /// lost, or a large part of that, and with enough operations, or one that was long by itself.
+    /// lost, or a large part of that, or of the recording, and with enough operations, or one that was long by itself.
     pub fn groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
         let (groups, facts) = (&self.focus.groups, self.facts);
         let tail = |g: &Group| g.tail_by_the_clock(facts, g.tail.sum.time.total).0 as f64;
         let lost = |g: &Group| g.by_the_clock(facts, g.lost).0 as f64;
         let least = WORTH_A_WORD * groups.iter().map(tail).sum::<f64>();
         let all_lost: f64 = groups.iter().map(lost).sum();
-        let is_worth = move |g: &Group| tail(g) >= least || lost(g) >= MIN_SHARE * all_lost;
+        let waited = facts.duration().0 as f64 / KEPT_WAITING as f64;
+        let is_worth = move |g: &Group| tail(g) >= least || lost(g) >= waited.min(MIN_SHARE * all_lost);
         let matters = move |g: &Group| is_worth(g) && lost(g) >= TRIFLE * all_lost && !g.is_thin();
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }

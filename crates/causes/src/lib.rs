@@ -88,7 +88,7 @@ mod scheduler {
     pub mod scheduler_throttle;
 }
 
-pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
+pub use case::{Case, KEPT_WAITING, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use device::alone::flash_takes;

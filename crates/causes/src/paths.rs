@@ -281,10 +281,15 @@ impl Waited {
     /// Whether a row is claimed. A wait is a place: that the device completed nothing meanwhile, or a processor saw it late, is not its
     /// doing, and is left for the causes in the device and of processors.
     fn is_its(&self, case: &Case, group: &Group, row: &TailRow) -> bool {
-        let culprit = case.facts.waits.culprit_of(row.culprit);
-        let another = culprit.is_somebody() && culprit.name.as_deref() != Some(&*group.task);
-        let leaves = self.own && row.phase == Phase::Behind && another;
+        let leaves = self.own && is_behind_another(case, group, row);
         let of_others = matches!(row.phase, Phase::Paused | Phase::Late);
         !leaves && (self.also == Some(row.phase) || !of_others && (self.pick)(row.waits, row.reason))
     }
+}
+
+/// Whether it is time in the device behind another task's requests.
+pub(crate) fn is_behind_another(case: &Case, group: &Group, row: &TailRow) -> bool {
+    let culprit = case.facts.waits.culprit_of(row.culprit);
+    let another = culprit.is_somebody() && culprit.name.as_deref() != Some(&*group.task);
+    row.phase == Phase::Behind && another
 }

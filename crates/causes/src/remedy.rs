@@ -110,10 +110,11 @@ impl Action {
         }
     }
 
-    /// What it puts at risk: settings can be set back at once.
-    pub(crate) fn risk(&self) -> Risk {
+    /// What it puts at risk: settings can be set back at once, but for what a cache had not kept meanwhile.
+    pub fn risk(&self) -> Risk {
         match self {
             Action::Run { risk, .. } => risk.clone(),
+            Action::Set { file: "queue/write_cache", .. } => Risk::PowerCut,
             _ => Risk::Nothing,
         }
     }

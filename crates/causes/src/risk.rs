@@ -8,6 +8,8 @@ pub enum Risk {
     /// Nothing that cannot be undone at once.
     #[default]
     Nothing,
+    /// What was reported safe is gone after a power cut; the remedy says so itself.
+    PowerCut,
     /// The file system must be unmounted.
     Downtime,
     /// What is on these devices is gone.
@@ -18,7 +20,7 @@ impl Risk {
     /// What is said of it.
     pub(crate) fn words(&self) -> Option<String> {
         match self {
-            Risk::Nothing => None,
+            Risk::Nothing | Risk::PowerCut => None,
             Risk::Downtime => Some("the file system is unmounted meanwhile (downtime)".into()),
             Risk::Data(devices) => Some(format!("destroys all data on {devices}")),
         }

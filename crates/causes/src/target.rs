@@ -3,7 +3,7 @@
 
 use crate::case::Case;
 use crate::remedy::Action;
-use crate::words::shell;
+use crate::words::{counted, shell};
 use trace::Tid;
 
 /// Processes that are listed in a command; more are told by their name.
@@ -18,7 +18,12 @@ pub(crate) fn strace(options: &str, calls: &str, task: Option<&str>) -> Action {
     Action::look(format!("strace {options} -e {calls} -p {who}"))
 }
 
-/// What a command is given.
+/// The program that records: it ends with the recording.
+const RECORDER: &str = "iowhy";
+/// What the kernel starts first, and what starts services: nobody pauses it.
+const FIRST: Tid = Tid(1);
+
+/// Whom a command acts on.
 pub(crate) struct Target {
     /// Numbers of processes: `683`, or the shell's command for them.
     pub pids: String,
@@ -26,22 +31,36 @@ pub(crate) struct Target {
     pub remark: String,
     /// Who that is, in words.
     pub who: String,
-    /// The processes, where they are known.
-    pub known: Vec<Tid>,
 }
 
 impl Target {
-    /// The processes of a task.
+    /// The processes of a task; where they end while it is recorded, who starts them, if that is known and still there.
     pub fn of(case: &Case, task: &str) -> Target {
-        let mut known: Vec<Tid> = case.facts.operations.processes_of(task).take(MOST + 1).collect();
-        if known.is_empty() || known.len() > MOST {
-            known.clear();
-            return Target {
-                pids: format!("$(pgrep -x {})", shell(task)),
-                remark: String::new(),
-                who: format!("{task}, every process of that name"),
-                known,
-            };
+        let operations = &case.facts.operations;
+        let known: Vec<Tid> = operations.processes_of(task).collect();
+        let ended = known.iter().filter(|p| operations.has_ended(**p)).count();
+        let starter = starter(case, task).filter(|(pid, _)| !operations.has_ended(*pid));
+        match starter {
+            // Of commands that are started again and again the last may still run.
+            Some((pid, name)) if 2 * ended > known.len() => {
+                let times = counted(known.len() as u64, "time", "times");
+                return Target {
+                    pids: pid.0.to_string(),
+                    remark: format!("  # {}, which starts {}", shell(name), shell(task)),
+                    who: format!("{name}, PID {}, which started {task} {times}, if it still runs", pid.0),
+                };
+            }
+            _ if known.is_empty() || ended > 0 || known.len() > MOST => {
+                let over = ended == known.len() && ended > 0;
+                let who =
+                    if over { "which has ended: when it runs again" } else { "every process of that name" };
+                return Target {
+                    pids: format!("$(pgrep -x {})", shell(task)),
+                    remark: String::new(),
+                    who: format!("{task}, {who}"),
+                };
+            }
+            _ => {}
         }
         let pids = known.iter().map(|tid| tid.0.to_string()).collect::<Vec<_>>().join(" ");
         let (word, verb) = if known.len() == 1 { ("PID", "runs") } else { ("PIDs", "run") };
@@ -50,16 +69,26 @@ impl Target {
             remark: format!("  # {}", shell(task)),
             who: format!("{task}, {word} {}, if {still} still {verb}", pids.replace(' ', ", ")),
             pids,
-            known,
         }
     }
+}
 
-    /// The systemd service that all of them are in, and that another task is not in; nothing where they are not known.
-    pub fn service<'c>(&self, case: &'c Case, somebody_else: &str) -> Option<&'c str> {
-        let of = |process: &Tid| case.system.processes.cgroup(*process);
-        let first = of(self.known.first()?)?;
-        let mut others = case.facts.operations.processes_of(somebody_else);
-        let alone = self.known.iter().all(|p| of(p) == Some(first)) && others.all(|p| of(&p) != Some(first));
-        first.rsplit('/').next().filter(|unit| alone && unit.ends_with(".service"))
-    }
+/// The one process that started all processes of a task while recording, and what it is called.
+pub(crate) fn starter<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
+    let operations = &case.facts.operations;
+    let mut all = operations.processes_of(task).map(|process| operations.starter(process));
+    let first = all.next()??;
+    let is_somebody = first.0 != FIRST && first.1 != RECORDER && first.1 != "?";
+    (is_somebody && all.all(|other| other == Some(first))).then_some(first)
+}
+
+/// The systemd service that all processes of a task are in, and that another task is not in; nothing where they are not known.
+pub(crate) fn service<'c>(case: &'c Case, task: &str, somebody_else: &str) -> Option<&'c str> {
+    let operations = &case.facts.operations;
+    let of = |process: Tid| operations.cgroup(process);
+    let mut all = operations.processes_of(task).map(of);
+    let first = all.next()??;
+    let mut others = operations.processes_of(somebody_else).map(of);
+    let alone = all.all(|group| group == Some(first)) && others.all(|group| group != Some(first));
+    first.rsplit('/').next().filter(|unit| alone && unit.ends_with(".service"))
 }

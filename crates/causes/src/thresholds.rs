@@ -25,6 +25,8 @@ pub mod case {
     pub const MIN_SHARE: f64 = 0.1;
     /// A group whose tail has less than this part of the time of all tails is not reported.
     pub const WORTH_A_WORD: f64 = 0.02;
+    /// Whoever waited for less than a fiftieth of the recording is not kept waiting. A choice without a source.
+    pub const KEPT_WAITING: u64 = 50;
     /// Below this nothing is slow: reading a page of flash takes 50 to 100 us (data sheets of NAND), and what is faster
     /// than that is processor time.
     pub const NOT_SLOW: Nanos = Nanos(100_000);

@@ -217,6 +217,7 @@ impl Inside {
         self.paused += pause;
         let back = self.way_back(shape, quiet, ticket);
         let mut split = self.split(now, quiet, back, pause, ticket);
+        self.model.stalled += pause + self.overtaken(d2c, ticket);
         if self.holders.len() > 1 {
             self.note_present(ticket, &mut split);
         }

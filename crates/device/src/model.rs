@@ -34,6 +34,8 @@ pub struct Model {
     pub known: Nanos,
     /// What passed then of their own service.
     pub served: Nanos,
+    /// What no service explains: pauses of the whole device, and how long single requests lay there that many later ones overtook.
+    pub stalled: Nanos,
 }
 
 impl Model {

@@ -24,7 +24,9 @@ pub struct Processes {
     /// The process of each thread.
     pub threads: BTreeMap<Tid, Tid>,
     /// The control group of each process, by its path.
-    pub(crate) groups: BTreeMap<Tid, String>,
+    pub groups: BTreeMap<Tid, String>,
+    /// In which hierarchy these are, by the number in `/proc/PID/cgroup`.
+    pub hierarchy: Option<u32>,
     /// What was open.
     pub files: Vec<OpenFile>,
     /// Paths by device and number, as the process saw them that had the file open; none where files of several
@@ -33,11 +35,6 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// The control group that a process was in.
-    pub fn cgroup(&self, process: Tid) -> Option<&str> {
-        self.groups.get(&process).map(String::as_str)
-    }
-
     /// What a file is called.
     pub fn path(&self, dev: DevId, inode: u64) -> Option<&str> {
         self.paths.get(&(dev, inode)).filter(|p| !p.several).map(|p| p.path.as_str())

@@ -2,7 +2,7 @@
 //! process a thread is of, which files were open when it began.
 
 use evidence::System;
-use operation::{Below, Known, KnownFile};
+use operation::{Below, Known, KnownFile, KnownGroups};
 use std::collections::BTreeMap;
 use trace::{DevId, Fs};
 
@@ -23,6 +23,10 @@ pub fn known(system: &System) -> Known {
     Known {
         below: system.placed().into_iter().map(below).collect(),
         processes: system.processes.threads.iter().map(|(tid, process)| (*tid, *process)).collect(),
+        groups: KnownGroups {
+            hierarchy: system.processes.hierarchy.unwrap_or(0),
+            of: system.processes.groups.iter().map(|(process, path)| (*process, path.clone())).collect(),
+        },
         files: system.processes.files.iter().map(file).collect(),
         partitions: partitions(system),
         mounted: mounted.keys().copied().collect(),

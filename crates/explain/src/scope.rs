@@ -48,7 +48,7 @@ impl Called for Places {
     }
 
     fn cgroup(&self, process: Tid) -> Option<String> {
-        self.system.processes.cgroup(process).map(str::to_string)
+        self.system.processes.groups.get(&process).cloned()
     }
 
     fn file(&self, o: &Operation) -> Option<String> {

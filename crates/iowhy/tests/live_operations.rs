@@ -201,6 +201,12 @@ fn a_cgroup_held_to_100_reads() {
         lift.contains("/iowhy-loop") && lift.contains(&format!("echo '{} ", r.text("dev").trim())),
         "{lift}"
     );
+    // It began and ended while recording.
+    let victim = r.iowhy(&["explain"], "capture")["victims"][0].clone();
+    let group = victim["cgroup"].as_str().unwrap_or_else(|| panic!("in no group: {victim}"));
+    assert!(group.starts_with("/iowhy-loop"), "{group}");
+    let in_it = &r.iowhy(&["explain", "--cgroup", group], "capture")["victims"][0];
+    assert_eq!((&in_it["task"], &in_it["count"]), (&victim["task"], &victim["count"]));
 }
 
 /// The worker that lets them go does not say for whom.

@@ -153,24 +153,20 @@ fn nothing_destroys_data_or_takes_downtime_without_saying_so() {
     }
 }
 
-/// Other processes may have the name of the one in the way.
+/// Nobody can pause what is over.
 #[test]
-fn who_is_in_the_way_is_stopped_by_number() {
-    let tried = json(&["explain", "--json", "postgres-beside-copy/capture.tar.zst"])["answer"]["try"].clone();
-    let stop = tried
-        .as_array()
-        .expect("remedies")
-        .iter()
-        .find(|r| r["command"].as_str().is_some_and(|c| c.contains("-STOP")));
-    let stop = stop.unwrap_or_else(|| panic!("no pause: {tried}"));
-    let (command, what) =
-        (stop["command"].as_str().expect("a command"), stop["what"].as_str().expect("words"));
-    let pid =
-        command.strip_prefix("kill -STOP ").and_then(|rest| rest.strip_suffix("  # dd")).expect(command);
+fn who_is_in_the_way_and_has_ended_is_stopped_by_name_and_who_started_it_is_told() {
+    let told = json(&["explain", "--json", "postgres-beside-copy/capture.tar.zst"]);
+    let tried = told["answer"]["try"].as_array().expect("remedies");
+    let stop = tried.iter().find(|r| r["command"].as_str().is_some_and(|c| c.contains("-STOP")));
+    let stop = stop.unwrap_or_else(|| panic!("no pause: {tried:?}"));
+    assert_eq!(stop["command"], "kill -STOP $(pgrep -x dd)");
     assert!(
-        pid.parse::<u32>().is_ok() && what.contains(&format!("PID {pid}, if it still runs")),
-        "{command}: {what}"
+        stop["what"].as_str().is_some_and(|w| w.contains("dd, which has ended: when it runs again")),
+        "{stop}"
     );
+    let all = text(&["explain", "-v", "postgres-beside-copy/capture.tar.zst"], 80);
+    assert!(all.contains("- run2.sh (PID 5662) started dd"), "{all}");
 }
 
 #[test]

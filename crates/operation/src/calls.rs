@@ -150,10 +150,13 @@ impl Calls {
     }
 
     /// A task made another one.
-    pub fn born(&mut self, e: &TaskEvent, tid: Tid, is_thread: bool, shares_files: bool) {
+    pub fn born(&mut self, h: &mut History, e: &TaskEvent, tid: Tid, is_thread: bool, shares_files: bool) {
         self.processes.born(e.tid, tid, is_thread);
         if !is_thread {
-            self.files.forked(self.processes.of(e.tid), tid, shares_files, e.time);
+            let parent = self.processes.of(e.tid);
+            self.files.forked(parent, tid, shares_files, e.time);
+            h.groups.born(parent, tid);
+            h.kin.born(parent, tid);
         }
     }
 
@@ -164,6 +167,10 @@ impl Calls {
 
     /// A task has exited.
     pub fn gone(&mut self, h: &mut History, e: &TaskEvent) {
+        // The first thread has the process's number.
+        if self.processes.of(e.tid) == e.tid {
+            h.kin.ends(e.tid);
+        }
         self.processes.gone(e.tid);
         self.files.forget(e.tid);
         if let Some(thread) = h.thread_mut(e.tid) {

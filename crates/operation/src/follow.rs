@@ -1,6 +1,7 @@
 //! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
 
 use crate::freed::Freed;
+use crate::kin::Kin;
 use crate::known::Known;
 use crate::observer::Listener;
 use crate::scope::{Scope, Scoped};
@@ -63,6 +64,11 @@ impl Follow {
                 _ => {}
             }
             self.operations.task(task, batch, self.lives.names(), to.observer());
+            if let (Some(scope), What::Born { tid, .. } | What::Grouped { tid, .. }) =
+                (&self.scope, task.what)
+            {
+                scope.is_in(tid, self.operations.group(tid));
+            }
         }
         self.blocks(batch, next..batch.events.len(), to);
         self.operations.end_of_batch();
@@ -94,6 +100,11 @@ impl Follow {
     /// Files whose numbers may have been used again.
     pub fn freed(&self) -> &Freed {
         &self.operations.history().freed
+    }
+
+    /// Which process started which, and which have ended.
+    pub fn kin(&self) -> &Kin {
+        &self.operations.history().kin
     }
 
     /// Names of tasks as of the last event.

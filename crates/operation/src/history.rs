@@ -5,6 +5,8 @@
 
 use crate::file_systems::FileSystems;
 use crate::freed::Freed;
+use crate::groups::Groups;
+use crate::kin::Kin;
 use crate::known::Below;
 use crate::open_call::OpenCall;
 use crate::served::{Done, Entry, Served};
@@ -43,6 +45,10 @@ pub struct History {
     pub writers: Writers,
     /// Files whose inode numbers may have been used again.
     pub freed: Freed,
+    /// Control groups of processes.
+    pub groups: Groups,
+    /// Who started whom, and who has ended.
+    pub kin: Kin,
     /// Whether calls that have nothing to do with storage were seen: then all are recorded.
     pub(crate) sees_all_calls: bool,
     /// Whether the recording says where in the kernel tasks sleep.

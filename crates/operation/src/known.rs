@@ -9,6 +9,8 @@ pub struct Known {
     pub below: Vec<Below>,
     /// (thread, its process), from `/proc`.
     pub processes: Vec<(Tid, Tid)>,
+    /// In which control groups processes were.
+    pub groups: KnownGroups,
     /// Files that were open when recording began.
     pub files: Vec<KnownFile>,
     /// (partition, its disk).
@@ -17,6 +19,15 @@ pub struct Known {
     pub mounted: Vec<DevId>,
     /// Of which kind their file systems are.
     pub kinds: Vec<(DevId, Fs)>,
+}
+
+/// In which control groups processes were when recording began.
+#[derive(Clone, Debug, Default)]
+pub struct KnownGroups {
+    /// The number of their hierarchy in `/proc/PID/cgroup`; 0 is version 2.
+    pub hierarchy: u32,
+    /// (process, path below the hierarchy's root).
+    pub of: Vec<(Tid, String)>,
 }
 
 /// A file that was open when recording began.

@@ -24,7 +24,7 @@ pub trait Called: Send {
     fn mounts(&self, dev: DevId) -> Vec<String>;
     /// The process that a thread is of.
     fn process(&self, tid: Tid) -> Option<Tid>;
-    /// The control group of a process.
+    /// The control group that a process was in when recording began.
     fn cgroup(&self, process: Tid) -> Option<String>;
     /// The path of an operation's file.
     fn file(&self, o: &Operation) -> Option<String>;
@@ -32,6 +32,8 @@ pub trait Called: Send {
 
 /// Names that are listed at most of what there is.
 const MOST_LISTED: usize = 20;
+/// Tasks whose control group is remembered at most.
+const MOST_TASKS: usize = 1 << 16;
 /// Names that are remembered at most of each.
 const MOST_SEEN: usize = 1000;
 
@@ -45,6 +47,8 @@ pub struct Scope {
 struct State {
     called: Box<dyn Called>,
     devices: FxHashMap<DevId, [bool; 2]>,
+    /// Control groups of tasks that began, or moved, while recording.
+    groups: FxHashMap<Tid, String>,
     /// By [`By`]: names met, and whether a wanted one was among them.
     seen: [BTreeSet<String>; By::ALL.len()],
     met: [bool; By::ALL.len()],
@@ -65,8 +69,8 @@ pub struct NotThere {
 impl Scope {
     /// A question; `None` if it is about everything.
     pub fn of(asking: Asking, called: Box<dyn Called>) -> Option<Scope> {
-        let (devices, seen, met, matched) = Default::default();
-        let state = State { called, devices, seen, met, matched };
+        let (devices, groups, seen, met, matched) = Default::default();
+        let state = State { called, devices, groups, seen, met, matched };
         (!asking.is_all()).then(|| Scope { asking, state: Arc::new(Mutex::new(state)) })
     }
 
@@ -111,6 +115,16 @@ impl Scope {
         let none = !wanted.is_empty() && !state.met[By::Op as usize];
         let there = listed(By::Op, &state.seen[By::Op as usize]);
         none.then(|| NotThere { what: format!("no {} in it", wanted.join(" or ")), there })
+    }
+
+    /// A task began, or moved to another control group.
+    pub(crate) fn is_in(&self, tid: Tid, group: Option<&str>) {
+        if let Some(group) = group.filter(|_| !self.asking.of(By::Cgroup).is_empty()) {
+            let mut state = self.lock();
+            if state.groups.len() < MOST_TASKS || state.groups.contains_key(&tid) {
+                state.groups.insert(tid, group.to_string());
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -178,7 +192,8 @@ impl State {
             return holds;
         }
         let process = process.or_else(|| self.called.process(tid)).unwrap_or(tid);
-        let group = self.called.cgroup(process);
+        let met = self.groups.get(&process).or_else(|| self.groups.get(&tid)).cloned();
+        let group = met.or_else(|| self.called.cgroup(process));
         holds &= self.is(asking, By::Pid, || vec![process.0.to_string(), tid.0.to_string()]);
         holds & self.is(asking, By::Cgroup, || group.into_iter().collect())
     }

@@ -55,9 +55,15 @@ impl OperationTracker {
         &self.history
     }
 
+    /// The control group of a task's process.
+    pub(crate) fn group(&self, tid: Tid) -> Option<&str> {
+        self.history.groups.of(self.calls.processes.of(tid))
+    }
+
     /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, mut known: Known) {
         self.history.file_systems.knows(&known);
+        self.history.groups.knows(std::mem::take(&mut known.groups));
         self.history.below.append(&mut known.below);
         self.history.below.sort_unstable();
         self.calls.knows(known);
@@ -297,7 +303,10 @@ impl OperationTracker {
                     self.tell(over, account, names, observer);
                 }
             }
-            What::Born { tid, thread, shares_files } => self.calls.born(e, tid, thread, shares_files),
+            What::Born { tid, thread, shares_files } => self.calls.born(h, e, tid, thread, shares_files),
+            What::Grouped { tid, hierarchy, path } => {
+                h.groups.joins(self.calls.processes.of(tid), hierarchy, path, &h.texts)
+            }
             What::Exec => self.calls.exec(e),
             What::Gone => self.calls.gone(h, e),
             What::Text { .. } | What::Lost { .. } | What::Stack(_) | What::Completions(_) => {}

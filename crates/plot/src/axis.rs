@@ -38,10 +38,19 @@ impl Axis {
         }
     }
 
-    /// Round values, about `most` of them, each with its words.
+    /// Round values, about `most` of them, each with its words; fewer where two would have the same.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+        let told = |most| -> Vec<(f64, String)> {
+            self.values(most).into_iter().map(|v| (v, (self.words)(v))).collect()
+        };
+        let differ = |ticks: &Vec<(f64, String)>| ticks.windows(2).all(|two| two[0].1 != two[1].1);
         let most = most.max(2);
-        let values = match self.scale {
+        let fewer = (2..most).rev().map(told).find(differ);
+        Some(told(most)).filter(differ).or(fewer).unwrap_or_else(|| told(most).into_iter().take(1).collect())
+    }
+
+    fn values(&self, most: usize) -> Vec<f64> {
+        match self.scale {
             Scale::Linear if self.binary => binary(self.range, most),
             Scale::Linear => linear(self.range, most),
             Scale::Log => log(self.range, most),
@@ -49,8 +58,7 @@ impl Axis {
                 let all = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999];
                 all.into_iter().filter(|q| nines(*q) <= nines(self.range.1) + 1e-9).collect()
             }
-        };
-        values.into_iter().map(|v| (v, (self.words)(v))).collect()
+        }
     }
 }
 
@@ -109,6 +117,8 @@ mod tests {
         assert_eq!(told(Axis::linear((0.0, 9.7), plain), 6), "0 2 4 6 8");
         assert_eq!(told(Axis::linear((0.0, 700.0), plain).binary(), 4), "0 256 512");
         assert_eq!(told(Axis::log((150.0, 9e6), plain), 6), "1000 10000 100000 1000000");
+        let whole = |v: f64| format!("{v:.0} G");
+        assert_eq!(told(Axis::linear((0.0, 2.1), whole), 6), "0 G 1 G 2 G", "no two alike");
         let tail = Axis { scale: Scale::Tail, range: (0.0, 0.9995), words: plain, binary: false };
         assert_eq!(told(tail.clone(), 9), "0 0.5 0.9 0.99 0.999");
         assert!((tail.place(0.9) - 1.0 / 3.301).abs() < 1e-3);

@@ -50,6 +50,7 @@ const WHERE_THERE: &[&str] = &[
     "sched:sched_process_exit",
     "task:task_newtask",
     "task:task_rename",
+    "cgroup:cgroup_attach_task",
     "block:block_io_start",
     "block:block_io_done",
     "irq:softirq_raise",

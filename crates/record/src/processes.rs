@@ -20,14 +20,20 @@ const MOST_THREADS: usize = 1 << 15;
 /// Open files that are kept at most, about 100 bytes of JSON each.
 const MOST_FILES: usize = 1 << 14;
 
-/// Reads all of them but the recorder itself. `devices` are those that are recorded, all if it is empty;
+/// Reads all of them; of the recorder itself only the control group, in which the command that it starts begins. `devices` are those that are recorded, all if it is empty;
 /// `proc_root` is /proc.
 pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
     let mut all = Processes::default();
     let (mut threads, mut files) = (0, 0);
-    for pid in numbers(proc_root).filter(|pid| *pid != std::process::id()) {
+    for pid in numbers(proc_root) {
         let folder = proc_root.join(pid.to_string());
-        let mut process = Process::default();
+        let group = text::small(&folder.join("cgroup")).and_then(|text| group(&text));
+        all.hierarchy = all.hierarchy.or(group.as_ref().map(|g| g.0));
+        let mut process = Process { cgroup: group.map(|g| g.1).unwrap_or_default(), ..Process::default() };
+        if pid == std::process::id() {
+            all.list.insert(pid, process);
+            continue;
+        }
         for tid in numbers(&folder.join("task")) {
             threads += 1;
             all.cut |= threads > MOST_THREADS;
@@ -44,8 +50,6 @@ pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
             }
         }
         process.threads.sort_unstable();
-        process.cgroup =
-            text::small(&folder.join("cgroup")).and_then(|text| cgroup(&text)).unwrap_or_default();
         if threads <= MOST_THREADS {
             all.list.insert(pid, process);
         }
@@ -110,11 +114,15 @@ fn btrfs(folder: &Path, mount: &str, known: &Devices) -> Option<DevId> {
     known.find(&source).ok().map(|device| device.id)
 }
 
-/// The control group that `/proc/PID/cgroup` names: of version 2, else that of the block I/O controller (cgroups(7)).
-fn cgroup(text: &str) -> Option<String> {
+/// The control group that `/proc/PID/cgroup` names, and its hierarchy: that of the block I/O controller, else of version 2
+/// (cgroups(7)).
+fn group(text: &str) -> Option<(u32, String)> {
     let of = |wanted: fn(&str) -> bool| {
-        let mut fields = text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
-        fields.find(|(controllers, _)| wanted(controllers)).map(|(_, path)| path.to_string())
+        text.lines().find_map(|line| {
+            let (hierarchy, rest) = line.split_once(':')?;
+            let (controllers, path) = rest.split_once(':')?;
+            wanted(controllers).then_some((hierarchy.parse().ok()?, path.to_string()))
+        })
     };
     let block = of(|controllers| controllers.split(',').any(|c| c == "blkio"));
     block.or_else(|| of(str::is_empty))
@@ -133,10 +141,10 @@ mod tests {
 
     #[test]
     fn the_control_group_of_either_version() {
-        assert_eq!(cgroup("0::/db.slice/a:b\n").as_deref(), Some("/db.slice/a:b"));
+        assert_eq!(group("0::/db.slice/a:b\n"), Some((0, "/db.slice/a:b".into())));
         let both = "12:cpu,cpuacct:/\n7:blkio:/limited\n1:name=systemd:/user.slice\n0::/user.slice\n";
-        assert_eq!(cgroup(both).as_deref(), Some("/limited"));
-        assert_eq!((cgroup("1:name=systemd:/x\n"), cgroup("")), (None, None));
+        assert_eq!(group(both), Some((7, "/limited".into())));
+        assert_eq!((group("1:name=systemd:/x\n"), group("")), (None, None));
     }
 
     #[test]

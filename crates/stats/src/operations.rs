@@ -7,7 +7,9 @@ use crate::by_task::ByTask;
 use crate::distribution::Distribution;
 use crate::kept::Kept;
 use life::{Names, Request};
-use operation::{Account, Freed, History, Kind, Operation, OperationObserver, Outside, Purpose, SentFor};
+use operation::{
+    Account, Freed, History, Kin, Kind, Operation, OperationObserver, Outside, Purpose, SentFor,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, DevId, Fs, Nanos, Tid};
 use waits::{Accounts, Table};
@@ -134,6 +136,12 @@ pub struct Operations {
     pub freed: Freed,
     /// Processes of each task by name, as far as they are known.
     processes: BTreeMap<Box<str>, BTreeSet<Tid>>,
+    /// Control groups of these.
+    cgroups: BTreeMap<Tid, Box<str>>,
+    /// Who started these while recording.
+    starters: BTreeMap<Tid, (Tid, Box<str>)>,
+    /// Those of these, and of who started them, that have ended.
+    ended: BTreeSet<Tid>,
     /// Calls that had nothing to do with storage: pipes, sockets, terminals.
     pub not_storage: u64,
     /// Operations of which no group was kept.
@@ -156,6 +164,9 @@ const MOST_PLACES: usize = 256;
 /// Processes of one name that are remembered; a server has some hundred.
 const MOST_PROCESSES: usize = 1024;
 
+/// Processes whose control group is remembered: the largest `pid_max` of small machines.
+const MOST_IN_CGROUPS: usize = 1 << 16;
+
 impl Operations {
     /// The processes that did operations under a task's name; nothing where they are too many to be told.
     pub fn processes_of(&self, task: &str) -> impl Iterator<Item = Tid> + '_ {
@@ -168,8 +179,38 @@ impl Operations {
         self.processes.keys().map(|name| &**name)
     }
 
-    fn note_process(&mut self, o: &Operation, names: &Names) {
+    /// The control group that a process was in when it did its first operation, by the folder's path below the hierarchy's root.
+    pub fn cgroup(&self, process: Tid) -> Option<&str> {
+        self.cgroups.get(&process).map(|path| &**path)
+    }
+
+    /// The process that started this one while recording, and what it is called.
+    pub fn starter(&self, process: Tid) -> Option<(Tid, &str)> {
+        self.starters.get(&process).map(|(parent, name)| (*parent, &**name))
+    }
+
+    /// Whether a process ended while recording.
+    pub fn has_ended(&self, process: Tid) -> bool {
+        self.ended.contains(&process)
+    }
+
+    /// At the end of a recording.
+    pub(crate) fn note_kin(&mut self, kin: &Kin, names: &Names) {
+        for process in self.processes.values().flatten().copied() {
+            let parent = kin.parent(process);
+            self.ended.extend([Some(process), parent].into_iter().flatten().filter(|p| kin.has_ended(*p)));
+            if let Some(parent) = parent {
+                self.starters.insert(process, (parent, names.text(names.of(parent)).into()));
+            }
+        }
+    }
+
+    fn note_process(&mut self, o: &Operation, names: &Names, history: &History) {
         let (process, name) = (o.process.unwrap_or(o.tid), names.text(o.task));
+        let path = history.groups.of(process).filter(|_| !self.cgroups.contains_key(&process));
+        if let Some(path) = path.filter(|_| self.cgroups.len() < MOST_IN_CGROUPS) {
+            self.cgroups.insert(process, path.into());
+        }
         let has_room = self.processes.len() < MAX_GROUPS;
         match self.processes.get_mut(name) {
             Some(all) if all.len() < MOST_PROCESSES => drop(all.insert(process)),
@@ -216,7 +257,7 @@ impl OperationObserver for Operations {
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));
         let dev = named.or_else(|| account.own_device()).unwrap_or_default();
         self.accounts.add(&mut self.waits, o, dev, &account, names, history);
-        self.note_process(o, names);
+        self.note_process(o, names, history);
         let key = OpKey { kind: o.kind, fs: o.fs, dev };
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
             self.left_out += 1;

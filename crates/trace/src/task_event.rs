@@ -38,7 +38,7 @@ pub enum Left {
     Stopped,
 }
 
-/// Numbers a kernel function or a stack within one recording; [`What::Text`] says what it is.
+/// Numbers a kernel function, a stack or a control group's path within one recording; [`What::Text`] says what it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextId(pub u32);
 
@@ -283,6 +283,15 @@ pub enum What {
         /// Whether both have the same file descriptors: what one opens the other has open too.
         shares_files: bool,
     },
+    /// A task is put into a control group (`cgroup_attach_task`).
+    Grouped {
+        /// Which: of a process all of whose threads are moved, only the first is told.
+        tid: Tid,
+        /// In which hierarchy, by the number in `/proc/PID/cgroup`: 0 is version 2.
+        hierarchy: u32,
+        /// The folder's path below the hierarchy's root.
+        path: TextId,
+    },
     /// The event's task runs another program from now on.
     Exec,
     /// A task ends.
@@ -292,7 +301,7 @@ pub enum What {
         /// The last event before.
         since: Nanos,
     },
-    /// What a number stands for: a function, or a stack with the innermost function first and `\n` between.
+    /// What a number stands for: a function, a path, or a stack with the innermost function first and `\n` between.
     Text {
         /// The number.
         id: TextId,

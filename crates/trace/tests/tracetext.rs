@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use testkit::tools::installed;
 use trace::tracetext::TraceText;
-use trace::{Action, Batch, Event, Input, Left, Source, TaskEvent, What};
+use trace::{Action, Batch, Event, Input, Left, Source, TaskEvent, Tid, What};
 
 fn all(source: &mut dyn Source) -> (Vec<Event>, Vec<TaskEvent>, Vec<String>) {
     let (mut batch, mut events, mut tasks, mut texts) = (Batch::default(), vec![], vec![], vec![]);
@@ -184,6 +184,15 @@ fn rings_are_submitted_and_completed() {
             [What::RingSubmit { request, opcode: 22 }, What::RingComplete { request, result: -11 }]
         );
     }
+}
+
+#[test]
+fn who_is_put_into_a_control_group() {
+    let line = "  sh-5     [001] .....  7.000001: cgroup_attach_task: dst_root=7 dst_id=99 dst_level=1 dst_path=/a b pid=8 comm=fio\n";
+    let (_, tasks, _) = all(&mut text(line.as_bytes()));
+    let [told, joins] = &tasks[..] else { panic!("{tasks:?}") };
+    let What::Text { id: path, .. } = told.what else { panic!("{told:?}") };
+    assert_eq!(joins.what, What::Grouped { tid: Tid(8), hierarchy: 7, path });
 }
 
 /// Lines of a stack within programs are no events, and not what was waited for.

@@ -30,23 +30,21 @@ pub const CAUSE: Cause = Cause {
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     if let Some((who, times)) = who(case, groups) {
+        v = v.because(proof!(
+            "{who} woke the slowest of them {times}: the task that unfreezes a queue is the one that froze it",
+            who,
+            times = Counted(times, "time", "times")
+        ));
         let target = Target::of(case, &who);
-        v = v
-            .because(proof!(
-                "{who} woke the slowest of them {times}: the task that unfreezes a queue is the one that \
-                     froze it",
-                who,
-                times = Counted(times, "time", "times")
-            ))
-            .try_on(
-                Acts::Culprit(who.clone()),
-                format!(
-                    "pause {} (kill -CONT resumes it), find out what it is for, and make it write \
-                         settings once, not under load",
-                    target.who
-                ),
-                format!("kill -STOP {}{}", target.pids, target.remark),
-            );
+        v = v.try_on(
+            Acts::Culprit(who.clone()),
+            format!(
+                "pause {} (kill -CONT resumes it), find out what it is for, and make it write settings once, \
+                 not under load",
+                target.who
+            ),
+            format!("kill -STOP {}{}", target.pids, target.remark),
+        );
     }
     for &number in groups {
         let name = case.name(case.focus.groups[number].dev);

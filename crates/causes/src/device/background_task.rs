@@ -15,7 +15,7 @@ use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
-use crate::target::Target;
+use crate::target::{service, starter, Target};
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
@@ -179,13 +179,19 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nano
             time
         ),
     };
-    v.because(behind).because(proof!(
+    let v = v.because(behind).because(proof!(
         "{task} moved {moved} of the {whole} that {name} moved",
         task,
         moved,
         whole,
         name
-    ))
+    ));
+    let Some((pid, by)) = starter(case, task) else { return v };
+    let by = format!("{by} (PID {})", pid.0);
+    v.because(match case.facts.operations.processes_of(task).count() as u64 {
+        1 => proof!("{by} started {task}", by, task),
+        n => proof!("{by} started {task} {n} times", by, task, n = Count(n)),
+    })
 }
 
 /// The journal's writes of a victim's own changes carry its name: they are not another task's.
@@ -236,7 +242,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     let scheduler = case.settings(slow.on.id).and_then(|s| s.scheduler());
     let orders = scheduler.as_ref().is_some_and(|s| s.value == "bfq" || s.value == "mq-deadline");
     let target = Target::of(case, task);
-    let service = target.service(case, &slow.group.task).map(shell);
+    let service = service(case, task, &slow.group.task).map(shell);
     let half = moved.0 as f64 / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
     let limit =
         |v| limited(v, task, service.as_deref().unwrap_or("SERVICE"), &case.name(slow.group.dev), half);

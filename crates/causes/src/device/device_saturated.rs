@@ -127,7 +127,8 @@ fn is_throughout(case: &Case, slow: &Slow) -> bool {
         && waits_mostly(case, slow.group, |row| case.part_left(slow.group_number, row))
 }
 
-/// Whether a group was mostly behind its own requests in the device, for longer than flash takes, and a tenth of the recording long.
+/// Whether most of what a group lost was behind its own requests in the device, for longer than flash takes, and a tenth of the
+/// recording long.
 pub(crate) fn waits_for_itself(case: &Case, group: &Group) -> bool {
     waits_mostly(case, group, |_| 1.0)
 }
@@ -141,7 +142,7 @@ fn waits_mostly(case: &Case, group: &Group, part: impl Fn(&TailRow) -> f64) -> b
     let queued: f64 = rows.iter().filter(is_queue).map(|row| part(row) * row.time.0 as f64).sum();
     let (in_device, _) = group.in_devices(&case.facts.waits);
     queued >= MIN_SHARE * case.facts.duration().0 as f64
-        && queued >= MOSTLY * group.all.time.total.0 as f64
+        && queued >= MOSTLY * group.lost.0 as f64
         && queued > FLASH_ALONE.0 as f64 * in_device as f64
 }
 

@@ -26,7 +26,8 @@ use stats::TailRow;
 use trace::Nanos;
 use waits::{ChainId, CulpritId, CulpritKind, Link, Phase};
 
-const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
+/// What passes while the device flushes, or until it begins.
+pub(crate) const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
 
 /// Calls that may flush.
 const SYNCS: &str = "fsync,fdatasync,msync";

@@ -5,6 +5,7 @@
 //! not claimed: the stacks of the slowest operations, which are kept, tell the two apart.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::device::flush_cost::FLUSHING;
 use crate::paths::{self, Paths};
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -14,7 +15,9 @@ use crate::verdict::{Confidence, Verdict};
 use crate::words::shell;
 use crate::{Cause, Judge};
 use operation::{Wait, Waits};
+use stats::{Group, TailRow};
 use trace::{Bytes, Nanos};
+use waits::Phase;
 
 /// Functions that wait for room, and nothing else (fs/jbd2/checkpoint.c).
 const MAKING_ROOM: [&str; 2] = ["__jbd2_log_wait_for_space", "jbd2_log_do_checkpoint"];
@@ -26,6 +29,14 @@ pub const CAUSE: Cause = Cause {
     page: include_str!("../../pages/journal-space.md"),
     judge: Judge::Whole(judge),
 };
+
+/// Whether it is time that making room takes by itself. What it is behind, or a flush, takes as long in whatever journal: with one of 400 MiB
+/// instead of 32 an append with `data=journal` beside a copy took 86 ms instead of 76, an insert of MariaDB's 3.6 instead of 3.5.
+fn makes_room(case: &Case, group: &Group, row: &TailRow) -> bool {
+    let is_flush = row.phase == Phase::Flush || FLUSHING.contains(&row.reason);
+    let is_place = row.phase == Phase::Paused || is_flush || paths::is_behind_another(case, group, row);
+    row.waits.has(Wait::JournalHandle) && !is_place
+}
 
 fn judge(case: &mut Case) -> Verdict {
     if case.facts.operations.is_empty() {
@@ -43,7 +54,9 @@ fn judge(case: &mut Case) -> Verdict {
         let whole = paths.group.tail.sum.time.total;
         let wanted = paths.time(handle).min(Nanos((whole.0 as f64 * of_kept) as u64));
         let before = case.unclaimed_now();
-        let claimed = paths.claim_up_to(case, wanted, handle);
+        let (number, group) = (paths.number, paths.group);
+        let its: Vec<bool> = case.rows(number).iter().map(|row| makes_room(case, group, row)).collect();
+        let claimed = case.claim_numbered(number, wanted, |row| its[row]);
         if paths.share(claimed) < MIN_SHARE {
             case.give_back(before);
             continue;

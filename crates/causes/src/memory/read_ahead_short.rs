@@ -8,7 +8,7 @@
 //! More read ahead makes the waits rare, not short: it is their sum that shrinks, the time for the file, while the slowest single
 //! read may become slower.
 
-use crate::case::{Case, MIN_SHARE};
+use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -20,7 +20,7 @@ use life::Class;
 use operation::{Kind, Wait};
 use stats::Reader;
 use trace::{Bytes, Call, Nanos};
-use waits::Selection;
+use waits::{Phase, Selection};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -39,7 +39,12 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let reads = matches!(slow.group.op.map(|op| op.kind), Some(Kind::Call(Call::Read)));
     let paged = case.rows(slow.group_number).iter().filter(|row| row.waits.has(Wait::PageRead));
     let waits = slow.share(paged.map(|row| row.time).sum());
-    let left = case.unclaimed(slow, Reason::Device);
+    // More read ahead makes fewer waits of them, not those shorter that take longer than such requests do.
+    let unknown = slow.group.is_mostly_unknown();
+    let as_usual = |row: &Claimable| {
+        row.reason == Reason::Device && row.phase != Phase::Paused && (unknown || row.phase != Phase::Slow)
+    };
+    let left = case.unclaimed_rows(slow.group_number, as_usual);
     if !reads || waits < MIN_SHARE || slow.share(left) < MIN_SHARE {
         return Said::Nothing;
     }
@@ -71,7 +76,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     // With less than the default each reader waits that many times as often as with it.
     let saved = 1.0 - setting.value.0.max(4096) as f64 / DEFAULT.0 as f64;
-    let claimed = case.claim(slow, Reason::Device, Nanos((left.0 as f64 * saved) as u64));
+    let claimed = case.claim_rows(slow.group_number, Nanos((left.0 as f64 * saved) as u64), as_usual);
     let sizes = &traffic.issue_sizes[class];
     let v = v
         .plus(claimed, Confidence::Medium)

@@ -220,6 +220,9 @@ fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     ))
 }
 
+/// From so many dirty bytes on writeback should begin: some hundred large requests.
+const EARLY: Bytes = Bytes(32 << 20);
+
 fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
     let name = case.name(dev);
     let settings = case.settings(dev);
@@ -270,6 +273,11 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
         v = v.without(proof!("whether tasks waited for pages under writeback: {name} needs stable pages (stable_writes is 1, {at}), and block \
              events do not show that wait; record it with trace-cmd", name, at = stable.at));
     }
+    // So much was never dirty at once: whoever asked for the writeback, an earlier beginning of it changes nothing.
+    let written = case.facts.device(dev).map(|d| d.requests[Class::Background.index()].bytes);
+    if written.is_some_and(|bytes| bytes < EARLY) {
+        return v;
+    }
     let background = case.system.vm_number("dirty_background_bytes").filter(|b| b.value > 0);
     let ratio = case.system.vm_number("dirty_background_ratio");
     let now = match (background, ratio) {
@@ -283,6 +291,6 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
     };
     v.try_this(
         format!("{now}: smaller, earlier floods; applies to the whole host"),
-        Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
+        Action::Sysctl(&[("vm.dirty_background_bytes", EARLY.0)]),
     )
 }

@@ -94,6 +94,21 @@ fn who_loses_more_than_it_costs_is_not_slowed() {
     assert!(named("db") && !named("tar"), "{:?}", commands(&v));
 }
 
+/// Whose flushes they are is one half of it, what a flush takes the other.
+#[test]
+fn behind_a_tasks_flushes_lies_what_a_flush_takes() {
+    let root = |io: Io| {
+        let mut told = moved("tar", 100, "");
+        for _ in 0..3 {
+            told.behind_io(READ, 40, "tar", io);
+        }
+        let v = told.verdict("background-task");
+        found(&v);
+        v.root
+    };
+    assert_eq!((root(Io::Flush), root(Io::Read)), (Some("flush-cost"), None));
+}
+
 #[test]
 fn all_that_others_had_is_claimed() {
     let mut told = moved("tar", 100, "");

@@ -1,9 +1,14 @@
 //! Requests in line, side by side, and alone.
 
 use super::*;
+use crate::told::{Told, READER};
+use device::{Behind, Split};
 use ledger::Reason;
+use life::Io;
 use operation::{Kind, Wait};
-use trace::Call;
+use trace::{Call, Nanos};
+
+const READ: Kind = Kind::Call(Call::Read);
 
 /// So many reads at once, served one after the other, 2 ms each.
 fn crowd(story: &mut Story, at_ms: u64, reads: u64) {
@@ -54,6 +59,28 @@ fn a_queue_of_all_is_told_whatever_the_slowest_met() {
     }
     assert!(found(&story.verdict("discard-stall")) > 0.5);
     found(&story.verdict("device-saturated"));
+}
+
+/// Of what most reads take less than half is the queue, of what they lose all; the slowest are behind somebody else.
+#[test]
+fn a_queue_of_most_that_was_lost_is_told_whatever_the_slowest_met() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 100);
+    for i in 0..200 {
+        crowd(&mut story, 1000 + 20 * i, 8);
+    }
+    let mut told = Told::default();
+    let (own, others) = (told.holder(READER, Io::Read), told.holder("tar", Io::Read));
+    let ms = |ms: u64| Nanos(ms * 1_000_000);
+    for (times, holder, time) in [(297, own, 5), (3, others, 90)] {
+        let mut split = Split { known: true, own: ms(6), ..Split::default() };
+        split.behind[0] = Behind { holder, time: ms(time) };
+        for _ in 0..times {
+            told.inside(READ, split);
+        }
+    }
+    let v = told.over(story).verdict("device-saturated");
+    assert_eq!(v.verdict, Answer::Found, "{v:?}");
 }
 
 #[test]

@@ -175,6 +175,31 @@ fn room_in_the_journal_is_a_tenth_of_the_kept_ones() {
     rejected(&handles(MAKING_ROOM[0], Wait::Metadata, 90, ""));
 }
 
+/// A log force that is mostly the device's flushes is due to what these take.
+#[test]
+fn behind_a_log_force_lie_its_flushes() {
+    let root = |reason| {
+        let v = told(FSYNC, Wait::LogForce, reason, 80).verdict("log-force");
+        found(&v);
+        v.root
+    };
+    assert_eq!((root(Reason::Preflush), root(Reason::Device)), (Some("flush-cost"), None));
+}
+
+/// A flush takes as long with whatever journal.
+#[test]
+fn a_flush_within_making_room_is_a_flush() {
+    let of = |reason| {
+        let mut told = Told::default();
+        told.quick(OPEN, 297);
+        for _ in 0..3 {
+            told.slow_in(OPEN, 100, &[(Wait::JournalHandle, reason, 90)], MAKING_ROOM[0]);
+        }
+        told.verdict("journal-space")
+    };
+    assert!(is_found(&of(Reason::Device)) && !is_found(&of(Reason::Preflush)));
+}
+
 /// A sleep within a sleep on the same stack is the same time.
 #[test]
 fn time_on_a_stack_counts_once() {

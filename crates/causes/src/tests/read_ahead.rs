@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::told::Told;
+use device::Split;
 use ledger::Reason;
 use operation::{Kind, Wait};
-use trace::Call;
+use trace::{Call, Nanos};
 
 const READ: Kind = Kind::Call(Call::Read);
 
@@ -37,6 +38,26 @@ fn little_read_ahead_in_order() {
     let default = reads(16, 75, true, "sda/queue/read_ahead_kb: 128\n").verdict("read-ahead-short");
     assert!(rejected(&default).contains("read_ahead_kb of sda is 128"));
     assert!(cannot_tell(&reads(16, 75, true, "").verdict("read-ahead-short")).contains("was not recorded"));
+}
+
+/// Ten of 300 reads take 50 ms in the device, alone; what all take is less.
+#[test]
+fn what_takes_longer_than_such_reads_do_is_not_due_to_read_ahead() {
+    let of = |slow_ms: u64| {
+        let mut story = Story::default();
+        for i in 0..75 {
+            story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 16, true);
+        }
+        story.settings(SHORT);
+        let mut told = Told::default();
+        told.waiting_for(Wait::PageRead).quick(READ, 290);
+        for _ in 0..10 {
+            let (own, slow) = (Nanos(5 * MS * 1000), Nanos(slow_ms * MS * 1000));
+            told.inside(READ, Split { known: true, own, slow, ..Split::default() });
+        }
+        told.over(story).verdict("read-ahead-short")
+    };
+    assert!(is_found(&of(0)) && !is_found(&of(45 + 50)));
 }
 
 #[test]

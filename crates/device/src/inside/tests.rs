@@ -313,3 +313,21 @@ fn a_pause_is_no_weight_of_whose_turn_it_was() {
     let of = |holder| r.behind.iter().find(|b| b.holder == holder).unwrap().time.0;
     assert!(r.paused.0 > 80 * MS && of(B) < 3 * of(C), "{r:?}");
 }
+
+/// Reads of 1 ms go by while one lies there for 60: that it does so is a stall, the others' time is none.
+#[test]
+fn how_long_requests_are_overtaken_is_counted_as_stalls() {
+    let (mut inside, now) = learned();
+    let read = |inside: &mut Inside, at: u64, t: &mut Ticket| {
+        inside.issue(Nanos(now + at * MS), B, 0, Sector(8), Bytes(4096), t);
+    };
+    let (mut lies, mut other) = (Ticket::default(), Ticket::default());
+    read(&mut inside, 0, &mut lies);
+    for ms in 0..60 {
+        read(&mut inside, ms, &mut other);
+        inside.complete(Nanos(now + (ms + 1) * MS), 0, Bytes(4096), &mut other);
+    }
+    assert_eq!(inside.model.stalled, Nanos(0));
+    inside.complete(Nanos(now + 60 * MS), 0, Bytes(4096), &mut lies);
+    assert_eq!(inside.model.stalled, Nanos(60 * MS), "nobody was there before it");
+}

@@ -61,11 +61,24 @@ impl Inside {
         split
     }
 
+    /// How long a request lay there while many that came later were completed, if it did so for long.
+    pub(super) fn overtaken(&self, d2c: Nanos, ticket: &Ticket) -> Nanos {
+        match self.is_overtaken(d2c, ticket) {
+            true => d2c.since(self.queue(d2c, Nanos(0), ticket)),
+            false => Nanos(0),
+        }
+    }
+
+    fn is_overtaken(&self, d2c: Nanos, ticket: &Ticket) -> bool {
+        let served = self.completed - ticket.completed;
+        d2c >= LONGEST_SERVICE && served >= PASSED_OVER * (u64::from(ticket.ahead) + 1)
+    }
+
     /// The most that those there before it can have held up a request, unless it was overtaken: all of its time; where one is served after
     /// the other, until its own turn, and what that took too long.
     fn queue(&self, d2c: Nanos, beyond: Nanos, ticket: &Ticket) -> Nanos {
         let (ahead, served) = (u64::from(ticket.ahead), self.completed - ticket.completed);
-        if d2c < LONGEST_SERVICE || served < PASSED_OVER * (ahead + 1) {
+        if !self.is_overtaken(d2c, ticket) {
             return if self.model.in_turn { self.served.since(ticket.issued) + beyond } else { d2c };
         }
         Nanos((u128::from(d2c.0) * u128::from(ahead) / u128::from(served + 1)) as u64)

@@ -160,10 +160,23 @@ impl Answer {
         }
     }
 
-    /// What to do first, at most [`MOST_REMEDIES`]: nothing that slows the victim for somebody else's sake, whoever is named before
-    /// others, and no change of which nobody knows what it gains.
+    /// What to do first, at most [`MOST_REMEDIES`]: of the cause behind before those of the one that is seen, and what risks less before
+    /// what risks more.
     pub fn remedies<'a>(&self, e: &'a Explanation) -> Vec<Try<'a>> {
-        let Some(v) = e.verdicts.iter().find(|v| Some(v.cause) == self.cause) else { return vec![] };
+        let of = |cause: Option<&str>| {
+            let verdict = e.verdicts.iter().find(|v| Some(v.cause) == cause);
+            verdict.map_or(vec![], |v| self.remedies_of(v))
+        };
+        let root = self.root.map_or(vec![], |root| of(Some(root)));
+        let mut all: Vec<_> = root.into_iter().take(1).chain(of(self.cause)).collect();
+        all.sort_by_key(|offered| offered.remedy.action.risk());
+        all.truncate(MOST_REMEDIES);
+        all
+    }
+
+    /// Those of one cause: nothing that slows the victim for somebody else's sake, whoever is named before others, and no change of
+    /// which nobody knows what it gains.
+    fn remedies_of<'a>(&self, v: &'a Verdict) -> Vec<Try<'a>> {
         let blamed = self.culprit.is_some();
         let victim = self.victims.first();
         let fits = |r: &&Remedy| match &r.acts {
@@ -179,7 +192,7 @@ impl Answer {
             _ => 1,
         });
         let tries = all.into_iter().map(|remedy| Try::of(remedy, v.cause, victim));
-        tries.filter(Try::is_founded).take(MOST_REMEDIES).collect()
+        tries.filter(Try::is_founded).collect()
     }
 
     /// The part of what all victims lost that nothing explains, 0 to 1; `None` where `explained` is.

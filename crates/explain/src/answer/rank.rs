@@ -9,16 +9,13 @@ use super::precedence::{is_limit, WORTH_SEEING};
 use super::victim::Sufferer;
 use super::worth::NOTICED;
 use crate::explanation::Explanation;
-use causes::Answer;
+use causes::{Answer, KEPT_WAITING};
 use life::Class;
 use stats::{Group, FEW};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 use waits::CulpritKind;
-
-/// Whoever waited for less than a fiftieth of the recording is not kept waiting by a job.
-const KEPT_WAITING: u64 = 50;
 
 /// The order of victims; where nobody lost more than noise, those that took most time come first.
 pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
@@ -57,8 +54,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let no_queues = || all.iter().filter(|s| !is_queue(e, s));
     let beside_queues: Vec<DevId> = no_queues().filter(waits_for_each).map(|s| device(e, s)).collect();
     let nobody_noticed = all.iter().all(|s| by_the_clock(e, s, s.lost.since(s.noise)).0 < noticed);
-    all.sort_by_cached_key(|s| {
-        let by = if by_time { s.time } else { s.lost.since(s.noise) };
+    let class = |s: &Sufferer| {
         let dev = device(e, s);
         // A job waits for each of its operations, a queue for none.
         let runs_on = match e.subject.roles.is_job(&s.task) {
@@ -67,11 +63,32 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
             true if beside_jobs.contains(&dev) || !commits(e, s) && beside_commits.contains(&dev) => 2,
             _ => 0,
         };
-        let in_the_way = costs_more(s) && victims.contains(&dev);
+        (s.is_thin, runs_on, costs_more(s) && victims.contains(&dev))
+    };
+    let by = |s: &Sufferer| if by_time { s.time } else { s.lost.since(s.noise) };
+    all.sort_by_cached_key(|s| {
         // Where nobody else waits long, what waits for itself is told.
-        let lost = if nobody_noticed { of_the_clock(e, s, by) } else { by_the_clock(e, s, by) };
-        (s.is_thin, runs_on, in_the_way, Reverse(lost))
+        let lost = if nobody_noticed { of_the_clock(e, s, by(s)) } else { by_the_clock(e, s, by(s)) };
+        (class(s), Reverse(lost))
     });
+    let its = |s: &Sufferer| (class(s), device(e, s), s.task.clone());
+    let lost = |s: &Sufferer| by(s).since(if nobody_noticed { Nanos(0) } else { own_queue_of_many(e, s) });
+    most_of_each_first(all, &its, &lost);
+}
+
+/// Among kinds of operations that are alike (one task's on one device), the one that lost most comes first. What overlaps cannot lose more
+/// than the recording is long, by the clock, and what it lost beyond that is lost all the same.
+fn most_of_each_first<K: PartialEq>(
+    all: &mut [Sufferer],
+    its: &dyn Fn(&Sufferer) -> K,
+    lost: &dyn Fn(&Sufferer) -> Nanos,
+) {
+    for at in 0..all.len() {
+        let key = its(&all[at]);
+        let alike = (at..all.len()).filter(|other| its(&all[*other]) == key);
+        let most = alike.max_by_key(|other| (lost(&all[*other]), Reverse(*other)));
+        all.swap(at, most.unwrap_or(at));
+    }
 }
 
 /// Where a limit held somebody back before its requests were seen, and for longer than the first victim lost, that one is told first.
@@ -122,8 +139,17 @@ fn for_a_processor(s: &Sufferer) -> Nanos {
 
 /// Of operations that overlap, what they took together, but for their own queue.
 fn by_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
+    of_the_clock(e, s, time.since(own_queue_of_many(e, s)))
+}
+
+/// What operations that overlap lost to one another.
+fn own_queue_of_many(e: &Explanation, s: &Sufferer) -> Nanos {
     let many = overlaps(e, s) && s.time > e.facts.duration();
-    of_the_clock(e, s, time.since(if many { own_queue(s) } else { Nanos(0) }))
+    if many {
+        own_queue(s)
+    } else {
+        Nanos(0)
+    }
 }
 
 /// What it lost to its own requests.
@@ -154,4 +180,18 @@ fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)
         }
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::worth::tests::victim;
+    use super::*;
+
+    #[test]
+    fn of_one_task_what_lost_most_takes_its_first_place() {
+        let of = |task: &str, lost: u64| Sufferer { task: task.into(), ..victim(1000, lost, 2 * lost) };
+        let mut all = [of("db", 5), of("cp", 4), of("db", 25), of("db", 1)];
+        most_of_each_first(&mut all, &|s| s.task.clone(), &|s| s.lost);
+        assert_eq!(all.map(|s| s.lost.0 / 1_000_000), [25, 4, 5, 1]);
+    }
 }

@@ -135,7 +135,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
 
 /// The control group that all processes of a task were in, as far as it is known.
 fn cgroup(e: &Explanation, task: &str) -> Option<String> {
-    let of = |process| e.subject.system.processes.cgroup(process);
+    let of = |process| e.facts.operations.cgroup(process);
     let groups: Option<BTreeSet<&str>> = e.facts.operations.processes_of(task).map(of).collect();
     groups.filter(|g| g.len() == 1)?.first().map(|g| g.to_string())
 }
@@ -148,8 +148,8 @@ pub fn tasks_of_cgroup<'a>(e: &'a Explanation, path: &'a str) -> impl Iterator<I
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let in_it = move |task: &str| {
-        let mut groups =
-            e.facts.operations.processes_of(task).map(|p| e.subject.system.processes.cgroup(p)).peekable();
+        let operations = &e.facts.operations;
+        let mut groups = operations.processes_of(task).map(|p| operations.cgroup(p)).peekable();
         groups.peek().is_some() && groups.all(|group| group.is_some_and(is_below))
     };
     e.facts.operations.tasks().filter(move |task| in_it(task))

@@ -5,6 +5,7 @@ use super::kinds::{fs_of, kinds, on, Kind};
 use super::pair::{pairs, Name};
 use super::{Comparison, Difference, Metric, Ranges, Row, Tails};
 use crate::explanation::{Explanation, Trust};
+use causes::MIN_SHARE;
 use ledger::Reason;
 use life::Class;
 use stats::{class_words, Blocks, Distribution, Estimate, Group, Phases, TailTime};
@@ -23,9 +24,8 @@ const NO_RANGE_OF_MEAN: &str = "a few slow operations decide it";
 const TOO_FEW: &str = "too few, or in too few places";
 /// Sizes and depths that differ by more than this are another load.
 const ANOTHER_LOAD: f64 = 1.25;
-/// A kind whose slowest took so much of the time of all slowest is judged, however quick the others of it are.
-const MUCH: f64 = 0.1;
-/// A kind that has a smaller part of the time of all slowest, or of the time of all operations, is not judged.
+/// A kind that has a smaller part of the time of all slowest, or of the time of all operations, is not judged, unless its slowest took what
+/// a cause must have of them ([`MIN_SHARE`]).
 pub(super) const VISIBLE: f64 = 0.02;
 /// A kind of operation matters for the likeness of loads from this share of the operations or bytes of a side
 /// on.
@@ -75,7 +75,7 @@ impl Comparison {
         if sum > 0.0 {
             let of_slowest = |r: &Row| r.weight / sum;
             let visible = |r: &Row, time: f64| {
-                of_slowest(r) >= VISIBLE && time >= VISIBLE * waited || of_slowest(r) >= MUCH
+                of_slowest(r) >= VISIBLE && time >= VISIBLE * waited || of_slowest(r) >= MIN_SHARE
             };
             rows.iter_mut().zip(times).for_each(|(r, time)| r.counts = visible(r, time));
         }

@@ -3,7 +3,8 @@
 use super::print;
 use crate::cli;
 use crate::failure::Failure;
-use clap::Args;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 
 /// Print completions for a shell: `iowhy completions bash > /etc/bash_completion.d/iowhy`.
@@ -17,7 +18,18 @@ impl Completions {
     /// Prints them.
     pub fn run(&self) -> Result<(), Failure> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut cli::plain_command(), "iowhy", &mut text);
+        clap_complete::generate(self.shell, &mut with_names(cli::plain_command()), "iowhy", &mut text);
         print(&String::from_utf8_lossy(&text))
     }
+}
+
+/// With the names that commands know, and check themselves: their errors say more than a list.
+fn with_names(command: Command) -> Command {
+    let causes: Vec<&'static str> = causes::all_pages().map(|(name, ..)| name).collect();
+    let tables: Vec<&'static str> = report::KINDS.iter().map(|kind| kind.name).collect();
+    let one_of =
+        |names: Vec<&'static str>| move |arg: Arg| arg.value_parser(PossibleValuesParser::new(names));
+    command
+        .mut_subcommand("causes", |c| c.mut_arg("name", one_of(causes)))
+        .mut_subcommand("report", |c| c.mut_arg("tables", one_of(tables)))
 }

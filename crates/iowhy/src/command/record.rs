@@ -13,6 +13,9 @@ use std::time::{Duration, SystemTime};
 ///
 /// Ends with COMMAND, after --for, or on Ctrl-C. Needs root and tracefs, no more.
 #[derive(Args)]
+#[command(
+    override_usage = "iowhy record [OPTIONS] [--for TIME]\n       iowhy record [OPTIONS] -- COMMAND..."
+)]
 pub struct Record {
     /// Record for this long: 30s, 5min
     #[arg(long = "for", value_name = "TIME", value_parser = some_time, conflicts_with = "command")]

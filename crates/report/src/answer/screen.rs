@@ -71,7 +71,12 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     page.text(&format!("{name} ({sure}): {title}"), "CAUSE  ", INDENT, rank::CAUSE);
     let (bullet, below) = (format!("{INDENT}- "), format!("{INDENT}  "));
     let victim = a.victims.first().map_or(0, |first| first.group);
-    for (proof, rank) in v.evidence_of(victim).into_iter().zip(rank::PROOFS) {
+    let mut proofs = v.evidence_of(victim);
+    let root = v.root.and_then(|root| e.verdicts.iter().find(|behind| behind.cause == root));
+    if let Some(behind) = root.and_then(|root| root.evidence_of(victim).into_iter().next()) {
+        proofs.insert(proofs.len().min(1), behind);
+    }
+    for (proof, rank) in proofs.into_iter().zip(rank::PROOFS) {
         page.text(&proof.sentence(), &bullet, &below, rank);
     }
     if let Some(text) = a.victims.first().and_then(without) {

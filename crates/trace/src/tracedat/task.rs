@@ -52,6 +52,8 @@ struct Reader {
     /// Read when the first function is to be named.
     symbols: Option<Symbols>,
     functions: FxHashMap<u64, TextId>,
+    /// Of control groups.
+    paths: FxHashMap<Box<[u8]>, TextId>,
     /// By their addresses.
     known_stacks: FxHashMap<Box<[u64]>, TextId>,
     addresses: Vec<u64>,
@@ -70,6 +72,7 @@ impl Tasks {
                 wakings: false,
                 symbols: None,
                 functions: FxHashMap::default(),
+                paths: FxHashMap::default(),
                 known_stacks: FxHashMap::default(),
                 addresses: Vec::new(),
                 texts: 0,
@@ -224,6 +227,10 @@ impl Reader {
                     shares_files: flags & CLONE_FILES != 0,
                 }
             }
+            Plan::Grouped { tid, hierarchy, path } => {
+                let path = self.path(r, r.text(path), batch);
+                What::Grouped { tid: Tid(r.int(tid) as u32), hierarchy: r.int(hierarchy) as u32, path }
+            }
             Plan::Exec => What::Exec,
             Plan::Gone => What::Gone,
         })
@@ -236,6 +243,17 @@ impl Reader {
         let name = self.symbols.as_ref().and_then(|s| s.find(address)).map_or("?", |(name, _)| name);
         let id = define(&mut self.texts, without_suffix(name), r, batch);
         self.functions.insert(address, id);
+        id
+    }
+
+    fn path(&mut self, r: &Record, path: &[u8], batch: &mut Batch) -> TextId {
+        if let Some(id) = self.paths.get(path) {
+            return *id;
+        }
+        let id = define(&mut self.texts, &String::from_utf8_lossy(path), r, batch);
+        if self.paths.len() < MAX_TEXTS {
+            self.paths.insert(path.into(), id);
+        }
         id
     }
 

@@ -13,9 +13,11 @@ use crate::syscall::{Call, Calls};
 use crate::task_event::{is_of_completion, CommitPhase, Completions, Fs, Left, What, NO_FLAGS};
 use units::{DevId, Tid};
 
-/// What an event means; functions by their names, which have no number yet.
+/// What an event means; functions and paths by their names, which have no number yet.
 pub enum Said<'a> {
     What(What),
+    /// A task is put into a control group of a hierarchy.
+    Grouped(Tid, u32, &'a str),
     /// A work item is queued (`false`) or started (`true`): its address, what it runs.
     Work(bool, u64, &'a str),
 }
@@ -57,6 +59,11 @@ pub fn task<'a>(h: &Header<'a>, known: &mut Known) -> Option<Said<'a>> {
                 thread: flags & CLONE_THREAD != 0,
                 shares_files: flags & CLONE_FILES != 0,
             }
+        }
+        "cgroup_attach_task" => {
+            let number = |name| value(rest, name).and_then(|n| n.parse().ok());
+            let path = rest.split_once("dst_path=")?.1.rsplit_once(" pid=")?.0;
+            return Some(Said::Grouped(Tid(number("pid")?), number("dst_root")?, path));
         }
         "sys_enter" => enter(rest, known.calls)?,
         "sys_exit" => {

@@ -3,11 +3,12 @@
 use crate::build::{format, Dat};
 use std::io::Write;
 use trace::tracedat::{self, Order};
-use trace::{Batch, Bytes, DevId, Nanos, Source, Tid, What};
+use trace::{Batch, Bytes, DevId, Nanos, Source, TextId, Tid, What};
 
 const WAKING: u16 = 310;
 const WAKEUP: u16 = 311;
 const DIRECT: u16 = 312;
+const GROUPED: u16 = 313;
 
 fn dat() -> Dat {
     let mut dat = Dat::new(Order::Little, 8, 6);
@@ -19,7 +20,14 @@ fn dat() -> Dat {
         ("loff_t pos", 32, 8, 1),
         ("size_t count", 40, 8, 0),
     ];
+    let grouped = [
+        ("int dst_root", 8, 4, 1),
+        ("int pid", 24, 4, 1),
+        ("__data_loc char[] dst_path", 28, 4, 0),
+        ("__data_loc char[] comm", 32, 4, 0),
+    ];
     dat.formats = vec![
+        ("cgroup", format("cgroup_attach_task", GROUPED, &grouped)),
         ("sched", format("sched_waking", WAKING, &woken)),
         ("sched", format("sched_wakeup", WAKEUP, &woken)),
         ("iomap", format("iomap_dio_rw_begin", DIRECT, &direct)),
@@ -62,4 +70,21 @@ fn direct_io_says_where_in_which_file() {
     let record = [d.common(DIRECT, 7), at.concat(), d.int(65_536, 8), d.int(4096, 8)].concat();
     let direct = What::Direct { dev: DevId::new(8, 17), inode: 12, at: Bytes(65_536), bytes: Bytes(4096) };
     assert_eq!(told(&mut d, vec![record]), [(Nanos(1000), Tid(7), direct)]);
+}
+
+#[test]
+fn who_is_put_into_a_control_group() {
+    let mut d = dat();
+    let joins = |d: &Dat, pid: u32, path: &[u8]| {
+        let at = |from: usize, len: usize| d.int((len << 16 | from) as u64, 4);
+        let places = [at(36, path.len() + 1), at(36 + path.len() + 1, 4)].concat();
+        let numbers = [d.int(7, 4), d.int(1, 4), d.int(99, 8), d.int(pid.into(), 4)].concat();
+        [d.common(GROUPED, 5), numbers, places, path.to_vec(), b"\0fio\0".to_vec()].concat()
+    };
+    let records = vec![joins(&d, 8, b"/a b"), joins(&d, 9, b"/a b"), joins(&d, 9, b"/c")];
+    let all: Vec<What> = told(&mut d, records).into_iter().map(|t| t.2).collect();
+    let grouped = |tid, path| What::Grouped { tid: Tid(tid), hierarchy: 7, path: TextId(path) };
+    let is_text = |what: &What, n| matches!(what, What::Text { id, .. } if *id == TextId(n));
+    assert!(is_text(&all[0], 0) && is_text(&all[3], 1), "{all:?}");
+    assert_eq!((&all[1..3], all[4]), (&[grouped(8, 0), grouped(9, 0)][..], grouped(9, 1)));
 }

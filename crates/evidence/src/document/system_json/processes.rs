@@ -11,6 +11,7 @@ const MOST: usize = 1 << 17;
 impl Processes {
     /// What there was when recording began.
     pub(super) fn add(&mut self, from: &Snapshot) {
+        self.hierarchy = from.processes.as_ref().and_then(|all| all.hierarchy);
         for (pid, process) in from.processes.iter().flat_map(|all| &all.list) {
             let process_tid = Tid(*pid);
             if !process.cgroup.is_empty() && self.groups.len() < MOST {

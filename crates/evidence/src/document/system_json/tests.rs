@@ -100,7 +100,7 @@ fn processes_and_what_they_had_open() {
     let files: Vec<_> = p.files.iter().map(|f| (f.process.0, f.fd, f.inode)).collect();
     assert_eq!(files, [(100, 3, 12)]);
     // Where a process was when recording began; of those that came later, where they were at the end.
-    let groups = [100, 200, 300].map(|pid| p.cgroup(trace::Tid(pid)));
+    let groups = [100, 200, 300].map(|pid| p.groups.get(&trace::Tid(pid)).map(String::as_str));
     assert_eq!(groups, [None, Some("/db.slice"), Some("/late")]);
     let path = |inode| p.path(DevId::new(254, 1), inode);
     assert_eq!((path(12), path(77), path(1)), (Some("/a/wal"), Some("/a/new"), None));

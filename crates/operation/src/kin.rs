@@ -1,0 +1,57 @@
+//! Which process started which, and which have ended, as far as that happened while recording.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use trace::Tid;
+
+/// Processes that are remembered at most, each of both.
+const MAX: usize = 1 << 16;
+
+/// Parents of processes, and processes that are no more.
+#[derive(Debug, Default)]
+pub struct Kin {
+    parents: FxHashMap<Tid, Tid>,
+    ended: FxHashSet<Tid>,
+}
+
+impl Kin {
+    /// The process that started this one.
+    pub fn parent(&self, process: Tid) -> Option<Tid> {
+        self.parents.get(&process).copied()
+    }
+
+    /// Whether a process has ended.
+    pub fn has_ended(&self, process: Tid) -> bool {
+        self.ended.contains(&process)
+    }
+
+    pub(crate) fn born(&mut self, parent: Tid, child: Tid) {
+        self.ended.remove(&child);
+        if self.parents.len() < MAX || self.parents.contains_key(&child) {
+            self.parents.insert(child, parent);
+        }
+    }
+
+    pub(crate) fn ends(&mut self, process: Tid) {
+        if self.ended.len() < MAX {
+            self.ended.insert(process);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_used_again() {
+        let mut kin = Kin::default();
+        kin.born(Tid(1), Tid(7));
+        kin.ends(Tid(7));
+        assert!(kin.has_ended(Tid(7)));
+        kin.born(Tid(2), Tid(7));
+        assert_eq!(
+            (kin.parent(Tid(7)), kin.has_ended(Tid(7)), kin.parent(Tid(1))),
+            (Some(Tid(2)), false, None)
+        );
+    }
+}
