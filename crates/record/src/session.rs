@@ -93,8 +93,8 @@ impl<'a> Session<'a> {
             Some(device) => {
                 let most = memory::most_kept(memory);
                 notes.push(format!(
-                    "the output lies on {device}, which is recorded: the trace stays in memory until the end, \
-                     at most {} MiB",
+                    "the recording would be written to {device}, which is recorded: it stays in memory until the \
+                     end, at most {} MiB",
                     most.0 >> 20
                 ));
                 keep.stay_in_memory();

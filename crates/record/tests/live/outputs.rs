@@ -19,7 +19,7 @@ fn on_the_recorded_device_it_stays_in_memory() {
     );
     let out = ok(private(&script));
     let said = String::from_utf8_lossy(&out.stderr);
-    assert!(said.contains("the trace stays in memory until the end"), "{said}");
+    assert!(said.contains("it stays in memory until the end"), "{said}");
     assert!(!said.contains("trace."), "nothing may be written while recording: {said}");
     let capture = kept.path().join("c");
     let text = report(&capture.join("trace.dat"));

@@ -112,7 +112,7 @@ fn events_that_are_not_there() {
     assert!(said.contains("none of the events that iowhy records"), "{said}");
 }
 
-/// Kept in memory because the output lies on the recorded disk: when that is full, recording ends and the capture is whole.
+/// Kept in memory because the recording lies on the recorded disk: when that is full, recording ends and the capture is whole.
 #[test]
 fn memory_that_is_full() {
     if tracefs().is_none() || !have(&["unshare", "mkfs.ext4", "trace-cmd", "dd", "sed"]) {

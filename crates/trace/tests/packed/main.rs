@@ -21,16 +21,18 @@ struct Temp(PathBuf, #[allow(dead_code)] MutexGuard<'static, ()>);
 
 impl Temp {
     fn new() -> Temp {
-        static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+        // Nobody drops what is static: so it lies where the next run finds it.
+        static FOLDER: OnceLock<PathBuf> = OnceLock::new();
         static ONE: Mutex<()> = Mutex::new(());
         let held = ONE.lock().unwrap_or_else(|e| e.into_inner());
         let folder = FOLDER.get_or_init(|| {
-            let folder = tempfile::tempdir().unwrap();
-            std::fs::create_dir_all(folder.path().join("tmp")).unwrap();
-            std::env::set_var("TMPDIR", folder.path().join("tmp"));
+            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packed");
+            let _ = std::fs::remove_dir_all(&folder);
+            std::fs::create_dir_all(folder.join("tmp")).unwrap();
+            std::env::set_var("TMPDIR", folder.join("tmp"));
             folder
         });
-        Temp(folder.path().join("tmp"), held)
+        Temp(folder.join("tmp"), held)
     }
 
     /// Whether nothing is left in it, nor beside it.
