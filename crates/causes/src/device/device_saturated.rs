@@ -85,9 +85,8 @@ fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> R
     if !is_left(case, slow, outside) {
         return Err(said_before(case, slow, left));
     }
-    if let Some(growth) =
-        growth.filter(|g| !g.grows() && !queues(slow) && !is_too_slow_for_unknown(case, slow))
-    {
+    let takes_as_long = |g: &Growth| !g.grows() && !queues(slow) && !is_too_slow_for_unknown(case, slow);
+    if let Some(growth) = growth.filter(takes_as_long) {
         return Err(growth.told(slow.words()));
     }
     if growth.is_none() && is_side_by_side(slow) && !is_too_slow_for_unknown(case, slow) {
@@ -95,6 +94,15 @@ fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> R
             "{device} serves several requests in parallel: {at_once:.1}",
             device = case.name(slow.on.id),
             at_once = Ratio(at_once(slow))
+        ));
+    }
+    // A large write that is cut waits for its own pieces: that is what it takes, and no queue, where the device has nothing to do meanwhile.
+    let grows = growth.is_some_and(|g| g.grows());
+    if !grows && is_unknown(slow) && slow.on.depth.busy() < MOSTLY {
+        return Err(proof!(
+            "{device} was busy {busy} of the time, and what such requests take alone is not known",
+            device = case.name(slow.on.id),
+            busy = Share(slow.on.depth.busy())
         ));
     }
     if let Some(why) = unknown(case, slow).filter(|_| growth.is_none()) {

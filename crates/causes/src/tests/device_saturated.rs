@@ -45,6 +45,23 @@ fn less_sure_where_only_one_depth_was_seen() {
     assert!(v.missing[0].sentence().contains("record a lighter load"), "{v:?}");
 }
 
+/// A large write that is cut waits for its own pieces: that is what it takes.
+#[test]
+fn who_is_never_alone_on_a_device_that_mostly_rests_is_no_queue_for_certain() {
+    let every = |ms: u64| {
+        let mut story = Story::default();
+        for i in 0..100 {
+            let at = (1000 + ms * i) * MS;
+            // The last is done first: how many are there before it does not matter.
+            for n in 0..8 {
+                story.read(at + n, at + n, at + 2 * (8 - n) * MS);
+            }
+        }
+        story.verdict("device-saturated")
+    };
+    assert!(is_found(&every(20)) && !is_found(&every(60)));
+}
+
 #[test]
 fn a_queue_of_all_is_told_whatever_the_slowest_met() {
     let mut story = Story::default();
