@@ -13,7 +13,7 @@ use crate::operation::{Kind, Operation};
 use crate::processes::Processes;
 use crate::stretch::{State, Stretch};
 use life::Names;
-use trace::{Call, DevId, Fs, Left, Nanos, TaskEvent, Tid};
+use trace::{Call, DevId, Fs, Left, Nanos, TaskEvent, TextId, Tid};
 
 /// What tasks have open, and the calls that they are in (which [`History`] keeps with its threads).
 #[derive(Debug, Default)]
@@ -158,6 +158,11 @@ impl Calls {
             h.groups.born(parent, tid);
             h.kin.born(parent, tid);
         }
+    }
+
+    /// A task's process is put into a control group.
+    pub fn grouped(&mut self, h: &mut History, tid: Tid, hierarchy: u32, path: TextId) {
+        h.groups.joins(self.processes.of(tid), hierarchy, path, &h.texts);
     }
 
     /// A task runs another program.

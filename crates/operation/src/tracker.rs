@@ -304,9 +304,7 @@ impl OperationTracker {
                 }
             }
             What::Born { tid, thread, shares_files } => self.calls.born(h, e, tid, thread, shares_files),
-            What::Grouped { tid, hierarchy, path } => {
-                h.groups.joins(self.calls.processes.of(tid), hierarchy, path, &h.texts)
-            }
+            What::Grouped { tid, hierarchy, path } => self.calls.grouped(h, tid, hierarchy, path),
             What::Exec => self.calls.exec(e),
             What::Gone => self.calls.gone(h, e),
             What::Text { .. } | What::Lost { .. } | What::Stack(_) | What::Completions(_) => {}

@@ -207,15 +207,16 @@ impl Operations {
 
     fn note_process(&mut self, o: &Operation, names: &Names, history: &History) {
         let (process, name) = (o.process.unwrap_or(o.tid), names.text(o.task));
-        let path = history.groups.of(process).filter(|_| !self.cgroups.contains_key(&process));
-        if let Some(path) = path.filter(|_| self.cgroups.len() < MOST_IN_CGROUPS) {
-            self.cgroups.insert(process, path.into());
-        }
         let has_room = self.processes.len() < MAX_GROUPS;
-        match self.processes.get_mut(name) {
-            Some(all) if all.len() < MOST_PROCESSES => drop(all.insert(process)),
-            None if has_room => drop(self.processes.insert(name.into(), BTreeSet::from([process]))),
-            _ => {}
+        let is_new = match self.processes.get_mut(name) {
+            Some(all) if all.len() < MOST_PROCESSES => all.insert(process),
+            None if has_room => self.processes.insert(name.into(), BTreeSet::from([process])).is_none(),
+            _ => false,
+        };
+        // Under another name it may be known already: what it was in first holds.
+        let has_room = is_new && self.cgroups.len() < MOST_IN_CGROUPS;
+        if let Some(path) = history.groups.of(process).filter(|_| has_room) {
+            self.cgroups.entry(process).or_insert_with(|| path.into());
         }
     }
 

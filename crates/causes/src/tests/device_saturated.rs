@@ -18,6 +18,16 @@ fn crowd(story: &mut Story, at_ms: u64, reads: u64) {
     }
 }
 
+/// Some alone, then 200 times eight at once.
+fn crowds() -> Story {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 100);
+    for i in 0..200 {
+        crowd(&mut story, 1000 + 20 * i, 8);
+    }
+    story
+}
+
 #[test]
 fn found_where_requests_stand_in_line() {
     let mut story = Story::default();
@@ -64,11 +74,7 @@ fn who_is_never_alone_on_a_device_that_mostly_rests_is_no_queue_for_certain() {
 
 #[test]
 fn a_queue_of_all_is_told_whatever_the_slowest_met() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 100);
-    for i in 0..200 {
-        crowd(&mut story, 1000 + 20 * i, 8);
-    }
+    let mut story = crowds();
     for i in 0..25 {
         let at = (6000 + 200 * i) * MS;
         story.discard(at, at + 90 * MS);
@@ -81,11 +87,7 @@ fn a_queue_of_all_is_told_whatever_the_slowest_met() {
 /// Of what most reads take less than half is the queue, of what they lose all; the slowest are behind somebody else.
 #[test]
 fn a_queue_of_most_that_was_lost_is_told_whatever_the_slowest_met() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 100);
-    for i in 0..200 {
-        crowd(&mut story, 1000 + 20 * i, 8);
-    }
+    let story = crowds();
     let mut told = Told::default();
     let (own, others) = (told.holder(READER, Io::Read), told.holder("tar", Io::Read));
     let ms = |ms: u64| Nanos(ms * 1_000_000);

@@ -219,14 +219,7 @@ impl Reader {
             Plan::RingComplete { request, result } => {
                 What::RingComplete { request: r.int(request), result: r.int(result) as i32 as i64 }
             }
-            Plan::Born { tid, flags } => {
-                let flags = r.int(flags);
-                What::Born {
-                    tid: Tid(r.int(tid) as u32),
-                    thread: flags & CLONE_THREAD != 0,
-                    shares_files: flags & CLONE_FILES != 0,
-                }
-            }
+            Plan::Born { tid, flags } => born(Tid(r.int(tid) as u32), r.int(flags)),
             Plan::Grouped { tid, hierarchy, path } => {
                 let path = self.path(r, r.text(path), batch);
                 What::Grouped { tid: Tid(r.int(tid) as u32), hierarchy: r.int(hierarchy) as u32, path }
@@ -273,6 +266,11 @@ impl Reader {
         }
         id
     }
+}
+
+/// What `clone_flags` say of a new task.
+fn born(tid: Tid, flags: u64) -> What {
+    What::Born { tid, thread: flags & CLONE_THREAD != 0, shares_files: flags & CLONE_FILES != 0 }
 }
 
 /// Why a task left, from `prev_state` (include/trace/events/sched.h, `__trace_sched_switch_state`): 0 and 0x100 for
