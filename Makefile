@@ -12,7 +12,8 @@
 # make lab-vm-checkup                checkups there with md raid5 below (10 min)
 # make away SEED=N [CONDITIONS=60]  as root: real applications under conditions drawn from a seed, recorded, run again without one
 #                                   thing after the other, and judged (about 70 s a condition; goes on where it stopped)
-# make away-vm SEED=N [CONDITIONS=12]  the same in a virtual machine, recorded by blktrace; as root, for the data of the applications
+# make away-vm SEED=N [CONDITIONS=12] [SUITE=bullseye]  the same in a virtual machine, of this or another suite's kernel, where blktrace
+#                                   records as well; as root, for the data of the applications
 # make bench [CAPTURE=DIR] [TRACE=DIR]  iowhy beside blkparse and btt, and beside trace-cmd report; writes docs/benchmarks.md
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-goals                  a capture of 5 MB, and long streams in a pipe; into the same (3 GB meanwhile)
@@ -122,10 +123,10 @@ away: toolchain
 	$(TARGET)/quick/lab away-judge --iowhy $(QUICK) $(TARGET)/away/SEED-$(SEED)
 
 away-vm: toolchain
-	@test -n '$(SEED)' || { echo 'usage: make away-vm SEED=N [CONDITIONS=12]' >&2; exit 2; }
-	lab/machine/make $(TARGET)/lab-vm
+	@test -n '$(SEED)' || { echo 'usage: make away-vm SEED=N [CONDITIONS=12] [SUITE=bullseye]' >&2; exit 2; }
+	lab/machine/make $(or $(SUITE:%=$(TARGET)/lab-kernels/%),$(TARGET)/lab-vm) $(SUITE)
 	$(CARGO) build --profile quick --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
-	$(TARGET)/quick/lab away --machine $(TARGET)/lab-vm --seed $(SEED) --conditions $(or $(CONDITIONS),12) --out $(TARGET)/away-vm
+	$(TARGET)/quick/lab away --machine $(or $(SUITE:%=$(TARGET)/lab-kernels/%),$(TARGET)/lab-vm) --seed $(SEED) --conditions $(or $(CONDITIONS),12) --out $(TARGET)/away-vm
 	$(TARGET)/quick/lab away-judge --iowhy $(QUICK) $(TARGET)/away-vm/SEED-$(SEED)
 
 bench: release

@@ -39,8 +39,8 @@ impl Target {
         let operations = &case.facts.operations;
         let known: Vec<Tid> = operations.processes_of(task).collect();
         let ended = known.iter().filter(|p| operations.has_ended(**p)).count();
-        let starter = starter(case, task).filter(|(pid, _)| !operations.has_ended(*pid));
-        match starter {
+        let parent = parent(case, task).filter(|(pid, _)| !operations.has_ended(*pid));
+        match parent {
             // Of commands that are started again and again the last may still run.
             Some((pid, name)) if 2 * ended > known.len() => {
                 let times = counted(known.len() as u64, "time", "times");
@@ -74,9 +74,9 @@ impl Target {
 }
 
 /// The one process that started all processes of a task while recording, and what it is called.
-pub(crate) fn starter<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
+pub(crate) fn parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
     let operations = &case.facts.operations;
-    let mut all = operations.processes_of(task).map(|process| operations.starter(process));
+    let mut all = operations.processes_of(task).map(|process| operations.parent(process));
     let first = all.next()??;
     let is_somebody = first.0 != FIRST && first.1 != RECORDER && first.1 != "?";
     (is_somebody && all.all(|other| other == Some(first))).then_some(first)

@@ -2,7 +2,7 @@
 //! process a thread is of, which files were open when it began.
 
 use evidence::System;
-use operation::{Below, Known, KnownFile, KnownGroups};
+use operation::{Below, Known, KnownCgroups, KnownFile};
 use std::collections::BTreeMap;
 use trace::{DevId, Fs};
 
@@ -23,7 +23,7 @@ pub fn known(system: &System) -> Known {
     Known {
         below: system.placed().into_iter().map(below).collect(),
         processes: system.processes.threads.iter().map(|(tid, process)| (*tid, *process)).collect(),
-        groups: KnownGroups {
+        cgroups: KnownCgroups {
             hierarchy: system.processes.hierarchy.unwrap_or(0),
             of: system.processes.groups.iter().map(|(process, path)| (*process, path.clone())).collect(),
         },

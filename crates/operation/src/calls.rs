@@ -155,14 +155,14 @@ impl Calls {
         if !is_thread {
             let parent = self.processes.of(e.tid);
             self.files.forked(parent, tid, shares_files, e.time);
-            h.groups.born(parent, tid);
-            h.kin.born(parent, tid);
+            h.cgroups.born(parent, tid);
+            h.process_tree.born(parent, tid);
         }
     }
 
     /// A task's process is put into a control group.
-    pub fn grouped(&mut self, h: &mut History, tid: Tid, hierarchy: u32, path: TextId) {
-        h.groups.joins(self.processes.of(tid), hierarchy, path, &h.texts);
+    pub fn joins_cgroup(&mut self, h: &mut History, tid: Tid, hierarchy: u32, path: TextId) {
+        h.cgroups.joins(self.processes.of(tid), hierarchy, path, &h.texts);
     }
 
     /// A task runs another program.
@@ -174,7 +174,7 @@ impl Calls {
     pub fn gone(&mut self, h: &mut History, e: &TaskEvent) {
         // The first thread has the process's number.
         if self.processes.of(e.tid) == e.tid {
-            h.kin.ends(e.tid);
+            h.process_tree.ends(e.tid);
         }
         self.processes.gone(e.tid);
         self.files.forget(e.tid);

@@ -1,9 +1,9 @@
 //! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
 
 use crate::freed::Freed;
-use crate::kin::Kin;
 use crate::known::Known;
 use crate::observer::Listener;
+use crate::process_tree::ProcessTree;
 use crate::scope::{Scope, Scoped};
 use crate::softirq::Softirqs;
 use crate::tracker::OperationTracker;
@@ -64,7 +64,7 @@ impl Follow {
                 _ => {}
             }
             self.operations.task(task, batch, self.lives.names(), to.observer());
-            if let (Some(scope), What::Born { tid, .. } | What::Grouped { tid, .. }) =
+            if let (Some(scope), What::Born { tid, .. } | What::CgroupAttach { tid, .. }) =
                 (&self.scope, task.what)
             {
                 scope.is_in(tid, self.operations.group(tid));
@@ -103,8 +103,8 @@ impl Follow {
     }
 
     /// Which process started which, and which have ended.
-    pub fn kin(&self) -> &Kin {
-        &self.operations.history().kin
+    pub fn process_tree(&self) -> &ProcessTree {
+        &self.operations.history().process_tree
     }
 
     /// Names of tasks as of the last event.

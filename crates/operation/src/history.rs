@@ -3,12 +3,12 @@
 //! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`]
 //! stretches; an operation older than that has the rest of its time `unexplained`.
 
+use crate::cgroups::Cgroups;
 use crate::file_systems::FileSystems;
 use crate::freed::Freed;
-use crate::groups::Groups;
-use crate::kin::Kin;
 use crate::known::Below;
 use crate::open_call::OpenCall;
+use crate::process_tree::ProcessTree;
 use crate::served::{Done, Entry, Served};
 use crate::texts::Texts;
 use crate::thread::Thread;
@@ -46,9 +46,9 @@ pub struct History {
     /// Files whose inode numbers may have been used again.
     pub freed: Freed,
     /// Control groups of processes.
-    pub groups: Groups,
+    pub cgroups: Cgroups,
     /// Who started whom, and who has ended.
-    pub kin: Kin,
+    pub process_tree: ProcessTree,
     /// Whether calls that have nothing to do with storage were seen: then all are recorded.
     pub(crate) sees_all_calls: bool,
     /// Whether the recording says where in the kernel tasks sleep.

@@ -10,7 +10,7 @@ pub struct Known {
     /// (thread, its process), from `/proc`.
     pub processes: Vec<(Tid, Tid)>,
     /// In which control groups processes were.
-    pub groups: KnownGroups,
+    pub cgroups: KnownCgroups,
     /// Files that were open when recording began.
     pub files: Vec<KnownFile>,
     /// (partition, its disk).
@@ -23,7 +23,7 @@ pub struct Known {
 
 /// In which control groups processes were when recording began.
 #[derive(Clone, Debug, Default)]
-pub struct KnownGroups {
+pub struct KnownCgroups {
     /// The number of their hierarchy in `/proc/PID/cgroup`; 0 is version 2.
     pub hierarchy: u32,
     /// (process, path below the hierarchy's root).

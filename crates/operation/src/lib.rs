@@ -48,10 +48,10 @@ mod builder;
 mod account;
 
 // What is known of files, devices and processes.
+mod cgroups;
 mod descriptors;
 mod extents;
 mod file_systems;
-mod groups;
 mod sent;
 mod served;
 
@@ -59,10 +59,10 @@ mod served;
 mod asking;
 mod files;
 mod freed;
-mod kin;
 mod known;
 mod open_call;
 mod operation;
+mod process_tree;
 mod processes;
 mod softirq;
 mod stretch;
@@ -76,15 +76,15 @@ mod wait;
 
 pub use account::{Account, Node, Part, Waits, Wakeup};
 pub use asking::{Asking, By};
+pub use cgroups::Cgroups;
 pub use contention::{contenders, flushing, runners, served_by, Contender};
 pub use follow::Follow;
 pub use freed::Freed;
-pub use groups::Groups;
 pub use history::History;
-pub use kin::Kin;
-pub use known::{Below, Known, KnownFile, KnownGroups};
+pub use known::{Below, Known, KnownCgroups, KnownFile};
 pub use observer::{Listener, OperationObserver, Outside};
 pub use operation::{Kind, Operation};
+pub use process_tree::ProcessTree;
 pub use scope::{called, Called, NotThere, Scope};
 pub use served::{Done, Entry, Served};
 pub use stretch::{State, Step, Stretch, Wake, Work};

@@ -48,7 +48,7 @@ struct State {
     called: Box<dyn Called>,
     devices: FxHashMap<DevId, [bool; 2]>,
     /// Control groups of tasks that began, or moved, while recording.
-    groups: FxHashMap<Tid, String>,
+    cgroups: FxHashMap<Tid, String>,
     /// By [`By`]: names met, and whether a wanted one was among them.
     seen: [BTreeSet<String>; By::ALL.len()],
     met: [bool; By::ALL.len()],
@@ -69,8 +69,8 @@ pub struct NotThere {
 impl Scope {
     /// A question; `None` if it is about everything.
     pub fn of(asking: Asking, called: Box<dyn Called>) -> Option<Scope> {
-        let (devices, groups, seen, met, matched) = Default::default();
-        let state = State { called, devices, groups, seen, met, matched };
+        let (devices, cgroups, seen, met, matched) = Default::default();
+        let state = State { called, devices, cgroups, seen, met, matched };
         (!asking.is_all()).then(|| Scope { asking, state: Arc::new(Mutex::new(state)) })
     }
 
@@ -121,8 +121,8 @@ impl Scope {
     pub(crate) fn is_in(&self, tid: Tid, group: Option<&str>) {
         if let Some(group) = group.filter(|_| !self.asking.of(By::Cgroup).is_empty()) {
             let mut state = self.lock();
-            if state.groups.len() < MOST_TASKS || state.groups.contains_key(&tid) {
-                state.groups.insert(tid, group.to_string());
+            if state.cgroups.len() < MOST_TASKS || state.cgroups.contains_key(&tid) {
+                state.cgroups.insert(tid, group.to_string());
             }
         }
     }
@@ -192,7 +192,7 @@ impl State {
             return holds;
         }
         let process = process.or_else(|| self.called.process(tid)).unwrap_or(tid);
-        let met = self.groups.get(&process).or_else(|| self.groups.get(&tid)).cloned();
+        let met = self.cgroups.get(&process).or_else(|| self.cgroups.get(&tid)).cloned();
         let group = met.or_else(|| self.called.cgroup(process));
         holds &= self.is(asking, By::Pid, || vec![process.0.to_string(), tid.0.to_string()]);
         holds & self.is(asking, By::Cgroup, || group.into_iter().collect())

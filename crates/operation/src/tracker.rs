@@ -57,13 +57,13 @@ impl OperationTracker {
 
     /// The control group of a task's process.
     pub(crate) fn group(&self, tid: Tid) -> Option<&str> {
-        self.history.groups.of(self.calls.processes.of(tid))
+        self.history.cgroups.of(self.calls.processes.of(tid))
     }
 
     /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, mut known: Known) {
         self.history.file_systems.knows(&known);
-        self.history.groups.knows(std::mem::take(&mut known.groups));
+        self.history.cgroups.knows(std::mem::take(&mut known.cgroups));
         self.history.below.append(&mut known.below);
         self.history.below.sort_unstable();
         self.calls.knows(known);
@@ -304,7 +304,7 @@ impl OperationTracker {
                 }
             }
             What::Born { tid, thread, shares_files } => self.calls.born(h, e, tid, thread, shares_files),
-            What::Grouped { tid, hierarchy, path } => self.calls.grouped(h, tid, hierarchy, path),
+            What::CgroupAttach { tid, hierarchy, path } => self.calls.joins_cgroup(h, tid, hierarchy, path),
             What::Exec => self.calls.exec(e),
             What::Gone => self.calls.gone(h, e),
             What::Text { .. } | What::Lost { .. } | What::Stack(_) | What::Completions(_) => {}

@@ -84,7 +84,7 @@ fn what() -> impl Strategy<Value = What> {
         1 => (0u32..6, any::<bool>(), any::<bool>())
             .prop_map(|(tid, thread, shares_files)| What::Born { tid: Tid(tid), thread, shares_files }),
         1 => (0u32..6, 0u32..2).prop_map(|(tid, hierarchy)| {
-            What::Grouped { tid: Tid(tid), hierarchy, path: TextId(0) }
+            What::CgroupAttach { tid: Tid(tid), hierarchy, path: TextId(0) }
         }),
         1 => Just(What::Exec),
         1 => Just(What::WritebackEnd),

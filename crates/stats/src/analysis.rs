@@ -191,7 +191,7 @@ impl Analysis {
             all.left_out += of_tasks.left_out;
         }
         operations.freed = self.follow.freed().clone();
-        operations.note_kin(self.follow.kin(), self.follow.names());
+        operations.note_parents(self.follow.process_tree(), self.follow.names());
         let traffic = flow.take_devices();
         let Served { devices: served, cells, waits, .. } = self.served;
         let (mut devices, mut which) = devices.merge(served);

@@ -8,7 +8,7 @@ use crate::distribution::Distribution;
 use crate::kept::Kept;
 use life::{Names, Request};
 use operation::{
-    Account, Freed, History, Kin, Kind, Operation, OperationObserver, Outside, Purpose, SentFor,
+    Account, Freed, History, Kind, Operation, OperationObserver, Outside, ProcessTree, Purpose, SentFor,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, DevId, Fs, Nanos, Tid};
@@ -139,7 +139,7 @@ pub struct Operations {
     /// Control groups of these.
     cgroups: BTreeMap<Tid, Box<str>>,
     /// Who started these while recording.
-    starters: BTreeMap<Tid, (Tid, Box<str>)>,
+    parents: BTreeMap<Tid, (Tid, Box<str>)>,
     /// Those of these, and of who started them, that have ended.
     ended: BTreeSet<Tid>,
     /// Calls that had nothing to do with storage: pipes, sockets, terminals.
@@ -185,8 +185,8 @@ impl Operations {
     }
 
     /// The process that started this one while recording, and what it is called.
-    pub fn starter(&self, process: Tid) -> Option<(Tid, &str)> {
-        self.starters.get(&process).map(|(parent, name)| (*parent, &**name))
+    pub fn parent(&self, process: Tid) -> Option<(Tid, &str)> {
+        self.parents.get(&process).map(|(parent, name)| (*parent, &**name))
     }
 
     /// Whether a process ended while recording.
@@ -195,12 +195,12 @@ impl Operations {
     }
 
     /// At the end of a recording.
-    pub(crate) fn note_kin(&mut self, kin: &Kin, names: &Names) {
+    pub(crate) fn note_parents(&mut self, tree: &ProcessTree, names: &Names) {
         for process in self.processes.values().flatten().copied() {
-            let parent = kin.parent(process);
-            self.ended.extend([Some(process), parent].into_iter().flatten().filter(|p| kin.has_ended(*p)));
+            let parent = tree.parent(process);
+            self.ended.extend([Some(process), parent].into_iter().flatten().filter(|p| tree.has_ended(*p)));
             if let Some(parent) = parent {
-                self.starters.insert(process, (parent, names.text(names.of(parent)).into()));
+                self.parents.insert(process, (parent, names.text(names.of(parent)).into()));
             }
         }
     }
@@ -215,7 +215,7 @@ impl Operations {
         };
         // Under another name it may be known already: what it was in first holds.
         let has_room = is_new && self.cgroups.len() < MOST_IN_CGROUPS;
-        if let Some(path) = history.groups.of(process).filter(|_| has_room) {
+        if let Some(path) = history.cgroups.of(process).filter(|_| has_room) {
             self.cgroups.entry(process).or_insert_with(|| path.into());
         }
     }

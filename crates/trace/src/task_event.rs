@@ -284,7 +284,7 @@ pub enum What {
         shares_files: bool,
     },
     /// A task is put into a control group (`cgroup_attach_task`).
-    Grouped {
+    CgroupAttach {
         /// Which: of a process all of whose threads are moved, only the first is told.
         tid: Tid,
         /// In which hierarchy, by the number in `/proc/PID/cgroup`: 0 is version 2.

@@ -192,7 +192,7 @@ fn who_is_put_into_a_control_group() {
     let (_, tasks, _) = all(&mut text(line.as_bytes()));
     let [told, joins] = &tasks[..] else { panic!("{tasks:?}") };
     let What::Text { id: path, .. } = told.what else { panic!("{told:?}") };
-    assert_eq!(joins.what, What::Grouped { tid: Tid(8), hierarchy: 7, path });
+    assert_eq!(joins.what, What::CgroupAttach { tid: Tid(8), hierarchy: 7, path });
 }
 
 /// Lines of a stack within programs are no events, and not what was waited for.

@@ -37,7 +37,7 @@ pub fn draw(rig: &Rig, seed: u64, count: u64, folder: &Path) -> Outcome {
         // What was written down stays, whatever the catalogue has become.
         let mut c = Condition::drawn(&catalogue, seed, number);
         if rig.machine.is_some() {
-            c.recorded.by_blktrace();
+            c.recorded.in_a_machine();
         }
         let path = folder.join(format!("{}.condition.json", c.name));
         match std::fs::read(&path) {
@@ -104,7 +104,8 @@ fn condition(rig: &Rig, catalogue: &Catalogue, c: &Condition, capture: &Path) ->
     let runs = Reruns { catalogue, c, mean: &mean };
     let (reruns, alone, helps) = runs.made(&mut baseline)?;
     let sharing = runs.without_sharing(&helps)?;
-    let (helps, undecided) = match decided(&baseline, &reruns, helps, sharing) {
+    let over_before = c.over_before_neighbours(operations);
+    let (helps, undecided) = match decided(&baseline, &reruns, helps, sharing, over_before) {
         Ok(helps) => (helps, None),
         Err(why) => (vec![], Some(why)),
     };

@@ -43,10 +43,12 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// In a virtual machine, whose kernel lets blktrace record; it knows only the disk.
-    pub fn by_blktrace(&mut self) {
-        self.detail = "blktrace".into();
-        self.whole_machine = false;
+    /// In a virtual machine, whose kernel lets blktrace record: there that is what records requests alone. It knows only the disk.
+    pub fn in_a_machine(&mut self) {
+        if self.only_blocks() {
+            self.detail = "blktrace".into();
+            self.whole_machine = false;
+        }
     }
 
     /// Whether it has nothing but requests: kernel threads may stand for who waits.
@@ -160,6 +162,12 @@ impl Condition {
             wbt: c.share() < 0.7,
             recorded,
         }
+    }
+
+    /// How long, in microseconds, each of so many operations takes in a run that ends as its neighbours begin; nothing where these come first.
+    pub fn over_before_neighbours(&self, operations: u64) -> Option<f64> {
+        let late = !self.neighbours.is_empty() && self.neighbours_begin > 0.0;
+        late.then(|| self.neighbours_begin * 1e6 * f64::from(self.clients) / operations.max(1) as f64)
     }
 
     /// Everything that can be taken away, the whole disk left for the end.

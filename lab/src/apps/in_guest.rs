@@ -18,7 +18,7 @@ const BESIDES: u64 = 60;
 const READY: &str = r#"
 set -eu
 mount -t tracefs trace /sys/kernel/tracing; mount -t debugfs debug /sys/kernel/debug
-for module in fuse loop ext4 xfs bfq mq-deadline kyber-iosched; do chroot /proc/1/root modprobe $module || true; done
+for module in fuse loop ext4 xfs btrfs bfq mq-deadline kyber-iosched; do chroot /proc/1/root modprobe $module || true; done
 mount -t tmpfs groups /sys/fs/cgroup
 for kind in blkio memory; do mkdir /sys/fs/cgroup/$kind; mount -t cgroup -o $kind $kind /sys/fs/cgroup/$kind || true; done
 mkdir /tmp/making; export DIR=/tmp/making

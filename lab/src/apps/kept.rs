@@ -47,6 +47,9 @@ mod tests {
     /// From this seed on a client less counts only where the work is done as soon.
     const AS_SOON: u64 = 27;
 
+    /// From this seed on a run that is over before the neighbours begin decides nothing.
+    const MET_NEIGHBOURS: u64 = 40;
+
     /// What is said to help follows from the runs that are told, by the rule as it stands.
     #[test]
     fn what_helps_follows_from_the_runs() {
@@ -77,7 +80,10 @@ mod tests {
                         helping(&truth.baseline, &single().collect::<Vec<_>>(), clients)
                     }
                 };
-                let helps = decided(&truth.baseline, &truth.reruns, helps, truth.sharing);
+                let c = &truth.condition;
+                let over_before = c.over_before_neighbours(truth.baseline.operations);
+                let over_before = over_before.filter(|_| seed >= MET_NEIGHBOURS);
+                let helps = decided(&truth.baseline, &truth.reruns, helps, truth.sharing, over_before);
                 assert_eq!(helps.is_err(), truth.undecided.is_some(), "{name}");
                 let mut helps = helps.unwrap_or_default();
                 if seed < MORE_THAN_BEST && !truth.helps.contains(&Thing::Depth) {

@@ -157,6 +157,15 @@ impl Rig {
         reported(&left)
     }
 
+    /// Options of mkfs: what this machine's kernel mounts, the oldest kernel of a virtual one may not.
+    fn old_kernels(&self, fs: &str) -> &'static str {
+        match fs {
+            "ext4" if self.machine.is_some() => "-O ^orphan_file",
+            "xfs" if self.machine.is_some() => "-i nrext64=0",
+            _ => "",
+        }
+    }
+
     fn pace(&self) -> &'static Pace {
         if self.machine.is_some() {
             &EMULATED
@@ -188,7 +197,7 @@ impl Rig {
             ("SEED", (c.seed % 100_000).to_string().into()),
             ("SIZE", SIZE.into()),
             ("FS", c.fs.clone().into()),
-            ("MKFS", "".into()),
+            ("MKFS", self.old_kernels(&c.fs).into()),
             ("MOUNT", c.mount.clone().into()),
             ("DISK", options.join(" ").into()),
             ("ROTATIONAL", rotational.into()),

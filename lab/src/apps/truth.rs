@@ -155,17 +155,36 @@ pub fn enough(baseline: &Baseline, everything: f64, alone: &[Rerun]) -> Helps {
     }
 }
 
-/// What helps, if most of it is the disk's doing, and if it shows in what was recorded.
-pub fn decided(baseline: &Baseline, reruns: &[Rerun], helps: Helps, sharing: Option<f64>) -> Helps {
+/// What helps, if most of it is the disk's doing, if it shows in what was recorded, and if neighbours were there: operations quicker than
+/// `over_before` are all over before these begin.
+pub fn decided(
+    baseline: &Baseline,
+    reruns: &[Rerun],
+    helps: Helps,
+    sharing: Option<f64>,
+    over_before: Option<f64>,
+) -> Helps {
     let helps = helps?;
     if helps.is_empty() {
         return Ok(helps);
     }
+    met_neighbours(reruns, &helps, over_before.unwrap_or(0.0))?;
     let counts = |r: &&Rerun| helps.contains(&r.without) || r.without == Thing::Everything;
     let without = reruns.iter().filter(counts).map(|r| r.mean).fold(f64::INFINITY, f64::min);
     sharing.map_or(Ok(()), |mean| by_the_disk(baseline, without, mean))?;
     baseline.window.map_or(Ok(()), |mean| was_recorded(baseline, without, mean))?;
     Ok(helps)
+}
+
+/// A run without something else than neighbours that ended before these began was also one without them: it does not say which of both helps.
+fn met_neighbours(reruns: &[Rerun], helps: &[Thing], over_before: f64) -> Result<(), String> {
+    let is_of_neighbours =
+        |thing: &Thing| matches!(thing, Thing::Neighbour(_) | Thing::Neighbours | Thing::Everything);
+    let counts = |r: &&Rerun| helps.contains(&r.without) && !is_of_neighbours(&r.without);
+    match reruns.iter().filter(counts).find(|r| r.mean < over_before) {
+        Some(r) => Err(format!("the run without {} was over before the neighbours began", r.without)),
+        None => Ok(()),
+    }
 }
 
 /// Of what is saved without neighbours this share must be saved by another disk.
@@ -235,9 +254,21 @@ mod tests {
         };
         let copy = Thing::Neighbour("copy".into());
         let (reruns, helps) = ([without(copy.clone(), 42.0)], vec![copy]);
-        let told = |sharing| decided(&quiet, &reruns, Ok(helps.clone()), sharing);
+        let told = |sharing| decided(&quiet, &reruns, Ok(helps.clone()), sharing, None);
         assert_eq!((told(None), told(Some(72.0))), (Ok(helps.clone()), Ok(helps.clone())));
         assert!(told(Some(73.0)).is_err());
+    }
+
+    #[test]
+    fn a_run_that_is_over_before_the_neighbours_begin_decides_nothing() {
+        let baseline =
+            Baseline { recorded: 100.0, repeats: vec![100.0], operations: 10_000, ..Baseline::default() };
+        let told = |thing: Thing, over_before| {
+            decided(&baseline, &[without(thing.clone(), 10.0)], Ok(vec![thing]), None, over_before).is_ok()
+        };
+        let limit = || Thing::Setting("group-iops".into());
+        assert_eq!([None, Some(9.0), Some(11.0)].map(|over| told(limit(), over)), [true, true, false]);
+        assert!(told(Thing::Neighbour("copy".into()), Some(11.0)));
     }
 
     #[test]
@@ -252,7 +283,7 @@ mod tests {
                 window,
                 emulated: false,
             };
-            decided(&baseline, &reruns, Ok(vec![copy.clone()]), None).is_ok()
+            decided(&baseline, &reruns, Ok(vec![copy.clone()]), None, None).is_ok()
         };
         assert_eq!([None, Some(60.0), Some(59.0)].map(told), [true, true, false], "20 us, as any disk takes");
     }

@@ -15,7 +15,7 @@ use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
-use crate::target::{service, starter, Target};
+use crate::target::{parent, service, Target};
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
@@ -186,7 +186,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nano
         whole,
         name
     ));
-    let Some((pid, by)) = starter(case, task) else { return v };
+    let Some((pid, by)) = parent(case, task) else { return v };
     let by = format!("{by} (PID {})", pid.0);
     v.because(match case.facts.operations.processes_of(task).count() as u64 {
         1 => proof!("{by} started {task}", by, task),

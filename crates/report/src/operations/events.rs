@@ -280,7 +280,7 @@ fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> 
         What::RingComplete { result, .. } => format!("io_uring: completes, {result}"),
         What::Born { tid, thread: true, .. } => format!("starts the thread {}", tid.0),
         What::Born { tid, .. } => format!("starts the process {}", tid.0),
-        What::Grouped { tid, .. } => format!("puts {} into a control group", tid.0),
+        What::CgroupAttach { tid, .. } => format!("puts {} into a control group", tid.0),
         What::Completions(Completions::Wanted) => "asks for the interrupt that completes requests".into(),
         What::Completions(Completions::Begin) => "is interrupted to complete requests".into(),
         What::Completions(Completions::End) => "goes on".into(),

@@ -220,9 +220,9 @@ impl Reader {
                 What::RingComplete { request: r.int(request), result: r.int(result) as i32 as i64 }
             }
             Plan::Born { tid, flags } => born(Tid(r.int(tid) as u32), r.int(flags)),
-            Plan::Grouped { tid, hierarchy, path } => {
+            Plan::CgroupAttach { tid, hierarchy, path } => {
                 let path = self.path(r, r.text(path), batch);
-                What::Grouped { tid: Tid(r.int(tid) as u32), hierarchy: r.int(hierarchy) as u32, path }
+                What::CgroupAttach { tid: Tid(r.int(tid) as u32), hierarchy: r.int(hierarchy) as u32, path }
             }
             Plan::Exec => What::Exec,
             Plan::Gone => What::Gone,

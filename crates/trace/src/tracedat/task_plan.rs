@@ -28,7 +28,7 @@ pub(super) enum Plan {
     RingSubmit { request: Slot, opcode: Slot },
     RingComplete { request: Slot, result: Slot },
     Born { tid: Slot, flags: Slot },
-    Grouped { tid: Slot, hierarchy: Slot, path: Slot },
+    CgroupAttach { tid: Slot, hierarchy: Slot, path: Slot },
     Exec,
     Gone,
 }
@@ -48,7 +48,7 @@ impl Plan {
             ("sched", "sched_process_exec") => Plan::Exec,
             ("task", "task_newtask") => Plan::Born { tid: slot("pid"), flags: slot("clone_flags") },
             ("cgroup", "cgroup_attach_task") => {
-                Plan::Grouped { tid: slot("pid"), hierarchy: slot("dst_root"), path: slot("dst_path") }
+                Plan::CgroupAttach { tid: slot("pid"), hierarchy: slot("dst_root"), path: slot("dst_path") }
             }
             ("workqueue", "workqueue_queue_work") => {
                 Plan::WorkQueued { work: slot("work"), function: slot("function") }

@@ -17,7 +17,7 @@ use units::{DevId, Tid};
 pub enum Said<'a> {
     What(What),
     /// A task is put into a control group of a hierarchy.
-    Grouped(Tid, u32, &'a str),
+    CgroupAttach(Tid, u32, &'a str),
     /// A work item is queued (`false`) or started (`true`): its address, what it runs.
     Work(bool, u64, &'a str),
 }
@@ -63,7 +63,7 @@ pub fn task<'a>(h: &Header<'a>, known: &mut Known) -> Option<Said<'a>> {
         "cgroup_attach_task" => {
             let number = |name| value(rest, name).and_then(|n| n.parse().ok());
             let path = rest.split_once("dst_path=")?.1.rsplit_once(" pid=")?.0;
-            return Some(Said::Grouped(Tid(number("pid")?), number("dst_root")?, path));
+            return Some(Said::CgroupAttach(Tid(number("pid")?), number("dst_root")?, path));
         }
         "sys_enter" => enter(rest, known.calls)?,
         "sys_exit" => {

@@ -209,8 +209,8 @@ impl TraceText {
         let what = match task(h, &mut self.known) {
             None => return false,
             Some(Said::What(what)) => what,
-            Some(Said::Grouped(tid, hierarchy, path)) => {
-                What::Grouped { tid, hierarchy, path: self.text(path, h, batch) }
+            Some(Said::CgroupAttach(tid, hierarchy, path)) => {
+                What::CgroupAttach { tid, hierarchy, path: self.text(path, h, batch) }
             }
             Some(Said::Work(starts, work, function)) => {
                 let function = self.text(without_suffix(function), h, batch);

@@ -83,7 +83,7 @@ fn who_is_put_into_a_control_group() {
     };
     let records = vec![joins(&d, 8, b"/a b"), joins(&d, 9, b"/a b"), joins(&d, 9, b"/c")];
     let all: Vec<What> = told(&mut d, records).into_iter().map(|t| t.2).collect();
-    let grouped = |tid, path| What::Grouped { tid: Tid(tid), hierarchy: 7, path: TextId(path) };
+    let grouped = |tid, path| What::CgroupAttach { tid: Tid(tid), hierarchy: 7, path: TextId(path) };
     let is_text = |what: &What, n| matches!(what, What::Text { id, .. } if *id == TextId(n));
     assert!(is_text(&all[0], 0) && is_text(&all[3], 1), "{all:?}");
     assert_eq!((&all[1..3], all[4]), (&[grouped(8, 0), grouped(9, 0)][..], grouped(9, 1)));

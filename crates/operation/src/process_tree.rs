@@ -8,12 +8,12 @@ const MAX: usize = 1 << 16;
 
 /// Parents of processes, and processes that are no more.
 #[derive(Debug, Default)]
-pub struct Kin {
+pub struct ProcessTree {
     parents: FxHashMap<Tid, Tid>,
     ended: FxHashSet<Tid>,
 }
 
-impl Kin {
+impl ProcessTree {
     /// The process that started this one.
     pub fn parent(&self, process: Tid) -> Option<Tid> {
         self.parents.get(&process).copied()
@@ -44,13 +44,13 @@ mod tests {
 
     #[test]
     fn a_number_is_used_again() {
-        let mut kin = Kin::default();
-        kin.born(Tid(1), Tid(7));
-        kin.ends(Tid(7));
-        assert!(kin.has_ended(Tid(7)));
-        kin.born(Tid(2), Tid(7));
+        let mut processes = ProcessTree::default();
+        processes.born(Tid(1), Tid(7));
+        processes.ends(Tid(7));
+        assert!(processes.has_ended(Tid(7)));
+        processes.born(Tid(2), Tid(7));
         assert_eq!(
-            (kin.parent(Tid(7)), kin.has_ended(Tid(7)), kin.parent(Tid(1))),
+            (processes.parent(Tid(7)), processes.has_ended(Tid(7)), processes.parent(Tid(1))),
             (Some(Tid(2)), false, None)
         );
     }

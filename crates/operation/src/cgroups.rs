@@ -1,6 +1,6 @@
 //! Which control group each process is in: as `/proc` said when recording began, and as events say since.
 
-use crate::known::KnownGroups;
+use crate::known::KnownCgroups;
 use crate::texts::Texts;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ const MAX: usize = 1 << 16;
 
 /// Paths of control groups by process. Only of one hierarchy: that of the block I/O controller, else version 2.
 #[derive(Debug, Default)]
-pub struct Groups {
+pub struct Cgroups {
     hierarchy: u32,
     of: FxHashMap<Tid, Arc<str>>,
 }
 
-impl Groups {
-    pub(crate) fn knows(&mut self, known: KnownGroups) {
+impl Cgroups {
+    pub(crate) fn knows(&mut self, known: KnownCgroups) {
         self.hierarchy = known.hierarchy;
         self.of.extend(known.of.into_iter().map(|(process, path)| (process, Arc::from(path))));
     }
@@ -58,8 +58,8 @@ mod tests {
     fn a_child_begins_where_its_parent_is_and_may_move() {
         let mut texts = Texts::default();
         texts.define(TextId(0), b"/limited");
-        let mut groups = Groups::default();
-        groups.knows(KnownGroups { hierarchy: 7, of: vec![(Tid(1), "/user.slice".into())] });
+        let mut groups = Cgroups::default();
+        groups.knows(KnownCgroups { hierarchy: 7, of: vec![(Tid(1), "/user.slice".into())] });
         groups.born(Tid(1), Tid(2));
         assert_eq!(groups.of(Tid(2)), Some("/user.slice"));
         groups.joins(Tid(2), 0, TextId(0), &texts);
