@@ -1,5 +1,5 @@
 # Tools that handle many files: git, tar, cp and sync, rsync, find, gzip, dpkg, cc.
-sets=240
+sets=$((24 * ${SCALE:-10}))
 versions() {
   case $WORKLOAD in
     git-*) git --version;; tar-*|untar-*) tar --version | head -1;; rsync-*) rsync --version | head -1;; dpkg-*) dpkg --version | head -1;;

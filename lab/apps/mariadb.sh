@@ -6,7 +6,7 @@ store() {
   mariadb-install-db --no-defaults --datadir="$PWD/db" --auth-root-authentication-method=normal --skip-test-db --innodb-log-file-size=48M > /dev/null 2>&1
   DIR=$PWD; serve "$PWD/db" --innodb-flush-log-at-trx-commit=0
   client -e 'create database lab; use lab; create table lab.t (n int auto_increment primary key, k int, v varchar(400)) engine=innodb;
-    insert into lab.t (k, v) select seq, repeat(md5(seq), 8) from seq_1_to_150000;
+    insert into lab.t (k, v) select seq, repeat(md5(seq), 8) from seq_1_to_'$((15000 * ${SCALE:-10}))';
     create table lab.i (n int auto_increment primary key, v varchar(400)) engine=innodb; set global innodb_fast_shutdown=0;'
   mariadb-admin --socket="$PWD/maria.sock" -u root shutdown
   for i in $(seq 100); do kill -0 "$(cat server.pid)" 2>/dev/null || break; sleep 0.1; done; rm -f server.pid server.txt maria.sock

@@ -17,8 +17,8 @@ store() {
   mkdir db sock; chown postgres db sock; chmod 700 db
   as "$bin/initdb" -D db -U postgres --no-sync > /dev/null; settings >> db/postgresql.conf
   as "$bin/pg_ctl" -D db -o "-k $PWD/sock -c fsync=off" -w start > /dev/null
-  pgbench -h "$PWD/sock" -U postgres -i -s 10 -q postgres
-  for i in $(seq 60); do
+  pgbench -h "$PWD/sock" -U postgres -i -s ${SCALE:-10} -q postgres
+  for i in $(seq $((6 * ${SCALE:-10}))); do
     psql -q -h "$PWD/sock" -U postgres -c "create table chunk$i as select n, md5(n::text) as t from generate_series(1, 20000) n" postgres
   done
   psql -q -h "$PWD/sock" -U postgres -c 'vacuum analyze' -c checkpoint postgres
@@ -35,9 +35,10 @@ load() {
   local how
   case $WORKLOAD in
     *-reads) how=-S;;
-    *-scan) echo '\set i random(1, 60)
+    *-scan) echo '\set i random(1, '$((6 * ${SCALE:-10}))')
 select sum(length(t)) from chunk:i' > scan.sql; how="-f scan.sql";;
     *-idle) how="-N -R 60";;
+    *-few) how="-N -R 5";;
     *) how=-N;;
   esac
   local bound="-T $SECONDS_LONG"; [ "$OPS" = 0 ] || bound="-t $(((OPS + CLIENTS - 1) / CLIENTS))"

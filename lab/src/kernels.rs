@@ -10,12 +10,13 @@ use crate::{Outcome, Setting};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All cases of a kernel take less than this in an emulated machine.
-const SECONDS: u32 = 1800;
+const SECONDS: u32 = 3000;
 
 /// One processor: with two that are emulated, switching recording on and off again and again has hung (see checkup.rs).
 const PROCESSORS: u32 = 1;
@@ -50,22 +51,80 @@ struct Case {
     beside: String,
     load: String,
     run: String,
+    /// An application of lab/apps instead, what it does, and how many do it at once.
+    app: String,
+    workload: String,
+    clients: u32,
 }
+
+/// bash: a file system with an application's data, nothing of it in memory, and its server.
+const START: &str =
+    "\n. $APPS/lib.sh; . $APPS/$APP.sh; cp -a $STORE/. mnt/; sync -f mnt; umount mnt; mount $dev mnt; start";
+
+/// bash: what it does.
+const LOAD: &str = ". $APPS/lib.sh; . $APPS/$APP.sh; load";
+
+/// A twentieth of the data that applications have elsewhere, and half as long again: guests have little memory, and are slow.
+const SCALE: &str = "1";
+const SECONDS_LONG: &str = "6";
 
 impl Case {
     fn setting(&self) -> Setting {
+        let app = !self.app.is_empty();
+        let of_app = |text: &str| if app { text.to_string() } else { String::new() };
         Setting {
             about: self.about.clone(),
             truth: self.truth.clone(),
             disk: self.disk.clone(),
             fs: self.fs.clone(),
-            before: self.before.clone(),
+            before: [self.before.clone(), of_app(START)].concat(),
             beside: self.beside.clone(),
             lead: if self.beside.is_empty() { 0.0 } else { 2.0 },
             load: self.load.clone(),
-            run: self.run.clone(),
+            run: if app { LOAD.into() } else { self.run.clone() },
+            after: of_app("stop"),
             size: 400,
             ..Setting::default()
+        }
+    }
+
+    /// What the files of applications are told. The guest sees them where this machine does.
+    fn of_app(&self, stores: &Path) -> Vec<(&'static str, OsString)> {
+        let apps = crate::apps::folder();
+        vec![
+            ("APPS", apps.into()),
+            ("APP", self.app.clone().into()),
+            ("WORKLOAD", self.workload.clone().into()),
+            ("CLIENTS", self.clients.to_string().into()),
+            ("STORE", self.store(stores).into()),
+            ("SCALE", SCALE.into()),
+            ("SECONDS_LONG", SECONDS_LONG.into()),
+            ("OPS", "0".into()),
+            ("SEED", "1".into()),
+        ]
+    }
+
+    /// Where its data lies: an application's, or of tools that have some for each workload.
+    fn store(&self, stores: &Path) -> PathBuf {
+        let of_workload = ["files", "store"].contains(&self.app.as_str());
+        stores.join(if of_workload { &self.workload } else { &self.app })
+    }
+
+    /// The application's data, made on this machine at the first time.
+    fn make_store(&self, stores: &Path) -> Outcome {
+        let (store, making) = (self.store(stores), stores.join("making"));
+        if self.app.is_empty() || store.is_dir() {
+            return Ok(());
+        }
+        let _ = std::fs::remove_dir_all(&making);
+        let mut command = Command::new("bash");
+        command.arg(crate::apps::folder().join("rig.sh")).arg("store").arg(&making);
+        let out = command.envs(self.of_app(stores)).env("DIR", &making).output()?;
+        match out.status.success() {
+            true => Ok(std::fs::rename(making, store)?),
+            false => {
+                Err(format!("the data of {}: {}", self.name, String::from_utf8_lossy(&out.stderr)).into())
+            }
         }
     }
 }
@@ -84,14 +143,17 @@ struct Row {
 const EACH: &str = r#"
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 mount -t tracefs trace /sys/kernel/tracing
+chroot /proc/1/root /bin/busybox ip link set lo up
 for module in fuse loop ext4 xfs btrfs; do chroot /proc/1/root modprobe $module || true; done
+export HOME=/tmp
 for case in /mnt/share/*.case; do
-  name=$(basename $case .case); export DIR=/tmp/lab; mkdir $DIR
+  name=$(basename $case .case); export DIR=/tmp/lab-$name; mkdir $DIR
   timeout 150 bash -eu $case > /mnt/share/$name.out 2> /mnt/share/$name.err && status=0 || status=$?
   ls /sys/kernel/tracing/instances > /mnt/share/$name.left
   [ ! -d $DIR/capture ] || cp -r $DIR/capture /mnt/share/$name
   echo $status > /mnt/share/$name.status
-  cd /; umount $DIR/data 2>/dev/null || true; rm -rf --one-file-system $DIR
+  # One that failed may have left what it made.
+  cd /; for at in mnt m data; do ! mountpoint -q $DIR/$at || umount -l $DIR/$at; done; rm -rf --one-file-system $DIR
 done
 "#;
 
@@ -99,13 +161,18 @@ done
 /// it recorded, and writes the table.
 pub fn kernels(machines: &Path, only: &[String], kept: bool, tools: &Tools, out: &Path) -> Outcome {
     let cases: Cases = toml::from_str(&std::fs::read_to_string(folder().join("kernels.toml"))?)?;
+    let stores = machines.canonicalize()?.join("stores");
+    std::fs::create_dir_all(&stores)?;
     let mut rows = Vec::new();
     for suite in suites(machines)?.iter().filter(|s| only.is_empty() || only.contains(s)) {
         let place = machines.join(suite);
         let kernel = std::fs::read_to_string(place.join("version"))?.trim().to_string();
         let share = place.join("share");
         if !kept {
-            record(&place, &share, tools, &cases.case)?;
+            for case in &cases.case {
+                case.make_store(&stores)?;
+            }
+            record(&place, &share, tools, &cases.case, &stores)?;
         }
         for case in &cases.case {
             let row = judge(&kernel, case, &share, &tools.iowhy)?;
@@ -137,18 +204,18 @@ fn suites(machines: &Path) -> Outcome<Vec<String>> {
 }
 
 /// Boots the machine in `place`; its recordings are in `share` then.
-fn record(place: &Path, share: &Path, tools: &Tools, cases: &[Case]) -> Outcome {
+fn record(place: &Path, share: &Path, tools: &Tools, cases: &[Case], stores: &Path) -> Outcome {
     if share.exists() {
         std::fs::remove_dir_all(share)?;
     }
     std::fs::create_dir(share)?;
-    write_scripts(share, tools, cases)?;
+    write_scripts(share, tools, cases, stores)?;
     eprintln!("{}: {} cases", place.display(), cases.len());
     Machine::at(place)?.boot(share, &[], PROCESSORS, SECONDS)
 }
 
 /// The programs go with them: the guest does not see this machine's folders in memory.
-fn write_scripts(share: &Path, tools: &Tools, cases: &[Case]) -> Outcome {
+fn write_scripts(share: &Path, tools: &Tools, cases: &[Case], stores: &Path) -> Outcome {
     std::fs::write(share.join("script"), EACH)?;
     let there = |program: &Path, name: &str| -> Outcome<PathBuf> {
         std::fs::copy(program, share.join(name))?;
@@ -160,7 +227,9 @@ fn write_scripts(share: &Path, tools: &Tools, cases: &[Case]) -> Outcome {
         lab: tools.lab.clone(),
     };
     for case in cases {
-        let variables = exports(bench::variables(tools, &case.name, &case.setting()))?;
+        let of_app = if case.app.is_empty() { vec![] } else { case.of_app(stores) };
+        let variables =
+            exports(bench::variables(tools, &case.name, &case.setting()).into_iter().chain(of_app))?;
         let text = [&variables, bench::ON, bench::DISK, bench::BODY].concat();
         std::fs::write(share.join(format!("{}.case", case.name)), text)?;
     }

@@ -275,6 +275,15 @@ const RULES: &[Rule] = &[
     ("rpc_wait_bit_killable", &[], Wait::Server),
     // 9p (net/9p/client.c), SMB (fs/smb/client/transport.c), Ceph (fs/ceph/mds_client.c).
     ("p9_client_rpc", &[], Wait::Server),
+    ("p9_virtio_zc_request", &[], Wait::Server),
+    // What network file systems have in common (fs/netfs/misc.c).
+    ("netfs_wait_for_in_progress", &[], Wait::Server),
+    ("netfs_wait_for_outstanding_io", &[], Wait::Server),
+    ("netfs_wait_for_paused_read", &[], Wait::Server),
+    ("netfs_wait_for_paused_write", &[], Wait::Server),
+    ("netfs_wait_for_put_ra_refs", &[], Wait::Server),
+    ("netfs_wait_for_read", &[], Wait::Server),
+    ("netfs_wait_for_write", &[], Wait::Server),
     ("wait_for_response", &["cifs_send_recv", "SMB2_read", "SMB2_write", "compound_send_recv"], Wait::Server),
     ("ceph_mdsc_wait_request", &[], Wait::Server),
     ("nfs_wait_bit_killable", &[], Wait::Server),

@@ -18,10 +18,11 @@ const BESIDES: u64 = 60;
 const READY: &str = r#"
 set -eu
 mount -t tracefs trace /sys/kernel/tracing; mount -t debugfs debug /sys/kernel/debug
+chroot /proc/1/root /bin/busybox ip link set lo up
 for module in fuse loop ext4 xfs btrfs bfq mq-deadline kyber-iosched; do chroot /proc/1/root modprobe $module || true; done
 mount -t tmpfs groups /sys/fs/cgroup
 for kind in blkio memory; do mkdir /sys/fs/cgroup/$kind; mount -t cgroup -o $kind $kind /sys/fs/cgroup/$kind || true; done
-mkdir /tmp/making; export DIR=/tmp/making
+mkdir /tmp/making; export DIR=/tmp/making HOME=/tmp
 "#;
 
 /// How long a run may take that is given up after so many seconds.
@@ -36,7 +37,7 @@ pub fn image(variables: Vec<(&'static str, OsString)>) -> Outcome<String> {
 
 /// bash: a run in a new folder.
 pub fn run(variables: Vec<(&'static str, OsString)>) -> Outcome<String> {
-    let here = "export DIR=/tmp/run IMAGE=/tmp/image CAPTURE=/tmp/run/capture\n";
+    let here = "export HOME=/tmp DIR=/tmp/run IMAGE=/tmp/image CAPTURE=/tmp/run/capture\n";
     let before =
         format!("rm -rf --one-file-system /tmp/run /mnt/share/{LEFT}; mkdir /tmp/run /mnt/share/{LEFT}\n");
     let after = format!("cd /tmp/run; cp -r $(ls -d reported capture 2>/dev/null) /mnt/share/{LEFT}/\n");

@@ -19,6 +19,7 @@ mod truth;
 mod without;
 
 pub use away::draw;
+pub use catalogue::folder;
 pub use kept::keep;
 pub use rig::Rig;
 pub use score::judge;

@@ -296,9 +296,10 @@ fn is_blind(facts: &Facts) -> bool {
     facts.operations.is_empty()
 }
 
-/// Whether it is another task; the journal's writes of its own changes are its own.
+/// Whether it is another task whose name is known; the journal's writes of its own changes are its own.
 fn is_somebody_else(v: &Sufferer, source: &Source) -> bool {
-    source.kind == CulpritKind::Task && source.name.as_deref() != Some(&v.task)
+    source.kind == CulpritKind::Task
+        && source.name.as_deref().is_some_and(|name| name != "?" && name != v.task)
 }
 
 /// Who is named beside a cause: of what it explains, or of all that was lost, the somebody else with the most.
@@ -339,6 +340,7 @@ mod tests {
             "its own journal's writes"
         );
         assert_eq!(named(vec![device(100)]), None);
+        assert_eq!(named(vec![because(CulpritKind::Task, "?", 90), device(10)]), None, "nobody knows who");
     }
 
     /// A task's reads lost 150 ms to its own queue, which counts half, and 60 ms to flushes; its syncs lost so many ms to flushes.
