@@ -6,12 +6,13 @@
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
-use crate::remedy::Acts;
+use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::target::strace;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge};
+use evidence::Mount;
 use ledger::Reason;
 use operation::{Wait, Waits};
 
@@ -34,34 +35,50 @@ pub const CAUSE: Cause = Cause {
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     let whose = groups.first().map(|number| &*case.focus.groups[*number].task);
-    let mut remount = "umount /MOUNTPOINT && mount -o logbsize=256k /dev/DEV /MOUNTPOINT".to_string();
-    for &number in groups {
-        let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
+    let mounts: Vec<&Mount> =
+        groups.iter().filter_map(|number| case.mount(case.focus.groups[*number].dev)).collect();
+    for mount in &mounts {
         v = v.because(proof!(
             "{target} is mounted with {options}",
             target = mount.target,
             options = mount.options.join(",")
         ));
-        remount = format!(
-            "umount {0} && mount -o logbsize=256k {1} {0}",
-            shell(&mount.target),
-            shell(&mount.source)
-        );
     }
-    v.try_on(
+    let v = v.try_on(
         Acts::Victim,
         "fsync less often: one for several changes forces the log once (group commit)",
         strace("-fc", "fsync,fdatasync", whose),
+    );
+    let v = match mounts.last() {
+        Some(mount) if mount.fstype == "btrfs" => of_btrfs(v, mount),
+        mount => of_xfs(v, mount.copied()),
+    };
+    v.unless("operations that force no log but are just as slow")
+}
+
+/// Its log is a tree of metadata, which a file system on one device keeps twice if nothing else was said (mkfs.btrfs(8), "PROFILES").
+fn of_btrfs(v: Verdict, mount: &Mount) -> Verdict {
+    v.try_this(
+        "see whether metadata is kept twice (\"Metadata, DUP\"): each force then writes the log's blocks twice",
+        Action::look(format!("btrfs filesystem df {}", shell(&mount.target))),
     )
-    .try_this(
-        "larger log buffers, from the next mount on: fewer writes per force where many changes come together, \
-             no gain where each force has few",
-        Risk::Downtime.of(remount),
-    )
-    .try_this(
+}
+
+fn of_xfs(v: Verdict, mount: Option<&Mount>) -> Verdict {
+    let (source, target) = mount.map_or(("/dev/DEV".into(), "/MOUNTPOINT".into()), |mount| {
+        (shell(&mount.source), shell(&mount.target))
+    });
+    let v = match mount.is_some_and(|mount| mount.options.iter().any(|option| option == "logbsize=256k")) {
+        true => v,
+        false => v.try_this(
+            "larger log buffers, from the next mount on: fewer writes per force where many changes come together, \
+                 no gain where each force has few",
+            Risk::Downtime.of(format!("umount {target} && mount -o logbsize=256k {source} {target}")),
+        ),
+    };
+    v.try_this(
         "put the log on a device of its own with power-loss protection (FAST): forces wait only for that \
              device",
         Risk::Data("/dev/NEW and /dev/FAST").of("mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW"),
     )
-    .unless("operations that force no log but are just as slow")
 }

@@ -120,6 +120,10 @@ fn what_is_proposed_for_a_log_names_its_mount() {
         assert_eq!(commands(&of("log-force", FSYNC, wait, "xfs"))[1], known);
         let unknown = "umount /MOUNTPOINT && mount -o logbsize=256k /dev/DEV /MOUNTPOINT";
         assert_eq!(commands(&of("log-force", FSYNC, wait, ""))[1], unknown);
+        assert_eq!(
+            commands(&of("log-force", FSYNC, wait, "btrfs"))[1..],
+            ["btrfs filesystem df '/mnt/my data'"]
+        );
     }
 }
 
