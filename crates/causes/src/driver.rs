@@ -138,7 +138,8 @@ impl Cause {
         }
         let claims = case.claims_since(&before);
         let is_little = v.explains.0 > 0 && case.part_of_all(&claims) < TRIFLE;
-        let is_trifle = is_little && case.part_of_operations(&claims) < NOT_ITS_OWN;
+        let is_trifle =
+            is_little && v.throughout.is_empty() && case.part_of_operations(&claims) < NOT_ITS_OWN;
         if v.verdict == Answer::Found && is_trifle {
             case.give_back(before.clone());
             v = v.trifle(all_of_it);

@@ -14,10 +14,16 @@ pub(crate) enum Hardware {
     File,
     /// Other devices of this host: device mapper, md.
     Stacked,
+    /// Another host's disk, behind the network.
+    Remote,
+    /// This host's memory, compressed.
+    Memory,
+    /// A card or chip that answers no SMART.
+    Card,
 }
 
 /// What names begin with, before their number or letters.
-const KINDS: [(&str, Hardware); 6] = [
+const KINDS: [(&str, Hardware); 12] = [
     ("loop", Hardware::File),
     // A loop device whose name is not known: its major number and a comma.
     ("7,", Hardware::File),
@@ -25,6 +31,12 @@ const KINDS: [(&str, Hardware); 6] = [
     ("xvd", Hardware::Guest),
     ("dm-", Hardware::Stacked),
     ("md", Hardware::Stacked),
+    ("bcache", Hardware::Stacked),
+    ("drbd", Hardware::Stacked),
+    ("nbd", Hardware::Remote),
+    ("rbd", Hardware::Remote),
+    ("zram", Hardware::Memory),
+    ("mmcblk", Hardware::Card),
 ];
 
 impl Hardware {
@@ -50,6 +62,18 @@ impl Hardware {
             Hardware::Stacked => (
                 "it lies on other devices: look at each of them",
                 Action::look(format!("lsblk -s -o NAME,TYPE,MODEL /dev/{name}")),
+            ),
+            Hardware::Remote => (
+                "its data is on another host: look at the connection, and at that host at the same second",
+                Action::look("ss -tin"),
+            ),
+            Hardware::Memory => (
+                "it is compressed memory: look at how much it holds, and at the processors",
+                Action::look(format!("zramctl /dev/{name}")),
+            ),
+            Hardware::Card => (
+                "check the card itself: how worn it says it is (eMMC), whether the kernel complains",
+                Action::look(format!("mmc extcsd read /dev/{name}; dmesg | grep mmc")),
             ),
         }
     }
@@ -110,6 +134,9 @@ mod tests {
             ("7,1", "losetup --list /dev/block/7:1"),
             ("dm-3", "lsblk -s -o NAME,TYPE,MODEL /dev/dm-3"),
             ("md127", "lsblk -s -o NAME,TYPE,MODEL /dev/md127"),
+            ("nbd0", "ss -tin"),
+            ("zram0", "zramctl /dev/zram0"),
+            ("mmcblk0", "mmc extcsd read /dev/mmcblk0; dmesg | grep mmc"),
         ] {
             assert_eq!(Hardware::check(name).1.command(), command);
         }

@@ -109,10 +109,32 @@ pub struct Cause {
     pub name: &'static str,
     /// What it says, in one line.
     pub title: &'static str,
+    /// How much of it means anything.
+    nature: Nature,
     /// Its page of documentation.
     pub page: &'static str,
     /// How it is judged.
     judge: Judge,
+}
+
+/// How much of a cause means anything, and what it says beside another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// It says no more than where the time passed.
+    General,
+    /// Somebody else's requests in the device: full of these it may well complete nothing for a while.
+    Crowd,
+    /// Every busy machine has a little of it, or every one with that setting or layout: what matters is how much.
+    Everyday,
+    /// Somebody set a limit. It says more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.
+    Limit,
+    /// Rare: a stall, a lock, a page that must stay as it is. However little there is of it, it is worth a word.
+    Rare,
+}
+
+/// The nature of a cause of that name; those that only texts show are rare.
+pub fn nature(cause: &str) -> Nature {
+    all().iter().find(|c| c.name == cause).map_or(Nature::Rare, |c| c.nature)
 }
 
 /// All causes, in the order in which they claim time: the specific ones before the general ones.

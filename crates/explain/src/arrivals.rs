@@ -3,8 +3,10 @@
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::places::Places;
-use evidence::{Device, System};
+use crate::scope::device_name;
+use evidence::Device;
 use life::Lives;
+use operation::Called;
 use trace::{Action, Batch, DevId, Event, Nanos};
 use whatif::arrival::{Gather, Recorded};
 use whatif::crowd::most_in_device;
@@ -17,7 +19,7 @@ pub struct Arrivals {
     pub began: Nanos,
     /// Those that were asked for most first.
     devices: Vec<Asked>,
-    system: System,
+    places: Places,
 }
 
 /// Of one device.
@@ -33,7 +35,7 @@ pub struct Asked {
 impl Arrivals {
     /// Reads a recording; with lost events it says nothing.
     pub fn read(input: Input) -> Result<Arrivals> {
-        let Places { system, names, .. } = input.places();
+        let places = input.places();
         let (mut lives, mut gather) = (Lives::default(), Gather::default());
         let mut began = None;
         let quality = input.read(|batch: &Batch| {
@@ -49,22 +51,17 @@ impl Arrivals {
                 "record again with larger buffers, or choose a part without losses (--window)",
             ));
         }
-        let name_of = |dev: DevId| {
-            let told = system.device_name(dev).map(str::to_string);
-            let named = || names.iter().find(|(d, _)| *d == dev).map(|(_, name)| name.clone());
-            told.or_else(named).unwrap_or_else(|| dev.to_string())
-        };
-        let asked = |(number, recorded)| Asked { name: name_of(number), number, recorded };
+        let asked = |(number, recorded)| Asked { name: places.device(number), number, recorded };
         let mut devices: Vec<Asked> = gather.finish().into_iter().map(asked).collect();
         devices.sort_by_key(|a| std::cmp::Reverse(a.recorded.arrivals.len()));
-        Ok(Arrivals { began: began.unwrap_or_default(), devices, system })
+        Ok(Arrivals { began: began.unwrap_or_default(), devices, places })
     }
 
     /// The device of a name or number, or the only one.
     pub fn of(&self, wanted: Option<&str>) -> Result<&Asked> {
         let names: Vec<&str> = self.devices.iter().map(|a| a.name.as_str()).collect();
         let is = |a: &&Asked| {
-            wanted.is_none_or(|d| a.name == d.trim_start_matches("/dev/") || a.number.to_string() == d)
+            wanted.is_none_or(|d| Called::device(&self.places, a.number).contains(&device_name(d)))
         };
         let mut chosen = self.devices.iter().filter(is);
         match (chosen.next(), chosen.next(), wanted) {
@@ -86,7 +83,7 @@ impl Arrivals {
         asked: &Asked,
         was: &[(String, String)],
     ) -> std::result::Result<Settings, Refusal> {
-        let device = self.system.device(&asked.name);
+        let device = self.places.system.device(&asked.name);
         let (most, held) = (most_in_device(&asked.recorded), held_back(&asked.recorded));
         let told = |path: &str| told(device, was, path);
         let tags = told("queue/nr_requests").and_then(|n| n.trim().parse().ok()).unwrap_or(u32::MAX);
@@ -122,6 +119,7 @@ fn told(device: Option<&Device>, was: &[(String, String)], path: &str) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use evidence::System;
 
     #[test]
     fn a_setting_is_what_is_given_then_what_was_recorded_then_the_default_of_mq_deadline() {

@@ -120,7 +120,7 @@ mod tests {
         let dev = DevId::new(253, 0);
         let mut e = Explanation::of_texts(Texts::default());
         assert!(e.subject.system.add_document("queue-dm-0.txt", b"dm-0/dm/name: vg-root\n"));
-        e.names.insert(dev, "dm-0".into());
+        e.subject.file_names.push((dev, "dm-0".into()));
         for (stacking, device) in [(400, 200), (0, 400)] {
             let mut tail = Slowest::default();
             let time = &mut tail.sum.time;

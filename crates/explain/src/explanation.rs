@@ -4,15 +4,15 @@ use crate::answer::Roles;
 use crate::blame::Which;
 use crate::device_mapper::{self, InMapper};
 use crate::lack::Lack;
+use crate::places;
 use crate::predictions::Prediction;
 use crate::texts::Texts;
 use causes::{Case, Damage, Verdict};
 use events::Window;
-use evidence::{is_device_name, Conflict, Samples, Skipped, System};
+use evidence::{Conflict, Samples, Skipped, System};
 use operation::{By, Scope};
 use serde::Serialize;
 use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases, TAIL_SHARE};
-use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
 use units::words::{count, percent};
 
@@ -101,8 +101,6 @@ pub struct Explanation {
     pub trust: Trust,
     /// What the recording lacks, if that forbids a verdict.
     pub lack: Option<Lack>,
-    /// What the devices are called.
-    pub names: HashMap<DevId, String>,
     /// Texts of other tools, and what they show; their verdicts are part of `verdicts`.
     pub texts: Texts,
     /// What remedies would have done, if that was asked for.
@@ -119,9 +117,8 @@ impl Explanation {
     /// Judges what a recording has.
     pub fn new(subject: Subject, facts: Facts) -> Explanation {
         let focus = Focus::of(&facts);
-        let names = name_devices(&facts, &subject);
         let mut verdicts = {
-            let name = |dev: DevId| name_of(&names, &subject, dev);
+            let name = |dev: DevId| places::device(&subject.system, &subject.file_names, dev);
             let mut case = Case::new(&facts, &focus, &subject.system, &subject.quality, &name);
             causes::judge(&mut case)
         };
@@ -133,27 +130,17 @@ impl Explanation {
             _ => Trust::of(&Damage::of(&subject.quality, &facts)),
         };
         let (in_mapper, texts, predictions) = Default::default();
-        let mut e = Explanation {
-            subject,
-            facts,
-            focus,
-            verdicts,
-            in_mapper,
-            trust,
-            lack,
-            names,
-            texts,
-            predictions,
-        };
+        let mut e =
+            Explanation { subject, facts, focus, verdicts, in_mapper, trust, lack, texts, predictions };
         e.in_mapper = device_mapper::unexplained(&e);
         e
     }
 
     /// What texts show where there is no recording.
     pub fn of_texts(texts: Texts) -> Explanation {
-        let (subject, facts, focus, in_mapper, lack, names, predictions) = Default::default();
+        let (subject, facts, focus, in_mapper, lack, predictions) = Default::default();
         let (verdicts, trust) = (texts.verdicts.clone(), texts.trust());
-        Explanation { subject, facts, focus, verdicts, in_mapper, trust, lack, names, texts, predictions }
+        Explanation { subject, facts, focus, verdicts, in_mapper, trust, lack, texts, predictions }
     }
 
     /// The same with the texts beside the recording: their verdicts join the recording's.
@@ -170,7 +157,7 @@ impl Explanation {
 
     /// What a device is called.
     pub fn name(&self, dev: DevId) -> String {
-        name_of(&self.names, &self.subject, dev)
+        places::device(&self.subject.system, &self.subject.file_names, dev)
     }
 
     /// On which file system operations were: as their events said, else as the mounts say.
@@ -289,26 +276,6 @@ impl Explanation {
     pub fn duration(&self) -> Nanos {
         self.facts.duration()
     }
-}
-
-fn name_devices(facts: &Facts, subject: &Subject) -> HashMap<DevId, String> {
-    let mut names = HashMap::new();
-    for device in &facts.devices {
-        let from_system = subject.system.device_name(device.id).map(str::to_string);
-        let from_file = subject
-            .file_names
-            .iter()
-            .find(|(d, n)| *d == device.id && is_device_name(n))
-            .map(|(_, n)| n.clone());
-        names.insert(device.id, from_file.or(from_system).unwrap_or_else(|| device.id.to_string()));
-    }
-    names
-}
-
-/// Operations may be on a device that had no requests: then only the settings name it.
-fn name_of(names: &HashMap<DevId, String>, subject: &Subject, dev: DevId) -> String {
-    let from_system = || subject.system.device_name(dev).map(str::to_string);
-    names.get(&dev).cloned().or_else(from_system).unwrap_or_else(|| dev.to_string())
 }
 
 /// How long an operation took: from its queue on; for the kernel's own flush requests, which are never

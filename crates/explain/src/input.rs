@@ -188,10 +188,12 @@ impl<'a> Input<'a> {
     pub fn explain(mut self) -> Result<Explanation> {
         let scope = self.scope();
         let Some((recording, path)) = self.recording.take() else {
-            return match self.asking.is_all() && self.window.is_none() {
+            let whole = self.asking.is_all() && self.window.is_none();
+            return match whole && !self.predicts && self.which == Which::default() {
                 true => Ok(Explanation::of_texts(Texts::alone(self.texts))),
                 false => Err(Error::new(
-                    "texts hold totals: they cannot be filtered by device, task, operation or time",
+                    "texts hold totals: they cannot be filtered by device, task, operation or time, have no slowest operations, \
+                     and nothing can be predicted from them",
                     "leave the option out, or give a recording",
                 )),
             };
@@ -203,8 +205,13 @@ impl<'a> Input<'a> {
         let texts = Texts::beside(texts, named, &explanation);
         let mut explanation = explanation.with_texts(texts);
         if predicts {
-            let again = place.as_deref().unwrap_or(&path);
-            let arrivals = || Arrivals::read(Input::recording(again)?.window(window));
+            let arrivals = || match place.as_deref() {
+                Some(again) => Arrivals::read(Input::recording(again)?.window(window)),
+                None => Err(Error::new(
+                    "what was read from a pipe cannot be read again",
+                    "save it to a file for predictions",
+                )),
+            };
             explanation.predictions = Some(predictions::predict(&mut explanation.verdicts, arrivals)?);
         }
         Ok(explanation)

@@ -164,7 +164,7 @@ impl Lack {
                 percent(*open as f64 / *begun as f64)
             ),
             Lack::Others => "files of processors are missing, so what else was in the device is not known; record and copy all of them".into(),
-            Lack::Whole => "these lines stand in a longer text, so what was left out is not known; record it: iowhy record".into(),
+            Lack::Whole => "these lines are an excerpt, so what was left out is not known; record it: iowhy record".into(),
             Lack::Beginnings(devices) => {
                 let of = |d: &InDevice| {
                     let [p50, p99, max] = d.took.map(time);

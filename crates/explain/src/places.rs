@@ -1,6 +1,6 @@
 //! What devices, file systems, files and control groups of a recording are called.
 
-use evidence::System;
+use evidence::{is_device_name, System};
 use operation::{Freed, Operation};
 use stats::Whose;
 use trace::{Batch, DevId, Fs, Nanos};
@@ -19,10 +19,9 @@ pub struct Places {
 }
 
 impl Places {
-    /// What a device is called.
+    /// What a device is called: as settings name its number, or a file of its events, or by its number.
     pub fn device(&self, dev: DevId) -> String {
-        let file = self.names.iter().find(|(d, _)| *d == dev).map(|(_, n)| n.as_str());
-        file.or(self.system.device_name(dev)).map_or_else(|| dev.to_string(), str::to_string)
+        device(&self.system, &self.names, dev)
     }
 
     /// Where a device's file system is mounted, and of which kind it is: `/mnt/lab`, ext4.
@@ -67,7 +66,7 @@ impl Places {
     pub fn group(&self, number: u64) -> String {
         match self.system.group_path(number) {
             Some(path) => format!("cgroup {path}"),
-            None => format!("the cgroup whose folder has inode {number}"),
+            None => format!("cgroup id {number}"),
         }
     }
 
@@ -75,6 +74,13 @@ impl Places {
     pub fn since_start(&self, t: Nanos) -> f64 {
         t.since(self.began).seconds()
     }
+}
+
+/// What a device is called. Files of events may have any name (`blktrace -o`).
+pub fn device(system: &System, files: &[(DevId, String)], dev: DevId) -> String {
+    let of_file =
+        || files.iter().find(|(d, name)| *d == dev && is_device_name(name)).map(|(_, n)| n.as_str());
+    system.device_name(dev).or_else(of_file).map_or_else(|| dev.to_string(), str::to_string)
 }
 
 /// When a recording began, from its first batch: at its first event that is no note.

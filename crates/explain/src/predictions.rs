@@ -1,7 +1,7 @@
 //! Beside a remedy that sets the I/O scheduler, what it would have done.
 
 use crate::arrivals::Arrivals;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::Fitting;
 use causes::{Action, Answer, Remedy, Verdict};
 use serde::Serialize;
@@ -53,13 +53,17 @@ pub fn predict(
     if remedies.is_empty() {
         return Ok(Vec::new());
     }
-    let arrivals = arrivals()?;
+    // What cannot be asked leaves the answer as it is.
+    let arrivals = match arrivals() {
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
+        arrivals => arrivals.map_err(|e| e.to_string()),
+    };
     let mut labs: BTreeMap<String, std::result::Result<Lab, Refusal>> = BTreeMap::new();
     let mut told = Vec::new();
     for remedy in &mut remedies {
         let (command, action) = (remedy.command(), remedy.action.clone());
         let Some((device, key, value)) = sets(&action) else { continue };
-        let lab = labs.entry(device.into()).or_insert_with(|| fit(&arrivals, device));
+        let lab = labs.entry(device.into()).or_insert_with(|| fit(arrivals.as_ref()?, device));
         let change = [(key.to_string(), value.to_string())];
         let cells =
             lab.as_ref().map_err(Clone::clone).and_then(|lab| Ok(lab.predict(&lab.settings.with(&change)?)));

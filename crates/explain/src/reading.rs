@@ -46,6 +46,8 @@ pub(crate) fn open(path: &Path, start: Vec<u8>) -> Result<Recording> {
 struct Shared {
     position: AtomicU64,
     flow: Mutex<Option<Flow>>,
+    /// Of a pipe, which may be broken off: what was lost or not understood so far.
+    quality: Option<Mutex<Quality>>,
     counting: Counting,
 }
 
@@ -64,7 +66,8 @@ pub(crate) fn read_all(
 ) -> Result<(Quality, Option<Flow>)> {
     let interrupt = Interrupt::catch();
     let is_pipe = recording.source.size().is_none();
-    let shared = Arc::new(Shared { flow: Mutex::new(flow), ..Shared::default() });
+    let quality = is_pipe.then(Mutex::default);
+    let shared = Arc::new(Shared { flow: Mutex::new(flow), quality, ..Shared::default() });
     shared.counting.begin(served);
     let (mut taken, mut tape) = (0, Tape::default());
     let mut progress = Progress::new(recording.source.size(), path);
@@ -94,8 +97,9 @@ pub(crate) fn read_all(
         if interrupt.came() {
             if is_pipe {
                 eprintln!("iowhy: interrupted; what was read so far is explained");
-                let notes = vec!["reading was interrupted".into()];
-                let quality = Quality { events: taken, notes, ..Quality::default() };
+                let so_far = shared.quality.as_ref().map(|quality| lock(quality).clone());
+                let mut quality = Quality { events: taken, ..so_far.unwrap_or_default() };
+                quality.note("reading was interrupted".into());
                 shared.counting.end(served);
                 return Ok((quality, lock(&shared.flow).take()));
             }
@@ -143,6 +147,9 @@ fn fill(
             Ok(true) => {
                 if let Some(flow) = lock(&shared.flow).as_mut() {
                     flow.feed(&batch);
+                }
+                if let Some(quality) = &shared.quality {
+                    *lock(quality) = source.quality();
                 }
                 shared.position.store(source.position(), Ordering::Relaxed);
                 if filled.send(batch).is_err() {

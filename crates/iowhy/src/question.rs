@@ -28,7 +28,7 @@ pub struct Question {
     /// Only of this process or thread
     #[arg(long, value_name = "NUMBER")]
     pub pid: Vec<u32>,
-    /// Only of processes in this control group, by its path: /system.slice/db.service
+    /// Only of processes in this control group or below it, by its path: /system.slice/db.service
     #[arg(long, value_name = "PATH")]
     pub cgroup: Vec<String>,
     /// Only these operations: read, write, fsync, page-fault, journal-commit, writeback, ...; of requests: read, write,

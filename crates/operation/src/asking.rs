@@ -36,8 +36,13 @@ impl By {
         }
     }
 
-    /// Whether something called so is what is asked for. Of a file the last names of its path are enough.
+    /// Whether something called so is what is asked for. Of a file the last names of its path are enough; a control group has those
+    /// below it.
     fn is_called(self, name: &str, wanted: &str) -> bool {
+        if self == By::Cgroup {
+            let below = name.strip_prefix(wanted.trim_end_matches('/'));
+            return below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        }
         let wanted = match self {
             By::File => wanted.trim_start_matches("./"),
             _ => wanted,
@@ -103,5 +108,13 @@ mod tests {
         assert!(is("/data/base/16384/2601") && is("2601") && is("16384/2601") && is("./base/16384/2601"));
         assert!(!is("601") && !is("/2601") && !is("") && !is("base"));
         assert!(!of(By::Mount, "data").wants(By::Mount, &["/data".into()]));
+    }
+
+    #[test]
+    fn a_control_group_has_those_below_it() {
+        let of = |wanted: &str| Asking::default().any_of(By::Cgroup, &[wanted.into()]);
+        let is = |wanted: &str| of(wanted).wants(By::Cgroup, &["/system.slice/db.service".into()]);
+        assert!(is("/system.slice/db.service") && is("/system.slice") && is("/system.slice/") && is("/"));
+        assert!(!is("/system") && !is("/system.slice/db.service/worker") && !is("db.service"));
     }
 }

@@ -49,12 +49,14 @@ pub fn contenders(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<C
 const MOST_ASKED: usize = 2048;
 
 /// The holders that a device (any, if none is given) served from `a` to `b`, each with the service that they had there, in ns:
-/// what the completions show. The largest first.
+/// what the completions show; of those that show none as much for a byte as the others had. The largest first.
 pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> Vec<(Holding, u64)> {
     let dev = dev.map(|dev| history.file_systems.disk(dev));
     let all = history.served.between(a, b);
     let step = all.clone().count() / MOST_ASKED + 1;
-    let mut found: Vec<(Holding, u64)> = Vec::new();
+    // Of each the service that is known, and the bytes of which it is not.
+    let mut found: Vec<(Holding, u64, u64)> = Vec::new();
+    let (mut service, mut bytes) = (0, 0);
     for entry in all.step_by(step) {
         let Done::Request(r) = &entry.done else { continue };
         if dev.is_some_and(|dev| r.dev != dev) {
@@ -62,12 +64,24 @@ pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> V
         }
         let holding = Holding::of(r);
         let split = &r.company.split;
-        let weight = if split.known { split.own.0 } else { r.bytes.0.max(4096) };
-        match found.iter_mut().find(|(h, _)| *h == holding) {
-            Some((_, sum)) => *sum += weight,
-            None => found.push((holding, weight)),
+        let size = r.bytes.0.max(4096);
+        let (known, unknown) = if split.known { (split.own.0, 0) } else { (0, size) };
+        if split.known {
+            service += known;
+            bytes += size;
+        }
+        match found.iter_mut().find(|(h, ..)| *h == holding) {
+            Some((_, sum, rest)) => {
+                *sum += known;
+                *rest += unknown;
+            }
+            None => found.push((holding, known, unknown)),
         }
     }
+    let for_a_byte = if service > 0 { service as f64 / bytes as f64 } else { 1.0 };
+    let weight = |known: u64, unknown: u64| known + (unknown as f64 * for_a_byte) as u64;
+    let mut found: Vec<(Holding, u64)> =
+        found.into_iter().map(|(holding, known, unknown)| (holding, weight(known, unknown))).collect();
     found.sort_by_key(|(h, weight)| (std::cmp::Reverse(*weight), *h));
     found
 }

@@ -119,11 +119,13 @@ impl Scope {
 
     /// A task began, or moved to another control group.
     pub(crate) fn is_in(&self, tid: Tid, group: Option<&str>) {
-        if let Some(group) = group.filter(|_| !self.asking.of(By::Cgroup).is_empty()) {
-            let mut state = self.lock();
-            if state.cgroups.len() < MOST_TASKS || state.cgroups.contains_key(&tid) {
-                state.cgroups.insert(tid, group.to_string());
-            }
+        if self.asking.of(By::Cgroup).is_empty() {
+            return;
+        }
+        let mut state = self.lock();
+        if state.cgroups.len() < MOST_TASKS || state.cgroups.contains_key(&tid) {
+            // A number that another task had, whose group is not known: it is in none that was asked for.
+            state.cgroups.insert(tid, group.unwrap_or_default().to_string());
         }
     }
 
@@ -193,7 +195,10 @@ impl State {
         }
         let process = process.or_else(|| self.called.process(tid)).unwrap_or(tid);
         let met = self.cgroups.get(&process).or_else(|| self.cgroups.get(&tid)).cloned();
-        let group = met.or_else(|| self.called.cgroup(process));
+        let group = match met {
+            Some(group) => Some(group).filter(|group| !group.is_empty()),
+            None => self.called.cgroup(process),
+        };
         holds &= self.is(asking, By::Pid, || vec![process.0.to_string(), tid.0.to_string()]);
         holds & self.is(asking, By::Cgroup, || group.into_iter().collect())
     }

@@ -80,7 +80,7 @@ impl Table {
         if let Some(culprits) = &culprits {
             // Of one who is not told apart any more, what comes will not be known.
             let known: FxHashSet<_> = culprits.iter().filter_map(|who| self.absent_with(*who)).collect();
-            self.victims.iter_mut().for_each(|(_, s)| s.without.retain(|(who, _)| known.contains(who)));
+            self.victims.iter_mut().for_each(|(_, s)| s.follow_only(|who| known.contains(&who)));
         }
         let those = self.absents.those.clone();
         let old = std::mem::replace(self, Table::bounded(self.bounds));

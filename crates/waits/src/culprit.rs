@@ -91,14 +91,15 @@ impl Culprit {
 }
 
 /// How kernel threads that send I/O for others are called: Documentation/core-api/workqueue.rst (kworker), fs/jbd2/journal.c,
-/// fs/xfs (xfsaild, xfs-...), drivers/md (mdN_raidN), drivers/block/loop.c, mm (kswapd, kcompactd), fs/btrfs/disk-io.c,
-/// drivers/md/dm-crypt.c, kernel/softirq.c.
-const KERNEL_THREADS: [&str; 18] = [
+/// fs/xfs (xfsaild, xfs-...; `xfs_fsr` and its like are programs), drivers/md (mdN_raidN), drivers/block/loop.c, mm (kswapd, kcompactd),
+/// fs/btrfs/disk-io.c, fs/f2fs (f2fs_gc-8:0), drivers/md/dm-crypt.c, drivers/md/bcache, kernel/softirq.c.
+const KERNEL_THREADS: [&str; 20] = [
     "kworker",
     "jbd2/",
     "xfsaild",
     "xfs-",
-    "xfs_",
+    "xfs_mru_cache",
+    "xfsalloc",
     "kswapd",
     "ksoftirqd",
     "btrfs-",
@@ -110,7 +111,8 @@ const KERNEL_THREADS: [&str; 18] = [
     "flush-",
     "dm_",
     "kblockd",
-    "bcache",
+    "bcache_",
+    "f2fs_",
     "ext4lazyinit",
 ];
 

@@ -4,11 +4,15 @@ use crate::bucket::{ByBucket, QUARTERS};
 use crate::chain::ChainId;
 use crate::culprit::CulpritId;
 use crate::without::{AbsentId, Without};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use trace::{DevId, Nanos};
 
 /// So many absences of one victim are followed.
 const MAX_WITHOUT: usize = 16;
+
+/// Absences that are remembered to have made room.
+const MAX_GONE: usize = 256;
 
 /// Devices of one victim that are told apart; a host has some dozen disks.
 const MAX_DEVICES: usize = 64;
@@ -56,6 +60,10 @@ pub struct Sums {
     pub devices: SmallVec<[(DevId, u64); 2]>,
     /// Predictions without a task.
     pub without: Vec<(AbsentId, Without)>,
+    /// Absences that made room for others: of these nothing is known any more.
+    gone: FxHashSet<AbsentId>,
+    /// Whether there were more of these than are remembered: then no other is followed.
+    closed: bool,
     /// The longest operation.
     pub max: Nanos,
     /// The shortest.
@@ -140,17 +148,40 @@ impl Sums {
         if let Some((_, without)) = self.without.iter_mut().find(|(w, _)| *w == who) {
             return add(without);
         }
+        if self.closed || self.gone.contains(&who) {
+            return;
+        }
         let mut new = Without::default();
         add(&mut new);
-        if self.without.len() >= MAX_WITHOUT {
-            if new.time == 0 {
-                return;
-            }
+        if self.without.len() >= MAX_WITHOUT && !who.is_fixed() {
             // The one that matters least makes room.
-            let least = self.without.iter().enumerate().min_by_key(|(_, (_, w))| w.time).map(|(i, _)| i);
-            least.map(|i| self.without.swap_remove(i));
+            let tasks = self.without.iter().enumerate().filter(|(_, (id, _))| !id.is_fixed());
+            let least = tasks.min_by_key(|(_, (_, w))| w.time).map(|(at, (_, w))| (at, w.time));
+            let Some((at, _)) = least.filter(|(_, time)| *time < new.time) else { return self.forget(who) };
+            let (other, _) = self.without.swap_remove(at);
+            self.forget(other);
         }
         self.without.push((who, new));
+    }
+
+    /// Follows only these absences from now on.
+    pub(crate) fn follow_only(&mut self, is_known: impl Fn(AbsentId) -> bool) {
+        let gone: Vec<AbsentId> = self
+            .without
+            .iter()
+            .map(|(who, _)| *who)
+            .filter(|who| !who.is_fixed() && !is_known(*who))
+            .collect();
+        self.without.retain(|(who, _)| !gone.contains(who));
+        gone.into_iter().for_each(|who| self.forget(who));
+    }
+
+    fn forget(&mut self, who: AbsentId) {
+        self.gone.insert(who);
+        if self.gone.len() > MAX_GONE {
+            self.gone.clear();
+            self.closed = true;
+        }
     }
 
     /// Adds all but the rows of cells.
@@ -174,9 +205,14 @@ impl Sums {
             quarters.for_each(|(mine, theirs)| *mine = mine.saturating_add(theirs));
         }
         other.devices.iter().for_each(|(dev, ns)| self.waited_on(*dev, Nanos(*ns)));
-        for (who, theirs) in &other.without {
-            self.without(absent(*who), |w| w.merge(theirs));
+        let theirs: Vec<(AbsentId, &Without)> =
+            other.without.iter().map(|(who, w)| (absent(*who), w)).collect();
+        if !other.follows_all() {
+            self.follow_only(|who| theirs.iter().any(|(known, _)| *known == who));
         }
+        theirs.into_iter().for_each(|(who, w)| self.without(who, |mine| mine.merge(w)));
+        other.gone.iter().for_each(|who| self.forget(absent(*who)));
+        self.closed |= other.closed;
     }
 
     /// Notes the device of requests that were waited for.
@@ -192,7 +228,7 @@ impl Sums {
 
     /// Whether the absence of all is followed: none has made room for another.
     pub(crate) fn follows_all(&self) -> bool {
-        self.without.len() < MAX_WITHOUT
+        self.gone.is_empty() && !self.closed
     }
 
     /// The device whose requests were waited for most.

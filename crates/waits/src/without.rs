@@ -75,6 +75,13 @@ pub struct Told {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AbsentId(u32);
 
+impl AbsentId {
+    /// Whether it is no single task.
+    pub(crate) fn is_fixed(self) -> bool {
+        self.0 < FIXED
+    }
+}
+
 /// Who is no single task has a fixed number.
 const EVERYBODY: AbsentId = AbsentId(0);
 const FLUSHES: AbsentId = AbsentId(1);
@@ -320,6 +327,31 @@ mod tests {
         assert_eq!((told.mean, told.at), (Nanos((MS / 2 + 70 * MS) / 120), vec![Nanos(MS / 100), Nanos(MS)]));
         // Fifty of 0.01 ms and seventy of 1 ms.
         assert!((told.deviation / MS as f64 - 0.488).abs() < 0.001, "{}", told.deviation);
+    }
+
+    /// Of one that made room for others and comes back nobody knows what it did before.
+    #[test]
+    fn who_made_room_is_not_followed_again() {
+        let mut t = Table::default();
+        let asked = Asked::Bio(Class::Read);
+        let victim = t.victim(&Victim { task: "reader".into(), asked, fs: Fs::Unknown, dev: DevId(8) });
+        let chain = t.chain(ChainId(0), Link::Phase(Phase::Behind));
+        let mut behind = |name: &str, ns: u64| {
+            let who = t.culprit(&Culprit { name: Some(name.into()), ..Culprit::of(CulpritKind::Task) });
+            let waiting = Waiting { victim, end: Nanos(0), total: Nanos(ns), bytes: 4096, in_device: true };
+            t.add(waiting, &[Part { chain, culprit: who, time: Nanos(ns) }], Nanos(ns), Nanos(0));
+        };
+        behind("cp", MS);
+        for n in 0..30 {
+            behind(&format!("dd{n}"), (2 + n) * MS);
+        }
+        behind("cp", 100 * MS);
+        let told = |who: &Absent| t.told_without(victim, who, &[0.5], Way::Subtract);
+        let of = |name: &str| told(&Absent::Task(name.into()));
+        let all: u64 = MS + (2..32).sum::<u64>() * MS + 100 * MS;
+        assert!(of("cp").is_none() && of("dd0").is_none());
+        assert_eq!(of("dd29").map(|told| told.mean), Some(Nanos((all - 31 * MS) / 32)));
+        assert_eq!(told(&Absent::Everybody).map(|told| told.mean), Some(Nanos(0)), "never made room");
     }
 
     /// Reads of 1 ms of which dd, in the device all the while, had nothing, and ten of 5 ms, 3 of them without a processor.

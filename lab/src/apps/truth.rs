@@ -168,7 +168,7 @@ pub fn decided(
     if helps.is_empty() {
         return Ok(helps);
     }
-    met_neighbours(reruns, &helps, over_before.unwrap_or(0.0))?;
+    met_neighbours(baseline, reruns, &helps, over_before.unwrap_or(0.0))?;
     let counts = |r: &&Rerun| helps.contains(&r.without) || r.without == Thing::Everything;
     let without = reruns.iter().filter(counts).map(|r| r.mean).fold(f64::INFINITY, f64::min);
     sharing.map_or(Ok(()), |mean| by_the_disk(baseline, without, mean))?;
@@ -176,11 +176,19 @@ pub fn decided(
     Ok(helps)
 }
 
-/// A run without something else than neighbours that ended before these began was also one without them: it does not say which of both helps.
-fn met_neighbours(reruns: &[Rerun], helps: &[Thing], over_before: f64) -> Result<(), String> {
+/// A run without something else than neighbours that ended before these began was also one without them: where these are in the way, it does
+/// not say which of both helps.
+fn met_neighbours(
+    baseline: &Baseline,
+    reruns: &[Rerun],
+    helps: &[Thing],
+    over_before: f64,
+) -> Result<(), String> {
     let is_of_neighbours =
         |thing: &Thing| matches!(thing, Thing::Neighbour(_) | Thing::Neighbours | Thing::Everything);
-    let counts = |r: &&Rerun| helps.contains(&r.without) && !is_of_neighbours(&r.without);
+    let in_the_way =
+        reruns.iter().any(|r| matches!(r.without, Thing::Neighbour(_)) && baseline.helped(r.mean));
+    let counts = |r: &&Rerun| in_the_way && helps.contains(&r.without) && !is_of_neighbours(&r.without);
     match reruns.iter().filter(counts).find(|r| r.mean < over_before) {
         Some(r) => Err(format!("the run without {} was over before the neighbours began", r.without)),
         None => Ok(()),
@@ -263,12 +271,15 @@ mod tests {
     fn a_run_that_is_over_before_the_neighbours_begin_decides_nothing() {
         let baseline =
             Baseline { recorded: 100.0, repeats: vec![100.0], operations: 10_000, ..Baseline::default() };
-        let told = |thing: Thing, over_before| {
-            decided(&baseline, &[without(thing.clone(), 10.0)], Ok(vec![thing]), None, over_before).is_ok()
+        let copy = || Thing::Neighbour("copy".into());
+        let told = |thing: Thing, beside: f64, over_before| {
+            let reruns = [without(copy(), beside), without(thing.clone(), 10.0)];
+            decided(&baseline, &reruns, Ok(vec![thing]), None, over_before).is_ok()
         };
         let limit = || Thing::Setting("group-iops".into());
-        assert_eq!([None, Some(9.0), Some(11.0)].map(|over| told(limit(), over)), [true, true, false]);
-        assert!(told(Thing::Neighbour("copy".into()), Some(11.0)));
+        assert_eq!([None, Some(9.0), Some(11.0)].map(|over| told(limit(), 50.0, over)), [true, true, false]);
+        assert!(told(limit(), 95.0, Some(11.0)), "they are not in the way");
+        assert!(told(copy(), 10.0, Some(11.0)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::words::{count, size};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use evidence::{Fact, System};
 use ledger::Reason;
 use trace::{Bytes, DevId, Nanos};
@@ -21,6 +21,7 @@ use waits::is_kernel_thread;
 pub const CAUSE: Cause = Cause {
     name: "cgroup-limit",
     title: "a limit of the task's cgroup throttles its I/O (io.max, io.latency, io.cost)",
+    nature: Nature::Limit,
     page: include_str!("../../pages/cgroup-limit.md"),
     judge: Judge::Whole(judge),
 };

@@ -13,7 +13,7 @@ use crate::raid;
 use crate::slow::leaves;
 use crate::thresholds::crypt_queue::SMALL_SECTOR;
 use crate::verdict::{Answer, Verdict};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use life::Class;
 use operation::Wait;
@@ -22,6 +22,7 @@ use operation::Wait;
 pub const CAUSE: Cause = Cause {
     name: "crypt-queue",
     title: "I/O on an encrypted device waits in dm-crypt's work queues",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/crypt-queue.md"),
     judge: Judge::Whole(judge),
 };

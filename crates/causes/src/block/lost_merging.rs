@@ -10,7 +10,7 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::lost_merging::{JOINED, LARGE_ENOUGH, SIDE_BY_SIDE};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use trace::{Bytes, Nanos};
 
@@ -18,6 +18,7 @@ use trace::{Bytes, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "lost-merging",
     title: "adjacent requests are sent one by one because merging is off",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/lost-merging.md"),
     judge: Judge::Each(Each {
         of,

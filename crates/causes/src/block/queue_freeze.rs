@@ -10,7 +10,7 @@ use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::target::Target;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::Part;
 
@@ -18,6 +18,7 @@ use operation::Part;
 pub const CAUSE: Cause = Cause {
     name: "queue-freeze",
     title: "settings of the device's queue keep changing, and each change freezes the queue",
+    nature: Nature::Rare,
     page: include_str!("../../pages/queue-freeze.md"),
     judge: Judge::Waited(
         Waited::new(

@@ -11,7 +11,7 @@ use crate::slow::Slow;
 pub use crate::thresholds::request_size::LARGE_ENOUGH;
 use crate::thresholds::request_size::{IN_LINE, KERNELS_LIMIT};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use trace::{Bytes, Nanos};
 use waits::{CulpritKind, Link, Phase};
@@ -20,6 +20,7 @@ use waits::{CulpritKind, Link, Phase};
 pub const CAUSE: Cause = Cause {
     name: "request-size",
     title: "large reads or writes are split into so many small requests that their number takes the time",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/request-size.md"),
     judge: Judge::Each(Each {
         of,

@@ -12,7 +12,7 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::tag_exhaustion::{MOSTLY, NOT_AT_ALL};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
@@ -23,6 +23,7 @@ use waits::Phase;
 pub const CAUSE: Cause = Cause {
     name: "tag-exhaustion",
     title: "all tags of the device are in use: new requests wait for one",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/tag-exhaustion.md"),
     judge: Judge::Each(Each {
         of,

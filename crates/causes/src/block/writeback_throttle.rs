@@ -6,13 +6,14 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::WBT_DISK;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "writeback-throttle",
     title: "writeback throttling (wbt) delays writes",
+    nature: Nature::Rare,
     page: include_str!("../../pages/writeback-throttle.md"),
     judge: Judge::Waited(
         Waited::new("throttled by wbt (wbt_wait)", |_, reason| reason == Reason::WritebackThrottle),

@@ -18,7 +18,7 @@ use crate::slow::Slow;
 use crate::thresholds::completion_cpu::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use trace::{Cpu, Nanos};
 use waits::Phase;
@@ -30,6 +30,7 @@ const NAMED: usize = 4;
 pub const CAUSE: Cause = Cause {
     name: "completion-cpu",
     title: "the device had finished, but the processor that completes its requests was late",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/completion-cpu.md"),
     judge: Judge::Each(Each {
         of,

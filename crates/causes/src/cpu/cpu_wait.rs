@@ -9,7 +9,7 @@ use crate::remedy::{Action, Acts};
 use crate::thresholds::cpu_wait::MOSTLY;
 use crate::verdict::Verdict;
 use crate::words::{shell, time};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Node, Part};
 use stats::Group;
@@ -21,6 +21,7 @@ use waits::Phase;
 pub const CAUSE: Cause = Cause {
     name: "cpu-wait",
     title: "not I/O: it waited for a processor",
+    nature: Nature::General,
     page: include_str!("../../pages/cpu-wait.md"),
     judge: Judge::Waited(
         Waited::new("waiting for a processor, not for storage", |_, reason| reason == Reason::WaitCpu)

@@ -13,7 +13,7 @@ use crate::paths;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use stats::TAIL_SHARE;
 use trace::Nanos;
 
@@ -21,6 +21,7 @@ use trace::Nanos;
 pub const CAUSE: Cause = Cause {
     name: "outside-io",
     title: "the task waited for a processor between its operations, not in them",
+    nature: Nature::General,
     page: include_str!("../../pages/outside-io.md"),
     judge: Judge::Whole(judge),
 };

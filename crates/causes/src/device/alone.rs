@@ -14,7 +14,7 @@ use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY};
 use crate::thresholds::device_stall::LONG;
 use crate::thresholds::HALF_A_TURN;
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use life::{Class, Io, Op};
 use operation::{Kind, Wait};
@@ -35,6 +35,7 @@ const fn each(of: fn(&mut Case, &Slow, Verdict) -> Said) -> Judge {
 pub const COLD_READS: Cause = Cause {
     name: "cold-reads",
     title: "reads that miss the page cache, each as fast as the device is",
+    nature: Nature::General,
     page: include_str!("../../pages/cold-reads.md"),
     judge: each(|case, slow, v| of(case, slow, v, true)),
 };
@@ -43,6 +44,7 @@ pub const COLD_READS: Cause = Cause {
 pub const SLOW_DEVICE: Cause = Cause {
     name: "slow-device",
     title: "no queueing, no interference: the device itself takes this long",
+    nature: Nature::General,
     page: include_str!("../../pages/slow-device.md"),
     judge: each(|case, slow, v| of(case, slow, v, false)),
 };

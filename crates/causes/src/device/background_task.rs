@@ -19,13 +19,13 @@ use crate::target::{parent, service, Target};
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
 use life::Io;
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos};
-use waits::{Culprit, CulpritId, Phase};
+use waits::{is_kernel_thread, Culprit, CulpritId, Phase};
 
 /// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: no task asked for its work.
 const FOR_OTHERS: [&str; 9] = [
@@ -52,6 +52,7 @@ pub fn works_for_others(task: &str) -> bool {
 pub const CAUSE: Cause = Cause {
     name: "background-task",
     title: "another task keeps the device busy, and the slow operations wait behind its requests",
+    nature: Nature::Crowd,
     page: include_str!("../../pages/background-task.md"),
     judge: Judge::Each(Each {
         of,
@@ -249,6 +250,9 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     let idle = |v| {
         idle_class(v, &target, task, &case.name(slow.on.id), scheduler.as_ref().filter(|_| !orders), orders)
     };
+    if is_kernel_thread(task) {
+        return of_the_kernel(idle(v), case, slow, task);
+    }
     let pause = |v: Verdict| {
         v.try_on(
             Acts::Culprit(task.into()),
@@ -269,6 +273,18 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
          /etc/cron.d /etc/crontab",
         ),
     )
+}
+
+/// A thread of the kernel's cannot be stopped, is in no unit, and no timer starts it. ext4's is told to leave the rest of the tables for
+/// later (Documentation/admin-guide/ext4.rst, `noinit_itable`).
+fn of_the_kernel(v: Verdict, case: &Case, slow: &Slow, task: &str) -> Verdict {
+    match case.mount(slow.group.dev).filter(|_| task == "ext4lazyinit") {
+        Some(mount) => v.try_this(
+            "leave inode tables that were never used uninitialised until it is mounted again",
+            Action::Remount { mount: shell(&mount.target), options: "noinit_itable".into() },
+        ),
+        None => v,
+    }
 }
 
 /// The idle class of I/O priorities, which schedulers without priorities do not know.

@@ -17,7 +17,7 @@ use crate::slow::Slow;
 use crate::thresholds::device_busy::{ROOM, SMALLEST};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use trace::{Bytes, Nanos};
 
@@ -25,6 +25,7 @@ use trace::{Bytes, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "device-busy",
     title: "the driver requeues requests because the device or its adapter accepts no more",
+    nature: Nature::Rare,
     page: include_str!("../../pages/device-busy.md"),
     judge: Judge::Each(Each {
         of,

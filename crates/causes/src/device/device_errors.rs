@@ -10,7 +10,7 @@ use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use life::{Class, GIVEN_UP};
 use operation::{Done, Part};
@@ -20,6 +20,7 @@ use trace::Nanos;
 pub const CAUSE: Cause = Cause {
     name: "device-errors",
     title: "the device reports errors",
+    nature: Nature::Rare,
     page: include_str!("../../pages/device-errors.md"),
     judge: Judge::Whole(judge),
 };

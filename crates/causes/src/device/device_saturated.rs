@@ -19,7 +19,7 @@ use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
 use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use stats::{Group, TailRow};
@@ -30,6 +30,7 @@ use waits::{CulpritKind, Phase, Selection};
 pub const CAUSE: Cause = Cause {
     name: "device-saturated",
     title: "the device is saturated: requests queue in it",
+    nature: Nature::General,
     page: include_str!("../../pages/device-saturated.md"),
     judge: Judge::Each(Each {
         of,

@@ -14,7 +14,7 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Request;
 use operation::{Done, Part};
@@ -26,6 +26,7 @@ use waits::{CulpritId, CulpritKind, Phase};
 pub const CAUSE: Cause = Cause {
     name: "device-stall",
     title: "the device takes long for some requests although few others are in flight",
+    nature: Nature::Rare,
     page: include_str!("../../pages/device-stall.md"),
     judge: Judge::Each(Each {
         of,
@@ -90,8 +91,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         .because(queue_or_not(slow, device, &name));
     if passed_over {
         v = v.because(proof!(
-            "{name} completed many times as many requests meanwhile as it had when they came: they were \
-             overtaken",
+            "{name} completed many requests that came later first: they were overtaken",
             name
         ));
     }

@@ -11,7 +11,7 @@ use crate::slow::Slow;
 use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Io};
 use trace::{Bytes, Nanos};
@@ -21,6 +21,7 @@ use waits::{CulpritId, Phase};
 pub const CAUSE: Cause = Cause {
     name: "discard-stall",
     title: "the device is busy with discards (TRIM), and others wait meanwhile",
+    nature: Nature::Crowd,
     page: include_str!("../../pages/discard-stall.md"),
     judge: Judge::Each(Each {
         of,

@@ -17,7 +17,7 @@ use crate::target::strace;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::WriteCache;
 use ledger::Reason;
 use life::{Class, Io, Op};
@@ -38,6 +38,7 @@ const NO_FLUSH: &str = "no slow operation waited for a flush or behind one";
 pub const CAUSE: Cause = Cause {
     name: "flush-cost",
     title: "synchronous writes wait while the device empties its cache",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/flush-cost.md"),
     judge: Judge::Each(Each {
         of,

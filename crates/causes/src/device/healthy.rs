@@ -11,7 +11,7 @@ use crate::proof::{proof, Proof};
 pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
 use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use evidence::Fact;
 use ledger::Reason;
 use operation::Wait;
@@ -91,6 +91,7 @@ const HOLDS_BACK: [Reason; 9] = [
 pub const CAUSE: Cause = Cause {
     name: "healthy",
     title: "nothing was slow for such a device",
+    nature: Nature::Rare,
     page: include_str!("../../pages/healthy.md"),
     judge: Judge::Whole(judge),
 };

@@ -14,7 +14,7 @@ use crate::risk::Risk;
 use crate::slow::Slow;
 use crate::thresholds::misaligned::{HABIT, LONGER};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
 use life::Class;
@@ -25,6 +25,7 @@ use trace::{Bytes, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "misaligned",
     title: "writes are not whole blocks of the device, which reads each block before it writes a part of it",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/misaligned.md"),
     judge: Judge::Each(Each {
         of,

@@ -10,7 +10,7 @@ use crate::shares::part_of_slow;
 use crate::slow::Slow;
 use crate::thresholds::power_state::{ENOUGH, STEP};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use stats::{Distribution, Pace};
 use trace::Nanos;
@@ -49,6 +49,7 @@ impl Step {
 pub const CAUSE: Cause = Cause {
     name: "power-state",
     title: "the device sleeps when it is idle, and the next request waits until it is awake",
+    nature: Nature::Rare,
     page: include_str!("../../pages/power-state.md"),
     judge: Judge::Each(Each {
         of,

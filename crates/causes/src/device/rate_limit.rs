@@ -29,7 +29,7 @@ use crate::thresholds::rate_limit::{
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use stats::{Distribution, InTurn, Pace, Slope, Turns};
@@ -40,6 +40,7 @@ use waits::Phase;
 pub const CAUSE: Cause = Cause {
     name: "rate-limit",
     title: "a limit in front of the device caps its operations a second (a volume's or hypervisor's)",
+    nature: Nature::Limit,
     page: include_str!("../../pages/rate-limit.md"),
     judge: Judge::Each(Each {
         of,
@@ -205,8 +206,8 @@ impl Held {
                 took = Nanos(*took)
             ),
             Held::Sooner(Slope { value, count, .. }) => proof!(
-                "requests that came later after the one before were done sooner, by {part} of the delay ({count} \
-                 requests): what they wait for does not begin with them, as a device's work does",
+                "the later a request was issued after the one before, the sooner it was done, by {part} of the delay ({count} \
+                 requests): they wait for a timer, not for the device's service",
                 part = Share(value.abs().min(1.0)),
                 count = Count(*count)
             ),
@@ -338,7 +339,7 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
 /// Where a limit of such a device is raised.
 fn raised(v: Verdict, name: &str, limit: &str) -> Verdict {
     match Hardware::of(name) {
-        Hardware::File | Hardware::Stacked => {
+        Hardware::File | Hardware::Stacked | Hardware::Remote | Hardware::Memory | Hardware::Card => {
             let (_, look) = Hardware::check(name);
             v.try_this(format!("find what sets {limit}: it is below {name}"), look)
         }

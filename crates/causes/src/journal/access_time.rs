@@ -10,7 +10,7 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Kind, Wait};
 use stats::Group;
@@ -34,6 +34,7 @@ const SPARING: [&str; 3] = ["noatime", "relatime", "lazytime"];
 pub const CAUSE: Cause = Cause {
     name: "access-time",
     title: "reads wait for the journal: each one updates the file's access time",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/access-time.md"),
     judge: Judge::Whole(judge),
 };

@@ -8,7 +8,7 @@ use crate::paths::{awakener, Waited};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Node, Part, Wait, Waits};
 
@@ -16,6 +16,7 @@ use operation::{Node, Part, Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "frozen",
     title: "the file system is frozen: whatever changes it waits until it thaws",
+    nature: Nature::Rare,
     page: include_str!("../../pages/frozen.md"),
     judge: Judge::Waited(
         Waited::new("waiting for the file system to thaw (sb_start_write)", |waits: Waits, reason| {

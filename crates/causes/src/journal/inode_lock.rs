@@ -12,7 +12,7 @@ use crate::remedy::Action;
 use crate::target::strace;
 use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Part, Wait, Waits};
 use std::collections::BTreeMap;
@@ -34,6 +34,7 @@ const SHARED: [Wait; 6] = [
 pub const CAUSE: Cause = Cause {
     name: "inode-lock",
     title: "operations wait for their file's lock, held by another operation during its I/O",
+    nature: Nature::Rare,
     page: include_str!("../../pages/inode-lock.md"),
     judge: Judge::Waited(
         Waited::new(

@@ -6,7 +6,7 @@
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Wait, Waits};
 use stats::Group;
@@ -18,6 +18,7 @@ const OTHERS: [&str; 3] = ["xfs", "btrfs", "f2fs"];
 pub const CAUSE: Cause = Cause {
     name: "journal-cpu",
     title: "the journal's thread waits for a processor while others wait for its commit",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/journal-cpu.md"),
     judge: Judge::Waited(
         Waited::new("while the journal's thread ran or waited for a processor", |waits, reason| {

@@ -10,13 +10,14 @@ use crate::remedy::Action;
 use crate::risk::Risk;
 use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use operation::{Wait, Waits};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "journal-ordered",
     title: "the journal's commit writes other files' data first (data=ordered)",
+    nature: Nature::Rare,
     page: include_str!("../../pages/journal-ordered.md"),
     judge: Judge::Waited(
         Waited::new(

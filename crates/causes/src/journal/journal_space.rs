@@ -13,7 +13,7 @@ use crate::risk::Risk;
 use crate::thresholds::journal_space::LARGER;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::shell;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use operation::{Wait, Waits};
 use stats::{Group, TailRow};
 use trace::{Bytes, Nanos};
@@ -26,6 +26,7 @@ const MAKING_ROOM: [&str; 2] = ["__jbd2_log_wait_for_space", "jbd2_log_do_checkp
 pub const CAUSE: Cause = Cause {
     name: "journal-space",
     title: "the journal of ext4 is full: changes wait until older ones are written in place",
+    nature: Nature::Rare,
     page: include_str!("../../pages/journal-space.md"),
     judge: Judge::Whole(judge),
 };

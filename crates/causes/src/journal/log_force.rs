@@ -11,7 +11,7 @@ use crate::risk::Risk;
 use crate::target::strace;
 use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use evidence::Mount;
 use ledger::Reason;
 use operation::{Wait, Waits};
@@ -20,6 +20,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "log-force",
     title: "operations wait until the file system's log is written (log force)",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/log-force.md"),
     judge: Judge::Waited(
         Waited::new(

@@ -12,7 +12,7 @@ use crate::remedy::Action;
 use crate::risk::Risk;
 use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Wait, Waits};
 
@@ -20,6 +20,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "log-space",
     title: "the log of XFS is full: changes wait until older ones are written in place",
+    nature: Nature::Rare,
     page: include_str!("../../pages/log-space.md"),
     judge: Judge::Waited(
         Waited::new("waiting for room in the log of XFS (xlog_grant_head_wait)", |waits: Waits, reason| {

@@ -9,13 +9,14 @@ use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "dirty-throttling",
     title: "writers are made to sleep because they write faster than the device (dirty limits)",
+    nature: Nature::Rare,
     page: include_str!("../../pages/dirty-throttling.md"),
     judge: Judge::Waited(
         Waited::new(

@@ -14,7 +14,7 @@ use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Answer, Confidence, Verdict};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use operation::Wait;
 
 /// include/uapi/linux/major.h.
@@ -24,6 +24,7 @@ const LOOP_MAJOR: u32 = 7;
 pub const CAUSE: Cause = Cause {
     name: "loop-double-cache",
     title: "a loop device goes through the page cache of its backing file, one request at a time",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/loop-double-cache.md"),
     judge: Judge::Whole(judge),
 };

@@ -10,7 +10,7 @@ use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Kind, Wait};
 
@@ -18,6 +18,7 @@ use operation::{Kind, Wait};
 pub const CAUSE: Cause = Cause {
     name: "page-fault-read",
     title: "programs wait for pages of mapped files, or of their own code, that are not in memory",
+    nature: Nature::General,
     page: include_str!("../../pages/page-fault-read.md"),
     judge: Judge::Whole(judge),
 };

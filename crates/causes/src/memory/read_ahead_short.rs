@@ -14,7 +14,7 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, LITTLE_ELSE, PROPOSED};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use operation::{Kind, Wait};
@@ -26,6 +26,7 @@ use waits::{Phase, Selection};
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-short",
     title: "a sequential reader waits repeatedly because read-ahead is too small",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/read-ahead-short.md"),
     judge: Judge::Each(Each {
         of,

@@ -12,7 +12,7 @@ use crate::slow::Slow;
 use crate::target::strace;
 use crate::thresholds::read_ahead_waste::{MOSTLY_AHEAD, MUCH_MORE, PAGE};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Op};
 use operation::Kind;
@@ -23,6 +23,7 @@ use trace::{Bytes, Call, DevId, Flags, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-waste",
     title: "read-ahead fetches more than is used, and readers wait for it",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/read-ahead-waste.md"),
     judge: Judge::Each(Each {
         of,

@@ -9,7 +9,7 @@ use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
 use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Wait, Waits};
 
@@ -17,6 +17,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "reclaim",
     title: "memory is short: operations reclaim memory themselves before they continue",
+    nature: Nature::Rare,
     page: include_str!("../../pages/reclaim.md"),
     judge: Judge::Waited(
         Waited::new("asleep while they freed memory (direct reclaim)", |waits: Waits, reason| {

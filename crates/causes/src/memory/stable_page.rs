@@ -9,13 +9,14 @@ use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use operation::{Wait, Waits};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "stable-page",
     title: "writers wait until a page they want to change has been written (stable pages)",
+    nature: Nature::Rare,
     page: include_str!("../../pages/stable-page.md"),
     judge: Judge::Waited(
         Waited::new(

@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
 use crate::verdict::Verdict;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Wait, Waits};
 
@@ -15,6 +15,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "swap",
     title: "programs wait for their own memory to be read back from swap",
+    nature: Nature::Rare,
     page: include_str!("../../pages/swap.md"),
     judge: Judge::Waited(
         Waited::new("waiting for memory that had to be read back from swap", |waits: Waits, reason| {

@@ -12,7 +12,7 @@ use crate::thresholds::HALF_A_TURN;
 use crate::thresholds::{WBT_DISK, WBT_FLASH};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::size;
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Io, FLOOD_BYTES, FLOOD_DEPTH};
 use stats::{Device, Distribution};
@@ -33,6 +33,7 @@ pub(crate) fn wbt_target(device: &Device) -> u64 {
 pub const CAUSE: Cause = Cause {
     name: "writeback-flood",
     title: "writeback of buffered data fills the device, and everything else waits behind it",
+    nature: Nature::Crowd,
     page: include_str!("../../pages/writeback-flood.md"),
     judge: Judge::Each(Each {
         of,

@@ -14,7 +14,7 @@ use crate::proof::{proof, Proof};
 use crate::raid::{Array, Judged, Question};
 use crate::thresholds::raid_bitmap::WRITES_PER_UPDATE;
 use crate::verdict::{Answer, Confidence, Verdict};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::Wait;
 use trace::Nanos;
@@ -26,6 +26,7 @@ const UNLESS: &str = "writes that wait as long in md without a bitmap";
 pub const CAUSE: Cause = Cause {
     name: "raid-bitmap",
     title: "writes wait until the RAID array's write-intent bitmap is on the disks",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/raid-bitmap.md"),
     judge: Judge::Whole(judge),
 };

@@ -12,7 +12,7 @@ use crate::risk::Risk;
 use crate::thresholds::raid_read_modify_write::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell, size};
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use evidence::{Fact, Md};
 use ledger::Reason;
 use life::Class;
@@ -25,6 +25,7 @@ const BLOCK: u64 = 4096;
 pub const CAUSE: Cause = Cause {
     name: "raid-read-modify-write",
     title: "writes smaller than a stripe make RAID read old data and parity before it can write",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/raid-read-modify-write.md"),
     judge: Judge::Whole(judge),
 };

@@ -19,7 +19,7 @@ use crate::slow::{leaves, lies_on, Slow};
 use crate::thresholds::raid_resync::USUAL_MIN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::percent;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use life::{Class, Op};
 use operation::{Wait, Waits};
@@ -52,6 +52,7 @@ struct Sync {
 pub const CAUSE: Cause = Cause {
     name: "raid-resync",
     title: "a RAID array is being resynced, checked or rebuilt, and the slow operations wait behind that",
+    nature: Nature::Crowd,
     page: include_str!("../../pages/raid-resync.md"),
     judge: Judge::Whole(judge),
 };

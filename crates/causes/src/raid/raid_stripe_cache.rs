@@ -14,7 +14,7 @@ use crate::slow::{leaves, lies_on};
 use crate::thresholds::raid_stripe_cache::BUSY;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::words::percent;
-use crate::{Cause, Judge};
+use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::Wait;
 use stats::Device;
@@ -30,6 +30,7 @@ const KEPT: &str = "until the array stops: a udev rule keeps it";
 pub const CAUSE: Cause = Cause {
     name: "raid-stripe-cache",
     title: "writes wait for a free entry in the array's stripe cache",
+    nature: Nature::Rare,
     page: include_str!("../../pages/raid-stripe-cache.md"),
     judge: Judge::Whole(judge),
 };

@@ -12,7 +12,7 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use trace::Nanos;
 
@@ -23,6 +23,7 @@ const IDLING: [&str; 2] = ["bfq", "cfq"];
 pub const CAUSE: Cause = Cause {
     name: "scheduler-idling",
     title: "the I/O scheduler keeps the device idle while requests wait in it",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/scheduler-idling.md"),
     judge: Judge::Each(Each {
         of,

@@ -12,7 +12,7 @@ use crate::slow::Slow;
 use crate::thresholds::scheduler_starvation::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::time;
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
@@ -22,6 +22,7 @@ use trace::Nanos;
 pub const CAUSE: Cause = Cause {
     name: "scheduler-starvation",
     title: "requests wait in the I/O scheduler while writeback is sent to the device before them",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/scheduler-starvation.md"),
     judge: Judge::Each(Each {
         of,

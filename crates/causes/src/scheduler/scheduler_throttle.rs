@@ -15,7 +15,7 @@ use crate::slow::Slow;
 use crate::thresholds::scheduler_throttle::{FULL, JUDGED};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::ns;
-use crate::{Cause, Each, Judge, Otherwise, Said};
+use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
@@ -29,6 +29,7 @@ const TARGETS: [(Class, &str, u64); 2] =
 pub const CAUSE: Cause = Cause {
     name: "scheduler-throttle",
     title: "the I/O scheduler (kyber) admits fewer requests than the device could take",
+    nature: Nature::Everyday,
     page: include_str!("../../pages/scheduler-throttle.md"),
     judge: Judge::Each(Each {
         of,

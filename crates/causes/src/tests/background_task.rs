@@ -55,6 +55,13 @@ fn a_backup_is_named() {
     assert!((14_000_000..15_500_000).contains(&half), "{limit}");
 }
 
+#[test]
+fn a_thread_of_the_kernel_is_not_stopped_and_has_no_unit() {
+    let all = commands(&behind("ext4lazyinit", 3, SMALL, 100));
+    assert!(all.iter().all(|command| !command.contains("kill") && !command.contains("systemctl")), "{all:?}");
+    assert!(all.iter().any(|command| command.contains("ionice")), "{all:?}");
+}
+
 /// The slowest met something else, and it still says what it saw.
 #[test]
 fn what_most_operations_waited_for_is_proven_by_all_of_them() {

@@ -5,41 +5,9 @@
 use super::victim::Sufferer;
 use super::worth::MOSTLY;
 use crate::explanation::Explanation;
-use causes::{Answer, Verdict};
+use causes::{nature, Answer, Nature, Verdict};
 use stats::FEW;
 use waits::CulpritKind;
-
-/// Causes that say no more than where the time passed.
-const GENERAL: [&str; 6] =
-    ["device-saturated", "cpu-wait", "outside-io", "slow-device", "cold-reads", "page-fault-read"];
-
-/// Causes that put somebody else's requests into the device: full of these it may well complete nothing for a while.
-const CROWD: [&str; 4] = ["background-task", "writeback-flood", "discard-stall", "raid-resync"];
-
-/// Causes of which every busy machine has a little: others at work, flushes, a log. What is rare by nature (a stall, a lock, a page that
-/// must stay as it is) is none of them.
-const EVERYDAY: [&str; 5] =
-    ["flush-cost", "log-force", "journal-cpu", "completion-cpu", "scheduler-starvation"];
-
-/// Causes of which there is a little wherever a setting or a layout has them: what matters is how much.
-const SETTINGS: [&str; 13] = [
-    "access-time",
-    "crypt-queue",
-    "loop-double-cache",
-    "lost-merging",
-    "misaligned",
-    "raid-bitmap",
-    "raid-read-modify-write",
-    "read-ahead-short",
-    "read-ahead-waste",
-    "request-size",
-    "scheduler-idling",
-    "scheduler-throttle",
-    "tag-exhaustion",
-];
-
-/// Causes that are limits. They say more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.
-const LIMITS: [&str; 2] = ["rate-limit", "cgroup-limit"];
 
 /// The limit of the victim's own cgroup.
 const OWN_LIMIT: &str = "cgroup-limit";
@@ -62,7 +30,7 @@ const GENERAL_COUNTS: f64 = 0.5;
 
 /// How much of a time counts that a cause has.
 pub(super) fn counts(cause: &str) -> f64 {
-    if GENERAL.contains(&cause) {
+    if nature(cause) == Nature::General {
         GENERAL_COUNTS
     } else {
         1.0
@@ -82,12 +50,12 @@ pub(super) fn gone_without(cause: &str, kind: CulpritKind) -> f64 {
 
 /// Whether a cause is one that every busy machine has a little of.
 pub(crate) fn is_everyday(cause: &str) -> bool {
-    [&EVERYDAY[..], &SETTINGS, &GENERAL, &CROWD].iter().any(|some| some.contains(&cause))
+    matches!(nature(cause), Nature::Everyday | Nature::General | Nature::Crowd)
 }
 
 /// Whether a cause is a limit that somebody set.
 pub fn is_limit(cause: &str) -> bool {
-    LIMITS.contains(&cause)
+    nature(cause) == Nature::Limit
 }
 
 /// The verdict with the largest part.
@@ -102,7 +70,7 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     if reached.is_some() {
         return reached;
     }
-    let crowd = found().filter(|v| CROWD.contains(&v.cause)).map(share).fold(0.0, f64::max);
+    let crowd = found().filter(|v| nature(v.cause) == Nature::Crowd).map(share).fold(0.0, f64::max);
     let counts_here = |v: &Verdict| match v.cause {
         "device-stall" if crowd < GENERAL_COUNTS * share(v) => 1.0,
         "device-stall" => GENERAL_COUNTS,
@@ -115,7 +83,7 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     // In one queue with others, its own requests are the answer where they are the larger part.
     let queue = found().find(|v| v.cause == QUEUE);
     let is_larger = |v: &&Verdict| own_part(victim, v.cause) * share(v) > share(first);
-    Some(queue.filter(|_| CROWD.contains(&first.cause)).filter(is_larger).unwrap_or(first))
+    Some(queue.filter(|_| nature(first.cause) == Nature::Crowd).filter(is_larger).unwrap_or(first))
 }
 
 /// Whether a cause is the limit of the victim's own cgroup, and the victim waits for it for a part worth seeing. Where it waits in its own

@@ -65,7 +65,7 @@ impl Refused {
             Refused::Others => {
                 "others interfere as much: how much of the freed capacity they would take is not known"
             }
-            Refused::NeverAlone => "that one was always there: what its operations take alone is not known",
+            Refused::NeverAlone => "no operation ran without it: its latency alone is not known",
             Refused::Processors => "it waits for processors as much: who would use them then is not known",
         }
     }
@@ -291,10 +291,11 @@ fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<R
         let of = |row: &&TailRow| is(table.culprit_of(row.culprit));
         rows.iter().filter(of).map(|row| row.time).sum::<Nanos>().0 as f64 / all.0.max(1) as f64
     };
-    let paced =
-        e.verdicts.iter().filter(|v| v.verdict == Answer::Found && is_limit(v.cause)).any(|v| {
-            v.claims.iter().any(|c| e.focus.groups.get(c.group).is_some_and(|g| g.dev == group.dev))
-        });
+    let paced = e.verdicts.iter().filter(|v| v.verdict == Answer::Found && is_limit(v.cause)).any(|v| {
+        let claimed = v.claims.iter().map(|c| c.group);
+        let mut groups = claimed.chain(v.throughout.iter().map(|(group, _)| *group));
+        groups.any(|number| e.focus.groups.get(number).is_some_and(|g| g.dev == group.dev))
+    });
     let left = |is: &dyn Fn(&Culprit) -> bool| part(&|c| is(c) && !who.takes(c));
     // The journal's writes of its own changes are its own.
     let others = left(&|c| c.is_somebody() && c.name.as_deref() != Some(&*group.task));

@@ -119,7 +119,7 @@ impl Dist {
         let known: BTreeMap<DevId, Fs> = self
             .waited_for
             .keys()
-            .filter(|(fs, _)| *fs != Fs::Unknown)
+            .filter(|(fs, _)| ![Fs::Unknown, Fs::Block].contains(fs))
             .map(|(fs, dev)| (*dev, *fs))
             .collect();
         let unit = self.question.unit;

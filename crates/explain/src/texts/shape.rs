@@ -40,8 +40,8 @@ const MAGIC: [(&[u8], Shape); 14] = [
     ),
     (b"\x7fELF", Shape { what: "a program or a core dump", instead: RECORD }),
     (b"%PDF", Shape { what: "a PDF", instead: "pdftotext -layout FILE - | iowhy explain -" }),
-    (b"\x89PNG", Shape { what: "a picture", instead: "give its text" }),
-    (b"\xff\xd8\xff", Shape { what: "a picture", instead: "give its text" }),
+    (b"\x89PNG", Shape { what: "a picture", instead: "paste the text instead" }),
+    (b"\xff\xd8\xff", Shape { what: "a picture", instead: "paste the text instead" }),
     (b"SQLite format 3", Shape { what: "a database of SQLite", instead: RECORD }),
     (b"PK\x03\x04", Shape { what: "a zip archive", instead: "unzip it, and give what is in it" }),
 ];
