@@ -13,7 +13,7 @@ use ledger::Reason;
 pub const CAUSE: Cause = Cause {
     name: "writeback-throttle",
     title: "writeback throttling (wbt) delays writes",
-    nature: Nature::Rare,
+    nature: Nature::Everyday,
     page: include_str!("../../pages/writeback-throttle.md"),
     judge: Judge::Waited(
         Waited::new("throttled by wbt (wbt_wait)", |_, reason| reason == Reason::WritebackThrottle),

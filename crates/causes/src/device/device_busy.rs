@@ -25,7 +25,7 @@ use trace::{Bytes, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "device-busy",
     title: "the driver requeues requests because the device or its adapter accepts no more",
-    nature: Nature::Rare,
+    nature: Nature::Everyday,
     page: include_str!("../../pages/device-busy.md"),
     judge: Judge::Each(Each {
         of,

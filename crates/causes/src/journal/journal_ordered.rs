@@ -17,7 +17,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "journal-ordered",
     title: "the journal's commit writes other files' data first (data=ordered)",
-    nature: Nature::Rare,
+    nature: Nature::Everyday,
     page: include_str!("../../pages/journal-ordered.md"),
     judge: Judge::Waited(
         Waited::new(

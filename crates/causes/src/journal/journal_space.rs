@@ -26,7 +26,7 @@ const MAKING_ROOM: [&str; 2] = ["__jbd2_log_wait_for_space", "jbd2_log_do_checkp
 pub const CAUSE: Cause = Cause {
     name: "journal-space",
     title: "the journal of ext4 is full: changes wait until older ones are written in place",
-    nature: Nature::Rare,
+    nature: Nature::Everyday,
     page: include_str!("../../pages/journal-space.md"),
     judge: Judge::Whole(judge),
 };

@@ -20,7 +20,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "log-space",
     title: "the log of XFS is full: changes wait until older ones are written in place",
-    nature: Nature::Rare,
+    nature: Nature::Everyday,
     page: include_str!("../../pages/log-space.md"),
     judge: Judge::Waited(
         Waited::new("waiting for room in the log of XFS (xlog_grant_head_wait)", |waits: Waits, reason| {

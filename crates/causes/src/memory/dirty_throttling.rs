@@ -16,7 +16,7 @@ use ledger::Reason;
 pub const CAUSE: Cause = Cause {
     name: "dirty-throttling",
     title: "writers are made to sleep because they write faster than the device (dirty limits)",
-    nature: Nature::Rare,
+    nature: Nature::Everyday,
     page: include_str!("../../pages/dirty-throttling.md"),
     judge: Judge::Waited(
         Waited::new(

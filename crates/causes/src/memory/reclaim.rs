@@ -17,7 +17,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "reclaim",
     title: "memory is short: operations reclaim memory themselves before they continue",
-    nature: Nature::Rare,
+    nature: Nature::Everyday,
     page: include_str!("../../pages/reclaim.md"),
     judge: Judge::Waited(
         Waited::new("asleep while they freed memory (direct reclaim)", |waits: Waits, reason| {

@@ -30,7 +30,7 @@ const KEPT: &str = "until the array stops: a udev rule keeps it";
 pub const CAUSE: Cause = Cause {
     name: "raid-stripe-cache",
     title: "writes wait for a free entry in the array's stripe cache",
-    nature: Nature::Rare,
+    nature: Nature::Everyday,
     page: include_str!("../../pages/raid-stripe-cache.md"),
     judge: Judge::Whole(judge),
 };
