@@ -49,7 +49,7 @@ impl Damage {
             Damage::Some(
                 "the start of much of the I/O was not recorded: masked (blktrace -a) or cut off?".into(),
             )
-        } else if q.notes.iter().any(|note| note.contains(trace::FILES_ARE_MISSING)) {
+        } else if q.files_missing {
             Damage::Some("files of processors are missing, and what happened there".into())
         } else if odd {
             Damage::Odd

@@ -91,7 +91,7 @@ impl Lack {
             });
         }
         let part = open as f64 / begun.max(1) as f64;
-        let damaged = t.requests_lost >= LEAST_OPEN || is_a_processor_missing(quality);
+        let damaged = t.requests_lost >= LEAST_OPEN || quality.files_missing;
         let none_ends = open == begun && t.bytes_completed.0 == 0;
         let ends = open > 0
             && (none_ends || open >= LEAST_OPEN && part >= if damaged { OPEN_OF_DAMAGED } else { OPEN });
@@ -101,7 +101,7 @@ impl Lack {
         if t.bios == 0 && t.requests > 0 && !operations {
             return Some(Lack::Beginnings(in_devices(facts)));
         }
-        if is_a_processor_missing(quality) {
+        if quality.files_missing {
             return Some(Lack::Others);
         }
         let completed =
@@ -196,11 +196,6 @@ const MOST_TOLD: usize = 3;
 
 fn all(n: u64) -> String {
     counted(n, "I/O", "I/Os")
-}
-
-/// Whether the reader found a hole in the numbers of a trace's files.
-pub(crate) fn is_a_processor_missing(quality: &Quality) -> bool {
-    quality.notes.iter().any(|note| note.contains(trace::FILES_ARE_MISSING))
 }
 
 /// What requests took in each device, by kind, the most first.

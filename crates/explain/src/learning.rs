@@ -4,7 +4,6 @@
 //! for want of ten samples. So a recording that can be opened twice is read up to where these are known, or so far that reading it costs
 //! little; a pipe is split by what it has shown so far.
 
-use crate::lack;
 use events::Window;
 use life::{Lives, Services, Sink};
 use std::path::Path;
@@ -32,7 +31,7 @@ pub(crate) fn services(place: &Path, window: Option<Window>) -> Vec<(DevId, Serv
         }
     }
     // What seems to have been alone may have had company there.
-    if lack::is_a_processor_missing(&source.quality()) {
+    if source.quality().files_missing {
         return vec![];
     }
     lives.services().map(|(dev, services)| (dev, services.clone())).collect()

@@ -32,7 +32,7 @@ mod unnamed;
 pub use error::Error;
 pub use event::{Action, Batch, Detail, Event, Flags, Span};
 pub use input::Input;
-pub use open::{holds_trace, open, open_standard_input, Recording, FILES_ARE_MISSING, LONGEST_LETTER};
+pub use open::{holds_trace, open, open_standard_input, Recording, LONGEST_LETTER};
 pub use part::Part;
 pub use place::Place;
 pub use quality::{LossAt, Quality};

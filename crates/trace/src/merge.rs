@@ -22,16 +22,17 @@ pub struct Merge {
     next: Vec<(Nanos, usize)>,
     size: Option<u64>,
     notes: Vec<String>,
+    files_missing: bool,
     unnamed: Unnamed,
 }
 
 impl Merge {
-    /// `notes` are the caller's remarks on the files.
-    pub fn new(streams: Vec<Stream>, size: Option<u64>, notes: Vec<String>) -> Merge {
+    /// `notes` are the caller's remarks on the files, of which some may be missing.
+    pub fn new(streams: Vec<Stream>, size: Option<u64>, notes: Vec<String>, files_missing: bool) -> Merge {
         let mut next: Vec<_> =
             streams.iter().enumerate().filter_map(|(i, s)| Some((s.next_time()?, i))).collect();
         next.sort_unstable_by(|a, b| b.cmp(a));
-        Merge { streams, next, size, notes, unnamed: Unnamed::default() }
+        Merge { streams, next, size, notes, files_missing, unnamed: Unnamed::default() }
     }
 
     fn merge(&mut self, batch: &mut Batch) -> Result<(), Error> {
@@ -76,7 +77,9 @@ impl Source for Merge {
         for s in &self.streams {
             all.add(s.quality());
         }
-        self.notes.iter().cloned().chain(self.unnamed.note()).for_each(|n| all.note(n));
+        let unnamed = self.unnamed.note();
+        all.files_missing = self.files_missing || unnamed.is_some();
+        self.notes.iter().cloned().chain(unnamed).for_each(|n| all.note(n));
         all
     }
 }

@@ -195,13 +195,15 @@ pub(crate) fn of_perf_data(path: &Path) -> Result<Recording, Error> {
 
 /// `path` is the folder or the NAME that they were found by.
 fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, path: &Path) -> Result<Recording, Error> {
-    let mut notes = Vec::new();
+    let (mut notes, mut files_missing) = (Vec::new(), false);
     let mut names: Vec<String> = found.iter().map(|(_, p)| p.device.clone()).collect();
     names.dedup();
     for device in &names {
         let numbers: Vec<u32> =
             found.iter().filter(|(_, p)| p.device == *device).map(|(_, p)| p.number).collect();
-        notes.extend(missing_numbers(device, &numbers));
+        let missing = missing_numbers(device, &numbers);
+        files_missing |= missing.is_some();
+        notes.extend(missing.or_else(|| only_first(device, &numbers)));
     }
     let mut size = Some(0);
     let mut streams = Vec::new();
@@ -226,19 +228,22 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, path: &Path) -> Result<Recording,
     let mut names: Vec<(DevId, String)> =
         starts.iter().map(|s| (s.first.dev, s.device.to_string())).collect();
     names.dedup();
-    let source = Box::new(Merge::new(streams, size, notes));
+    let source = Box::new(Merge::new(streams, size, notes, files_missing));
     Ok(Recording { source, format: "blktrace", place: Some(Place::given(path)), names, kernel: None })
 }
 
-/// blktrace writes one file per CPU, also where nothing happened: a hole in the numbers is a lost file. Whether files behind the
-/// last are lost their numbers do not tell; a single one is doubtful, for few machines have one processor.
+/// Whether files behind the last are lost their numbers do not tell; a single one is doubtful, for few machines have one processor.
+fn only_first(device: &str, numbers: &[u32]) -> Option<String> {
+    (numbers == [0]).then(|| {
+        format!(
+            "{device}: only processor 0's file is there; unless the machine has one processor, the others' events are missing"
+        )
+    })
+}
+
+/// blktrace writes one file per CPU, also where nothing happened: a hole in the numbers is a lost file.
 fn missing_numbers(device: &str, numbers: &[u32]) -> Option<String> {
     let last = *numbers.last()?;
-    if numbers == [0] {
-        return Some(format!(
-            "{device}: only processor 0's file is there; unless the machine has one processor, the others' events are missing"
-        ));
-    }
     let missing = last as usize + 1 - numbers.len();
     // A hostile name may have any number: only the first holes are looked for.
     let holes = (0..=last).filter(|n| !numbers.contains(n)).take(MOST_MISSING.min(missing));
@@ -246,15 +251,13 @@ fn missing_numbers(device: &str, numbers: &[u32]) -> Option<String> {
     let more = if missing > MOST_MISSING { ", ..." } else { "" };
     (missing > 0).then(|| {
         format!(
-            "{device}: {missing} of {} {FILES_ARE_MISSING} (of processor {}{more}): their events are not in the result",
+            "{device}: {missing} of {} per-CPU files are missing (of processor {}{more}): their events are not in the result",
             last as usize + 1,
             named.join(", ")
         )
     })
 }
 
-/// What is said of them, by which others know that completions may be missing too.
-pub const FILES_ARE_MISSING: &str = "per-CPU files are missing";
 /// Processors that are named.
 const MOST_MISSING: usize = 8;
 

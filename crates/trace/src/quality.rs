@@ -23,6 +23,8 @@ pub struct Quality {
     pub cut_records: u64,
     /// Records of an action or note that this program does not know.
     pub unknown: u64,
+    /// Files of processors are missing: what happened there may be missing, too.
+    pub files_missing: bool,
     /// What the reader found odd, in words, with file and offset.
     pub notes: Vec<String>,
 }
@@ -76,6 +78,7 @@ impl Quality {
         self.damaged_bytes += other.damaged_bytes;
         self.cut_records += other.cut_records;
         self.unknown += other.unknown;
+        self.files_missing |= other.files_missing;
         for n in &other.notes {
             self.note(n.clone());
         }

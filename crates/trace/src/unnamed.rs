@@ -58,8 +58,8 @@ impl Unnamed {
             !self.lost && unnamed >= LEAST && unnamed as f64 >= PART * all as f64 && !self.named.is_empty();
         many.then(|| {
             format!(
-                "{unnamed} of {all} queued I/Os are of tasks whose name is not in it, though each gives it to its processor's file: {}",
-                super::FILES_ARE_MISSING
+                "{unnamed} of {all} queued I/Os are of tasks whose name is not in it, though each gives it to its processor's file: \
+                 per-CPU files are missing"
             )
         })
     }
