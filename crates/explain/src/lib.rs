@@ -6,7 +6,7 @@
 //!
 //! [`Input`] tells recordings from texts of other tools, whether they are files, folders or standard input.
 //! [`Explanation`] is what every view draws, of two [`Comparison`]; nothing here knows how. The only words
-//! that go to the terminal from here are the progress of reading an input.
+//! that go to the terminal from here are the progress of reading an input, and that it was interrupted.
 
 pub mod answer;
 mod arrivals;

@@ -13,7 +13,7 @@ pub fn cell(n: Option<Number>) -> String {
         Unit::Bytes => size(Bytes(whole)),
         Unit::BytesPerSecond => format!("{}/s", size(Bytes(whole))),
         Unit::PerSecond if n.value < 99.95 => trimmed(n.value),
-        Unit::PerSecond => format!("{}/s", count(n.value.round() as u64)).replace("/s", ""),
+        Unit::PerSecond => count(n.value.round() as u64),
         Unit::Share => format!("{} %", trimmed(n.value * 100.0)),
         Unit::Count | Unit::Unstated if n.value.fract() == 0.0 => count(whole),
         Unit::Count | Unit::Unstated => trimmed(n.value),

@@ -316,6 +316,10 @@ impl Accounts {
             self.parts.put(table, above.chain, Phase::Refused, who, refused);
             time = time.since(refused);
         }
+        if reason == Reason::CgroupLimit {
+            let who = table.plain(CulpritKind::Limit, None);
+            return self.parts.put(table, above.chain, phase, who, time);
+        }
         let dev = above.request.map(|e| e.done.dev()).or(Some(a.o.dev)).filter(|d| *d != DevId(0));
         let mut shares: SmallVec<[(CulpritId, u64); 4]> = SmallVec::new();
         if time >= WORTH_ASKING {
@@ -329,14 +333,10 @@ impl Accounts {
         }
         if shares.is_empty() {
             let kind = match reason {
-                Reason::CgroupLimit | Reason::WritebackThrottle | Reason::DirtyThrottle => CulpritKind::Limit,
+                Reason::WritebackThrottle | Reason::DirtyThrottle => CulpritKind::Limit,
                 _ => CulpritKind::Unknown,
             };
             let who = table.plain(kind, None);
-            return self.parts.put(table, above.chain, phase, who, time);
-        }
-        if reason == Reason::CgroupLimit {
-            let who = table.plain(CulpritKind::Limit, None);
             return self.parts.put(table, above.chain, phase, who, time);
         }
         shares.sort_by_key(|(_, w)| std::cmp::Reverse(*w));

@@ -50,20 +50,6 @@ impl Phase {
         }
     }
 
-    /// Whether it passes in the device.
-    pub fn in_device(self) -> bool {
-        matches!(
-            self,
-            Phase::Service
-                | Phase::Behind
-                | Phase::Paused
-                | Phase::Varies
-                | Phase::Slow
-                | Phase::Late
-                | Phase::Flush
-        )
-    }
-
     /// Whether time in it is the operation's own, and not lost: its service, its computing. What others did for it is theirs.
     #[inline(always)]
     pub fn is_own(self, because: CulpritKind) -> bool {
@@ -122,18 +108,17 @@ impl Phase {
 mod tests {
     use super::*;
 
-    /// What a ledger calls time in the device passes there, and a flush does; a wait before or after it does not.
+    /// What passes in the device a ledger has there; a wait before it, or for a flush, it does not.
     #[test]
-    fn what_a_ledger_has_in_the_device_passes_in_the_device() {
-        use Phase::{Behind, Flush, Late, NoTag, Paused, Refused, Service, Slow, Varies};
+    fn what_a_ledger_has_in_the_device_are_parts_of_that() {
+        use Phase::{Behind, Late, NoTag, Paused, Refused, Service, Slow, Varies};
         for phase in [Service, Behind, Paused, Varies, Slow, Late] {
-            assert!(phase.in_device() && phase.reason() == Reason::Device, "{phase:?}");
+            assert_eq!(phase.reason(), Reason::Device, "{phase:?}");
         }
-        assert!(Flush.in_device());
         let outside =
             [Reason::Scheduler, Reason::GetRequest, Reason::OnCpu, Reason::WaitCpu].map(Phase::Reason);
         for phase in [NoTag, Refused].into_iter().chain(outside) {
-            assert!(!phase.in_device() && phase.reason() != Reason::Device, "{phase:?}");
+            assert_ne!(phase.reason(), Reason::Device, "{phase:?}");
         }
     }
 }

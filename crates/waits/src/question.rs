@@ -2,7 +2,7 @@
 
 use crate::bucket::Bucket;
 use crate::chain::{ChainId, Link};
-use crate::culprit::{Culprit, CulpritId};
+use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::phase::Phase;
 use crate::table::{Table, VictimId};
 use crate::without::{Absent, Told, Way};
@@ -267,10 +267,11 @@ fn is_no_frame(c: char) -> bool {
 pub fn culprit_words(c: &Culprit) -> String {
     let io = c.io.map_or(String::new(), |io| format!(": {}", io.words()));
     match (&c.name, &c.dirtied_by) {
+        (Some(name), _) if c.kind == CulpritKind::Cpu => format!("{name} on the processor"),
         (Some(name), Some(of)) => format!("{name} (data of {of}){io}"),
         (Some(name), None) => format!("{name}{io}"),
         (None, _) => match c.kind {
-            crate::culprit::CulpritKind::Unknown => String::new(),
+            CulpritKind::Unknown => String::new(),
             kind => format!("{}{io}", kind.name()),
         },
     }
@@ -279,7 +280,6 @@ pub fn culprit_words(c: &Culprit) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::culprit::CulpritKind;
     use crate::table::{Part, Waiting};
     use crate::victim::{Asked, Victim};
     use life::{Class, Io, Op};

@@ -78,6 +78,8 @@ impl Ranked {
 
 /// Intervals that are kept at most; with more of them the last takes all that remains.
 const MAX_INTERVALS: u64 = 10_000;
+/// Distributions of intervals that are kept at most, each of some 10 KiB; from then on the last interval takes all that remains.
+const MAX_DISTRIBUTIONS: usize = 8192;
 /// File systems that are kept at most.
 const MAX_FILE_SYSTEMS: usize = 1024;
 
@@ -88,6 +90,8 @@ pub struct Dist {
     pub question: Question,
     /// By interval; 0 where none is asked for.
     intervals: BTreeMap<u64, Groups>,
+    /// How many distributions these have.
+    distributions: usize,
     began: Option<Nanos>,
     /// `Q2C` of bios that no recorded device above sent.
     bios: BTreeMap<(DevId, Class), Distribution>,
@@ -157,7 +161,11 @@ impl Dist {
 
     fn interval_of(&self, t: Nanos) -> u64 {
         let (Some(length), Some(began)) = (self.question.interval, self.began) else { return 0 };
-        (t.since(began).0 / length.0.max(1)).min(MAX_INTERVALS - 1)
+        let interval = (t.since(began).0 / length.0.max(1)).min(MAX_INTERVALS - 1);
+        match self.intervals.last_key_value() {
+            Some((last, _)) if self.distributions >= MAX_DISTRIBUTIONS => interval.min(*last),
+            _ => interval,
+        }
     }
 }
 
@@ -182,7 +190,10 @@ impl OperationObserver for Dist {
         let (interval, unit) = (self.interval_of(o.to), self.question.unit);
         let groups = self.intervals.entry(interval).or_default();
         let kinds = groups.entry(place).or_default();
-        let times = kinds.entry(Ranked::of(o.kind)).or_insert_with(|| Times::new(unit));
+        let times = kinds.entry(Ranked::of(o.kind)).or_insert_with(|| {
+            self.distributions += 1;
+            Times::new(unit)
+        });
         times.latency.record(o.total().0);
         times.histogram.record(o.total());
         times.without_io += u64::from(!io);
