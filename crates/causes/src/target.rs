@@ -12,10 +12,22 @@ const MOST: usize = 8;
 /// Counts a task's system calls, or shows them (`options`), while it runs: threads by their name, those that begin meanwhile included.
 pub(crate) fn strace(options: &str, calls: &str, task: Option<&str>) -> Action {
     let who = match task {
-        Some(task) => format!("\"$(pgrep -wx {})\"", shell(task)),
+        Some(task) => format!("\"$(pgrep -wx {})\"", pattern(task)),
         None => "PID".into(),
     };
     Action::look(format!("strace {options} -e {calls} -p {who}"))
+}
+
+/// A task's name as a word for pgrep, which takes an extended regular expression.
+pub(crate) fn pattern(task: &str) -> String {
+    let mut words = if task.starts_with('-') { "-- ".to_string() } else { String::new() };
+    let escaped = task.chars().fold(String::new(), |mut all, c| {
+        all.extend(".[]{}()*+?^$|\\".contains(c).then_some('\\'));
+        all.push(c);
+        all
+    });
+    words += &shell(&escaped);
+    words
 }
 
 /// The program that records: it ends with the recording.
@@ -55,7 +67,7 @@ impl Target {
                 let who =
                     if over { "which has ended: when it runs again" } else { "every process of that name" };
                 return Target {
-                    pids: format!("$(pgrep -x {})", shell(task)),
+                    pids: format!("$(pgrep -x {})", pattern(task)),
                     remark: String::new(),
                     who: format!("{task}, {who}"),
                 };
@@ -70,6 +82,21 @@ impl Target {
             who: format!("{task}, {word} {}, if {still} still {verb}", pids.replace(' ', ", ")),
             pids,
         }
+    }
+}
+
+#[cfg(test)]
+#[test]
+fn a_name_is_no_expression() {
+    for (task, word) in [
+        ("dd", "dd"),
+        ("kworker/u8:1", "kworker/u8:1"),
+        ("node.js", "'node\\.js'"),
+        (".*", "'\\.\\*'"),
+        ("a+b(c", "'a\\+b\\(c'"),
+        ("-9", "-- '-9'"),
+    ] {
+        assert_eq!(pattern(task), word, "{task}");
     }
 }
 

@@ -11,6 +11,7 @@ use causes::Action;
 use record::At;
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What was tried, and what came of it.
@@ -77,7 +78,7 @@ impl Drop for Tried {
     fn drop(&mut self) {
         // Restored already, there is no journal any more.
         if let Err(e) = settings::restore(&self.journal) {
-            eprintln!("iowhy: {e}; set it by hand to {}", self.was);
+            let _ = writeln!(std::io::stderr(), "iowhy: {e}; set it by hand to {}", self.was);
         }
     }
 }

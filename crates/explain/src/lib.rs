@@ -37,6 +37,7 @@ mod sent_below;
 mod slowest;
 mod slowest_operations;
 mod slowest_requests;
+mod stream;
 pub mod texts;
 pub mod where_time;
 

@@ -7,20 +7,23 @@ use crate::counting::{lock, Counting};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::progress::{Progress, Waiting};
+use crate::stream::Stream;
 use stats::{Flow, Served, Tape};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{channel, sync_channel, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trace::{Batch, Quality, Recording, Source};
 
 /// Batches in the round: 6 of 360 KB.
 const BATCHES: usize = 6;
 /// How often an interrupt is looked for while the input has nothing to say.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a pipe that was interrupted is read to its end; standard input ends before (see `stream`).
+const ENDS: Duration = Duration::from_secs(3);
 
 /// Opens a recording; of standard input `start` was read before.
 ///
@@ -28,13 +31,18 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// the recording, and what was recorded is still to be explained; a second one ends this program too.
 pub(crate) fn open(path: &Path, start: Vec<u8>) -> Result<Recording> {
     let is_stream = path == Path::new("-");
+    let is_open = Arc::new(AtomicBool::new(false));
     let interrupt = is_stream.then(Interrupt::catch);
     let waiting = Waiting::begin(path);
     let recording = match is_stream {
-        true => trace::open_standard_input(Box::new(io::Cursor::new(start).chain(io::stdin()))),
+        true => {
+            let stream = Stream::of(io::stdin(), is_open.clone());
+            trace::open_standard_input(Box::new(io::Cursor::new(start).chain(stream)))
+        }
         false => trace::open(path),
     };
     waiting.end();
+    is_open.store(true, Ordering::Relaxed);
     if let Some(interrupt) = interrupt {
         interrupt.forget();
     }
@@ -70,6 +78,7 @@ pub(crate) fn read_all(
     let shared = Arc::new(Shared { flow: Mutex::new(flow), quality, ..Shared::default() });
     shared.counting.begin(served);
     let (mut taken, mut tape) = (0, Tape::default());
+    let mut interrupted: Option<Instant> = None;
     let mut progress = Progress::new(recording.source.size(), path);
     let (filled_tx, filled) = sync_channel::<Batch>(BATCHES);
     let (empty, empty_rx) = channel::<Batch>();
@@ -95,21 +104,28 @@ pub(crate) fn read_all(
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if interrupt.came() {
-            if is_pipe {
-                eprintln!("iowhy: interrupted; what was read so far is explained");
+            if !is_pipe {
+                return Err(Error::Interrupted);
+            }
+            if interrupted.is_none() {
+                let _ = writeln!(io::stderr(), "iowhy: interrupted; what was read so far is explained");
+            }
+            if interrupted.get_or_insert_with(Instant::now).elapsed() > ENDS {
                 let so_far = shared.quality.as_ref().map(|quality| lock(quality).clone());
                 let mut quality = Quality { events: taken, ..so_far.unwrap_or_default() };
                 quality.note("reading was interrupted".into());
                 shared.counting.end(served);
                 return Ok((quality, lock(&shared.flow).take()));
             }
-            return Err(Error::Interrupted);
         }
     }
     progress.end();
-    let (outcome, quality) =
+    let (outcome, mut quality) =
         done.recv().map_err(|_| Error::new("the reading thread died", "this is a bug in iowhy"))?;
     outcome?;
+    if interrupted.is_some() {
+        quality.note("reading was interrupted".into());
+    }
     shared.counting.end(served);
     let flow = lock(&shared.flow).take();
     Ok((quality, flow))

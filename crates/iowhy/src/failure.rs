@@ -111,12 +111,12 @@ impl Failure {
             Failure::Status(status) => return ExitCode::from(status),
             // As a shell reports a program that died of SIGINT.
             Failure::Explain(explain::Error::Interrupted) | Failure::Checkup(checkup::Error::Interrupted) => {
-                eprintln!("iowhy: interrupted");
+                remark!("iowhy: interrupted");
                 return ExitCode::from(130);
             }
             _ => {}
         }
-        eprintln!("iowhy: {}", clean(&self.to_string()));
+        remark!("iowhy: {}", clean(&self.to_string()));
         let help = match &self {
             Failure::Explain(e) => e.help(),
             Failure::Record(e) => e.help().map(str::to_string),
@@ -131,7 +131,7 @@ impl Failure {
             for line in clean(&help).lines() {
                 // What is indented already is a list.
                 let indent = if line.starts_with(' ') { "" } else { "       " };
-                eprintln!("{indent}{line}");
+                remark!("{indent}{line}");
             }
         }
         match self {

@@ -2,6 +2,9 @@
 //!
 //! Only what no other crate could own: arguments and exit status.
 
+#[macro_use]
+mod remark;
+
 mod clean;
 mod cli;
 mod command;

@@ -84,7 +84,11 @@ impl Names {
 
     /// From now on `tid` is called this.
     pub fn rename(&mut self, tid: Tid, name: &[u8]) {
-        let name = String::from_utf8_lossy(&name[..name.len().min(Self::MAX_BYTES)]);
+        let mut name = String::from_utf8_lossy(&name[..name.len().min(Self::MAX_BYTES)]);
+        // Nobody calls a task so: it would move the cursor, or begin a line.
+        if name.contains(char::is_control) {
+            name = name.replace(char::is_control, "?").into();
+        }
         let number = self.number(&name);
         if self.now.len() < Self::MAX_NAMES || self.now.contains_key(&tid) {
             if let Some(before) = self.now.insert(tid, number) {

@@ -6,9 +6,10 @@ use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
+use crate::target::pattern;
 use crate::thresholds::cpu_wait::MOSTLY;
 use crate::verdict::Verdict;
-use crate::words::{shell, time};
+use crate::words::time;
 use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Node, Part};
@@ -63,7 +64,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 "let {task} preempt ordinary tasks: costs the others little if it mostly sleeps; if it never \
                      sleeps it takes a processor for itself (chrt -o -p 0 undoes it)"
             ),
-            format!("for t in $(pgrep -w -x {}); do chrt -f -p 1 $t; done", shell(&task)),
+            format!("for t in $(pgrep -w -x {}); do chrt -f -p 1 $t; done", pattern(&task)),
         );
     }
     v.try_on(

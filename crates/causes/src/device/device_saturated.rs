@@ -374,6 +374,9 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     let part = sender.map_or(1.0, |(_, share)| share);
     let half = ((rate * part / 2.0) as u64).max(1);
     let reads = &slow.on.requests[Class::Read.index()];
+    // As large as those recorded, from a page to 1 MiB.
+    let bytes: u64 = slow.on.requests.iter().map(|phases| phases.bytes.0).sum();
+    let kib = (bytes / done.max(1) / 1024).clamp(4, 1024).next_power_of_two();
     let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
     // Who waits for nobody but itself gains nothing by being limited.
     let alone = sender.is_some_and(|(task, share)| *task == *slow.group.task && share >= ALONE);
@@ -393,7 +396,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
             count(rate as u64)
         ),
         Action::look(format!(
-            "fio --name=limit --filename=/dev/{name} --readonly --rw=randread --bs=4k --direct=1 --ioengine=libaio \
+            "fio --name=limit --filename=/dev/{name} --readonly --rw=randread --bs={kib}k --direct=1 --ioengine=libaio \
              --iodepth=32 --runtime=10 --time_based"
         )),
     )

@@ -330,7 +330,8 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
                  the limit"
         ),
         format!(
-            "systemctl set-property --runtime SERVICE IOReadIOPSMax=\"/dev/{name} {}\"",
+            "systemctl set-property --runtime SERVICE {}=\"/dev/{name} {}\"",
+            if slow.class == Class::Read { "IOReadIOPSMax" } else { "IOWriteIOPSMax" },
             (rate / 2).max(1)
         ),
     )

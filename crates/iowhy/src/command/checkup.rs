@@ -7,6 +7,7 @@ use checkup::{
 };
 use clap::Args;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -69,7 +70,7 @@ impl Checkup {
         let signals = Signals::catch();
         let place = Place::look(&dir, self.force)?;
         for said in checkup::sweep(&place.dir)? {
-            eprintln!("iowhy: {said}");
+            remark!("iowhy: {said}");
         }
         let fio = Fio::find()?;
         let wish = Wish {
@@ -79,7 +80,11 @@ impl Checkup {
             only: self.only.clone(),
         };
         let plan = Plan::of(&wish, &place)?;
-        eprint!("{}", crate::clean::clean(&checkup::announce(&plan, &place, self.apply_trial)));
+        let _ = write!(
+            std::io::stderr(),
+            "{}",
+            crate::clean::clean(&checkup::announce(&plan, &place, self.apply_trial))
+        );
         let keep = self.keep_recordings.as_deref();
         let mut copied = |c: &Captured| {
             if let Some(folder) = keep {
@@ -88,7 +93,7 @@ impl Checkup {
             }
             Ok(())
         };
-        let mut tell = |words: &str| eprintln!("iowhy: {words}");
+        let mut tell = |words: &str| remark!("iowhy: {words}");
         let outcome = checkup::run(
             &plan,
             &place,
@@ -110,7 +115,7 @@ impl Checkup {
         if let Some((changes, last)) = changes {
             print(&compare::render(&changes, last))?;
         }
-        eprintln!("iowhy: all of it is in {}; next time: --compare {}", file.display(), file.display());
+        remark!("iowhy: all of it is in {}; next time: --compare {}", file.display(), file.display());
         Ok(())
     }
 }
@@ -118,14 +123,14 @@ impl Checkup {
 /// Asks before a setting is tried.
 fn confirm(remedy: &Remedy, setting: &Setting) -> bool {
     let now = std::fs::read_to_string(&setting.path).unwrap_or_default();
-    eprintln!("iowhy: {} ({})", crate::clean::clean(&remedy.what), remedy.cause);
-    eprintln!(
+    remark!("iowhy: {} ({})", crate::clean::clean(&remedy.what), remedy.cause);
+    remark!(
         "       {} is {}; it would be {} for one scenario",
         setting.path.display(),
         now.trim(),
         setting.value
     );
-    eprint!("       try it? Type yes: ");
+    let _ = write!(std::io::stderr(), "       try it? Type yes: ");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
 }

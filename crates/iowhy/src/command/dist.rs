@@ -98,11 +98,11 @@ impl Distributions {
         };
         let recorded = record(&Host::here()?, &plan, &mut |report| {
             if let record::Report::Note(words) = report {
-                eprintln!("iowhy: {words}");
+                remark!("iowhy: {words}");
             }
         })?;
         if recorded.capture.lost > 0 {
-            eprintln!("iowhy: {} events were lost: some operations are missing", recorded.capture.lost);
+            remark!("iowhy: {} events were lost: some operations are missing", recorded.capture.lost);
         }
         self.of(&capture)
     }

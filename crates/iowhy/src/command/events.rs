@@ -77,7 +77,7 @@ impl Events {
         let quality = input.read_while(|batch| printer.batch(batch).map_err(Failure::write(&name)))?;
         printer.finish().map_err(Failure::write(&name))?;
         for remark in remarks(&quality) {
-            eprintln!("iowhy: {}", crate::clean::clean(&remark.to_string()));
+            remark!("iowhy: {}", crate::clean::clean(&remark.to_string()));
         }
         Ok(())
     }

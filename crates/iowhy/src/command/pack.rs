@@ -24,11 +24,11 @@ impl Pack {
     pub fn run(&self) -> Result<(), Failure> {
         let packed = capture::pack(&self.capture, self.output.as_deref(), self.redact)?;
         for words in &packed.left_out {
-            eprintln!("iowhy: left out {words}");
+            remark!("iowhy: left out {words}");
         }
         let (bytes, whole) = (HumanBytes(packed.bytes.0), HumanBytes(packed.unpacked.0));
-        eprintln!("iowhy: {} holds {whole} in {bytes}", packed.path.display());
-        eprintln!("       unpack it with: tar --zstd -xf {}", packed.path.display());
+        remark!("iowhy: {} holds {whole} in {bytes}", packed.path.display());
+        remark!("       unpack it with: tar --zstd -xf {}", packed.path.display());
         Ok(())
     }
 }

@@ -110,13 +110,13 @@ fn say(capture: &Capture, folder: Option<&Path>) {
         0 => "none lost".to_string(),
         n => format!("{} LOST: give a larger --buffer, or --detail block", HumanCount(n)),
     };
-    eprintln!(
+    remark!(
         "iowhy: recorded {seconds:.1} s, {} events, {}; {lost}",
         HumanCount(capture.events),
         HumanBytes(capture.bytes)
     );
     if let Some(folder) = folder {
-        eprintln!("       next: iowhy explain {}", folder.display());
+        remark!("       next: iowhy explain {}", folder.display());
     }
 }
 
@@ -148,8 +148,8 @@ impl Line {
     fn tell(&mut self, report: Report) {
         match report {
             Report::Note(words) => match &self.bar {
-                Some(bar) => bar.suspend(|| eprintln!("iowhy: {words}")),
-                None => eprintln!("iowhy: {words}"),
+                Some(bar) => bar.suspend(|| remark!("iowhy: {words}")),
+                None => remark!("iowhy: {words}"),
             },
             Report::Started if !self.quiet => {
                 let bar = ProgressBar::new_spinner();

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::part::Part;
 use aim::Aim;
 use clap::Args;
-use explain::{Arrivals, Fitting, Input};
+use explain::{device_name, Arrivals, Asking, By, Fitting, Input};
 use report::Supposed;
 use std::path::PathBuf;
 use whatif::predict::{Cell, Lab};
@@ -97,7 +97,9 @@ impl WhatIf {
     /// Reads, fits, predicts, prints.
     pub fn run(&self) -> Result<(), Failure> {
         if let Some(question) = without::Question::of(self.without.as_deref(), self.alone.as_deref()) {
-            let open = || Ok(Input::recording(&self.capture)?.window(self.part.window));
+            let devices: Vec<String> = self.device.iter().map(|name| device_name(name)).collect();
+            let asking = Asking::default().any_of(By::Device, &devices);
+            let open = || Ok(Input::recording(&self.capture)?.window(self.part.window).asks(asking.clone()));
             return question.answer(open, self.json);
         }
         if self.set.is_empty()
