@@ -1,9 +1,8 @@
 //! `device-saturated`: the device is busy, and requests queue in it.
 //!
-//! Claims the device time behind others that no particular cause claimed before: mostly behind other requests of the same task; and
-//! the time in the scheduler while the device was at work, where the queue stands there.
-//! Proof: the split of the device's time, and that the device takes longer with more in it. Refuted if it takes as long with few
-//! others as with many: then it works on many at once, and it is the requests themselves that are slow.
+//! Claims the device time behind others that no particular cause claimed before: mostly behind other requests of the same task; and the time in
+//! the scheduler while the device was at work, where the queue stands there. Proof: the split of the device's time, and that it takes longer with
+//! more in it. Refuted if it takes as long with few others as with many: then it works on many at once, and the requests themselves are slow.
 //!
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
@@ -363,7 +362,7 @@ fn prove(
     remedies(v, case, slow, rate)
 }
 
-/// Whom to limit, and how to learn what the device can do alone; `rate`: what it completes a second.
+/// Whom to limit, and how to learn what the device can do alone, with requests as large; `rate`: what it completes a second.
 fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     let (name, done) = (case.name(slow.on.id), completed(slow));
     let sender = case.main_task(slow.on, &Class::ALL).filter(|_| !slow.is_below());
@@ -374,9 +373,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     let part = sender.map_or(1.0, |(_, share)| share);
     let half = ((rate * part / 2.0) as u64).max(1);
     let reads = &slow.on.requests[Class::Read.index()];
-    // As large as those recorded, from a page to 1 MiB.
-    let bytes: u64 = slow.on.requests.iter().map(|phases| phases.bytes.0).sum();
-    let kib = (bytes / done.max(1) / 1024).clamp(4, 1024).next_power_of_two();
+    let kib = (slow.mean_size().0 / 1024).clamp(4, 1024).next_power_of_two();
     let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
     // Who waits for nobody but itself gains nothing by being limited.
     let alone = sender.is_some_and(|(task, share)| *task == *slow.group.task && share >= ALONE);
