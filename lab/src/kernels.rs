@@ -64,7 +64,7 @@ const START: &str =
 /// bash: what it does.
 const LOAD: &str = ". $APPS/lib.sh; . $APPS/$APP.sh; load";
 
-/// A twentieth of the data that applications have elsewhere, and half as long again: guests have little memory, and are slow.
+/// A tenth of the data that applications have elsewhere, and half as long again: guests have little memory, and are slow.
 const SCALE: &str = "1";
 const SECONDS_LONG: &str = "6";
 

@@ -9,9 +9,9 @@ use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Bytes that are read at once, and how many such pieces wait to be taken.
-const PIECE: usize = 256 << 10;
-const PIECES: usize = 4;
+/// Bytes that are read at once, as many as a pipe holds (pipe(7)), and how many such pieces wait to be taken.
+const PIECE: usize = 64 << 10;
+const PIECES: usize = 16;
 /// How often an interrupt is looked for while nothing comes.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// How long after one what still comes is taken: a recorder in the same pipe was interrupted, too, and writes what it has.
