@@ -187,13 +187,22 @@ impl Explanation {
             0 | 1 => String::new(),
             _ => format!(" on {}", self.name(group.dev)),
         };
+        let (part, words) = (self.slowest_part(group), group.words());
         match group.operations {
-            all @ 100.. => {
-                let share = group.tail.sum.time.operations as f64 / all as f64;
-                let share = if share < 2.0 * TAIL_SHARE { "1 %".into() } else { percent(share) };
-                format!("{share} of {}{place} ({n})", group.words())
-            }
-            all => format!("{n} of {all} {}{place}", group.words()),
+            100.. => format!("{part} of {words}{place} ({n})"),
+            _ => format!("{part} {words}{place}"),
+        }
+    }
+
+    /// What part of a group its slowest operations are: `1 %`, `93 %` where most take about the same, `3 of 7` of few.
+    pub fn slowest_part(&self, group: &Group) -> String {
+        let slowest = group.tail.sum.time.operations;
+        match group.operations {
+            all @ 100.. => match slowest as f64 / all as f64 {
+                share if share < 2.0 * TAIL_SHARE => "1 %".into(),
+                share => percent(share),
+            },
+            all => format!("{} of {all}", count(slowest)),
         }
     }
 

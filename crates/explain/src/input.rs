@@ -221,7 +221,7 @@ impl<'a> Input<'a> {
     fn judged(self, recording: Recording, path: &Path, scope: Option<Scope>) -> Result<Explanation> {
         let Input { mut analysis, mut pictures, mut also, window, which, .. } = self;
         let place = recording.place.clone();
-        let (system, samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
+        let (system, mut samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
         let sources = vec![recording.format.to_string()];
         let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
         analysis.knows(known(&system));
@@ -255,6 +255,10 @@ impl<'a> Input<'a> {
             (roles, only) = (Roles(recorded.0.roles), recorded.0.devices);
         }
         check(scope.as_ref())?;
+        let facts = analysis.finish(flow);
+        if let Some((first, last)) = facts.flow.span.filter(|_| window.is_some()) {
+            samples.intervals.retain(|i| i.from <= last && first <= i.to);
+        }
         let subject = Subject {
             scope,
             which,
@@ -270,7 +274,7 @@ impl<'a> Input<'a> {
             only,
             roles,
         };
-        Ok(Explanation::new(subject, analysis.finish(flow)))
+        Ok(Explanation::new(subject, facts))
     }
 }
 

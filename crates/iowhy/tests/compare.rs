@@ -238,3 +238,13 @@ fn of_a_task_the_numbers_are_its_own() {
     let reads = numbers(&["--task", "fio", "--op", "read"]);
     assert!(reads["operations"].as_array().expect("rows").iter().all(|r| r["op"] == "read"));
 }
+
+/// Recordings of two devices are compared, and that they are two is said.
+#[test]
+fn another_device_is_named() {
+    let says = |before: &str, after: &str| {
+        compare(before, after)["load"].to_string().contains("device: nullb0 before, vda after")
+    };
+    let names = ["fixtures/nullblk-randrw", "fixtures/randread-vs-bufferedwrite"];
+    assert!(says(names[0], names[1]) && !says(names[1], names[1]));
+}

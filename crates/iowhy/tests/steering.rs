@@ -63,6 +63,31 @@ fn no_operation_of_a_kind_is_an_answer() {
     assert_eq!(json(&["explain", "--json", "--op", "unlink", CAPTURE])["answer"]["kind"], "unknown");
 }
 
+/// What is asked about is there, and no task waits in it itself: the answer says where to look instead.
+#[test]
+fn what_nobody_waits_in_says_where_the_waits_are() {
+    let line = |arguments: &[&str]| {
+        let answer = json(&[&["explain", "--json"], arguments].concat())["answer"].clone();
+        assert_eq!(answer["kind"], "unknown", "{arguments:?}");
+        answer["line"].as_str().expect("a line").to_string()
+    };
+    let commits = line(&["--op", "journal-commit", "fixtures/volume-249-iops"]);
+    assert!(commits.contains("iowhy slow --op journal-commit;"), "{commits}");
+    let member = line(&["--device", "vdb", "fixtures/raid5-bitmap64k"]);
+    assert!(member.contains("tasks wait for md0, which lies on vdb: iowhy explain --device md0"), "{member}");
+}
+
+/// What the kernel counted is shown of the span that is asked about, as the events are.
+#[test]
+fn counters_are_those_of_the_window() {
+    let counted = |window: &[&str]| {
+        let report = json(&[&["report", "--json", "fixtures/volume-249-iops", "pressure"], window].concat());
+        report["tables"]["pressure"].as_array().expect("rows").len()
+    };
+    let (whole, part) = (counted(&[]), counted(&["--window", "1:1.5"]));
+    assert!(0 < part && part <= 2 && part < whole, "{part} of {whole}");
+}
+
 #[test]
 fn the_answer_is_about_what_is_asked() {
     let all = json(&["explain", "--json", CAPTURE]);

@@ -265,10 +265,22 @@ fn asked(e: &Explanation, single: bool) -> BTreeMap<String, (Phases, f64)> {
     all
 }
 
+/// The kernel and the device, where they are others: the same load there is worth comparing, and is not the same measurement again.
+fn machine(before: &Explanation, after: &Explanation, single: bool) -> Vec<Difference> {
+    let sides = [before, after];
+    let device = |e: &Explanation| e.top_devices().first().filter(|_| single).map(|d| e.name(d.id));
+    let facts = [("kernel", sides.map(|e| e.kernel().map(str::to_string))), ("device", sides.map(device))];
+    let others = facts.into_iter().filter_map(|(what, sides)| match sides {
+        [Some(one), Some(other)] if one != other => Some(format!("{what}: {one} before, {other} after")),
+        _ => None,
+    });
+    others.map(|text| Difference { text, unlike: false }).collect()
+}
+
 fn load(before: &Explanation, after: &Explanation, single: bool) -> Vec<Difference> {
     let (b, a) = (asked(before, single), asked(after, single));
     let seconds = [before, after].map(|e| (e.duration().0 as f64 / 1e9).max(1e-9));
-    let mut found = vec![];
+    let mut found = machine(before, after, single);
     let names: std::collections::BTreeSet<&String> = b.keys().chain(a.keys()).collect();
     for what in names {
         match (b.get(what), a.get(what)) {

@@ -146,7 +146,7 @@ impl Plot {
         let explanation = explained(path)?;
         let stacks = blame::stacks(&explanation, which);
         let mut about =
-            if self.question.tail { "the slowest 1 % of each victim" } else { "all operations" }.to_string();
+            if self.question.tail { "the slowest of each victim" } else { "all operations" }.to_string();
         let mut other = None;
         if let Some(diff) = &self.diff {
             let (label, path) = named(diff);

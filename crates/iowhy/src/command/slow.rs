@@ -54,6 +54,12 @@ impl Slow {
     /// Finds the slowest in a first reading and gathers events in a second.
     pub fn run(&self) -> Result<(), Failure> {
         let input = self.question.of_recording(&self.capture)?;
+        if self.events && input.place().is_none() {
+            return Err(Failure::Other {
+                what: "--events reads a recording twice, which a pipe does not allow".into(),
+                help: Some("write it to a file first".into()),
+            });
+        }
         let Some(place) = input.place().filter(|_| self.is_of_the_victim()) else {
             return self.show(&self.find(&self.question, input)?, None);
         };
@@ -146,14 +152,10 @@ impl Slow {
     }
 
     fn events_of(&self, all: &[Kept], seen: &Seen) -> Result<Events, Failure> {
-        let Some(place) = &seen.place else {
-            return Err(Failure::Other {
-                what: "--events reads a recording twice, which a pipe does not allow".into(),
-                help: Some("write it to a file first".into()),
-            });
-        };
         let mut events = Events::of(all);
-        self.question.of_recording(place)?.read(|batch| events.gather(batch))?;
+        if let Some(place) = &seen.place {
+            self.question.of_recording(place)?.read(|batch| events.gather(batch))?;
+        }
         Ok(events)
     }
 }

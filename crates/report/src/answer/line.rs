@@ -1,12 +1,12 @@
 //! The answer in one sentence of at most 160 characters, to be pasted into a chat.
 
-use super::words::{confidence, device, lost, of, operations, operations_of, who};
+use super::words::{confidence, device, lost, of, operations, operations_of, the_slowest, who};
 use causes::{Answer as Judged, Verdict};
 use explain::answer::{is_limit, share_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
 use explain::blame::Which;
 use explain::{Explanation, Lack};
 use life::Class;
-use operation::{By, Scope};
+use operation::{called, By, Kind as OpKind, Scope};
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
 
@@ -53,7 +53,7 @@ fn nothing(e: &Explanation, a: &Answer) -> String {
     if let Some(none) = e.subject.scope.as_ref().and_then(Scope::no_such_operation) {
         return format!("Nothing to explain: {}: {}", none.what, none.there);
     }
-    if let Some(text) = not_recorded(e) {
+    if let Some(text) = not_recorded(e).or_else(|| of_the_kernel(e)).or_else(|| below_another(e)) {
         return text;
     }
     if a.kind == Kind::Healthy {
@@ -70,6 +70,24 @@ fn nothing(e: &Explanation, a: &Answer) -> String {
             time(all)
         ),
     }
+}
+
+/// That all which is asked for is the kernel's own work, which no task waits in itself.
+fn of_the_kernel(e: &Explanation) -> Option<String> {
+    let asked = e.subject.scope.as_ref()?.asking().of(By::Op);
+    let own = [OpKind::JournalCommit, OpKind::Writeback].map(called);
+    let op = asked.first().filter(|_| asked.iter().all(|op| own.contains(op)))?;
+    Some(format!("Nothing to explain: {op} is the kernel's own work: iowhy slow --op {op}; who waited for it: without --op"))
+}
+
+/// That what is asked about lies below another device, which is where tasks wait.
+fn below_another(e: &Explanation) -> Option<String> {
+    let scope = e.subject.scope.as_ref().filter(|scope| !scope.asking().of(By::Device).is_empty())?;
+    let mut asked = e.facts.devices.iter().filter(|d| scope.shows_device(d.id));
+    let (device, upper) = asked.find_map(|d| Some((e.name(d.id), e.name(d.upper?))))?;
+    Some(format!(
+        "Nothing to explain: tasks wait for {upper}, which lies on {device}: iowhy explain --device {upper}; its own requests: iowhy report --device {device}"
+    ))
 }
 
 /// That no request of a device that is asked about can be in the recording.
@@ -122,10 +140,10 @@ fn suspected(e: &Explanation, of: &str) -> Option<String> {
 }
 
 /// Whose time it is where only the slowest are asked about.
-fn by_the_slowest(e: &Explanation) -> &'static str {
+fn by_the_slowest(e: &Explanation, v: &Sufferer) -> String {
     match e.subject.which {
-        Which::All => "",
-        Which::Slowest => " by the slowest 1 %",
+        Which::All => String::new(),
+        Which::Slowest => format!(" by {}", the_slowest(e, v)),
     }
 }
 
@@ -138,7 +156,7 @@ enum Part {
     Pace,
     /// It held requests back before they were seen: they were not in the device for this part of the time.
     HeldBack(f64),
-    /// Of the time of the slowest 1 %.
+    /// Of the time of its slowest.
     OfSlowest(f64),
     /// Of what all operations lost.
     OfLost(f64),
@@ -167,15 +185,15 @@ impl Part {
 ///
 /// Example: `59 % of the 127 s that fio's reads lost, 98 % of the time of the slowest 1 %`.
 pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option<String> {
-    let every = |share: f64| format!("{} of the time of the slowest 1 % of all victims", percent(share));
+    let every = |share: f64| format!("{} of the time of the slowest of all victims", percent(share));
     let Some(v) = a.victims.first() else { return (verdict.share > 0.0).then(|| every(verdict.share)) };
     let whose = format!("{} {}", of(&v.task), operations(e, v));
     let slowest = share_of_slowest(e, v, verdict).filter(|share| *share > 0.0);
-    let slowest =
-        |of: &str| slowest.map(|share| format!("{} of the time of the slowest 1 %{of}", percent(share)));
+    let those = the_slowest(e, v);
+    let slowest = |of: &str| slowest.map(|share| format!("{} of the time of {those}{of}", percent(share)));
     let who_lost = match e.subject.which {
         Which::All => whose.clone(),
-        Which::Slowest => format!("the slowest 1 % of {whose}"),
+        Which::Slowest => format!("{those} of {whose}"),
     };
     let part = v.share_of(verdict.cause);
     let the = if v.is_bound { "" } else { "the " };
@@ -215,8 +233,8 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         Part::OwnPace => format!("the device's own pace in {}", time(v.time)),
         Part::Pace => format!("the pace of all in {}", time(v.time)),
         Part::HeldBack(part) => format!("in the device for {} of the time", percent(1.0 - part)),
-        Part::OfSlowest(part) => format!("{} of the slowest 1 %", percent(part)),
-        Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e)),
+        Part::OfSlowest(part) => format!("{} of {}", percent(part), the_slowest(e, v)),
+        Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e, v)),
     };
     let text = |up_to: &str| {
         let (of, what, on) = (of(&v.task), operations_of(e, v), device(e, v));
@@ -281,7 +299,7 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         operations(e, v),
         device(e, v),
         lost(v),
-        by_the_slowest(e),
+        by_the_slowest(e, v),
         time(v.latency[1])
     )
 }

@@ -5,7 +5,7 @@ use super::blocks::{Blocks, INDENT, LINES};
 use super::gain::{falls, told, with_gain};
 use super::line::line;
 use super::waited::{self, by_culprit, VICTIMS};
-use super::words::{confidence, lost, of, operations_of, NOT_EXPLAINED};
+use super::words::{confidence, lost, of, operations_of, the_slowest, NOT_EXPLAINED};
 use crate::screen::Style;
 use crate::trust::{failed, trust_line};
 use crate::without::{bounds, Bounds};
@@ -110,7 +110,8 @@ fn others(victim: &Sufferer, told: &Verdict) -> Option<(String, bool)> {
 fn of_slowest(e: &Explanation, victim: &Sufferer, told: &Verdict) -> Option<String> {
     let (other, share) = most_of_slowest(e, victim, told).filter(|_| e.subject.which == Which::All)?;
     let (cause, share) = (other.cause, percent(share));
-    Some(format!("the slowest 1 % waited for something else: {cause} ({share}); --tail explains them"))
+    let slowest = the_slowest(e, victim);
+    Some(format!("{slowest} waited for something else: {cause} ({share}); --tail explains them"))
 }
 
 /// The remedies of the answer, each with what it does, costs and gains.

@@ -84,21 +84,38 @@ fn row(e: &Explanation, a: &Answer, v: &Sufferer, most: usize) -> Row {
 
 /// What a victim lost by culprit, in words, the largest first.
 pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
-    summed(v, |b| culprit(&b.source))
+    summed(&v.because, |b| culprit(&b.source))
 }
 
 /// The same, with the answer's cause beside a culprit that is only a place: `the device: flush (flush-cost)`. A place alone does not
-/// say what CAUSE has to do with it; who has a name is told once.
+/// say what CAUSE has to do with it; who has a name is told once, with the cause's part where that is another than the row's:
+/// `kworker/u4:1: writeback (scheduler-starvation: 56 %)`.
 pub(crate) fn by_culprit_and_cause(v: &Sufferer, answer: Option<&str>) -> Vec<(String, Nanos)> {
     let together = is_scattered(&v.because);
-    summed(v, |b| {
+    let words = |b: &Because| {
         let whoever = Source { name: None, ..b.source.clone() };
         let source = if together && b.source.kind == CulpritKind::Cpu { &whoever } else { &b.source };
         match b.cause.filter(|cause| is_place(source) && Some(*cause) == answer) {
             Some(cause) => format!("{} ({cause})", culprit(source)),
             None => culprit(source),
         }
-    })
+    };
+    let mut rows = summed(&v.because, words);
+    let of_answer = summed(v.because.iter().filter(|b| b.cause.is_some() && b.cause == answer), words);
+    for (who, part) in of_answer {
+        let Some((words, all)) = rows.iter_mut().find(|(row, _)| *row == who) else { continue };
+        let (named, all) = (share(part, v), percent(share(*all, v)));
+        let part = percent(named);
+        if part != all && named >= WORTH_A_ROW {
+            words.push_str(&format!(" ({}: {part})", answer.unwrap_or_default()));
+        }
+    }
+    rows
+}
+
+/// What part of what a victim lost a length of time is.
+fn share(time: Nanos, v: &Sufferer) -> f64 {
+    time.0 as f64 / v.lost.0.max(1) as f64
 }
 
 /// Whether a victim waited for processors that nobody had for most of that time: each alone would be lost among the small rows.
@@ -110,9 +127,12 @@ fn is_scattered(because: &[Because]) -> bool {
     2 * ran.values().copied().max().unwrap_or_default() < ran.values().sum()
 }
 
-fn summed(v: &Sufferer, words: impl Fn(&Because) -> String) -> Vec<(String, Nanos)> {
+fn summed<'a>(
+    because: impl IntoIterator<Item = &'a Because>,
+    words: impl Fn(&Because) -> String,
+) -> Vec<(String, Nanos)> {
     let mut sums: Vec<(String, Nanos)> = vec![];
-    for b in &v.because {
+    for b in because {
         let words = words(b);
         match sums.iter_mut().find(|(w, _)| *w == words) {
             Some((_, time)) => *time += b.time,
@@ -126,16 +146,15 @@ fn summed(v: &Sufferer, words: impl Fn(&Because) -> String) -> Vec<(String, Nano
 /// `94 %`, `the device: flush`, the largest first; what is left is a row of its own.
 fn reasons(v: &Sufferer, cause: Option<&str>, most: usize) -> Vec<(String, String)> {
     let mut sums = by_culprit_and_cause(v, cause);
-    let share = |t: Nanos| t.0 as f64 / v.lost.0.max(1) as f64;
-    sums.retain(|(_, time)| share(*time) >= LEAST);
-    let worth = sums.iter().filter(|(_, t)| share(*t) >= WORTH_A_ROW).count().max(1);
+    sums.retain(|(_, time)| share(*time, v) >= LEAST);
+    let worth = sums.iter().filter(|(_, t)| share(*t, v) >= WORTH_A_ROW).count().max(1);
     // A row that would only say `1 more` says which.
     let shown = if sums.len() <= most && sums.len() <= worth + 1 { sums.len() } else { worth.min(most - 1) };
-    let told = sums.iter().take(shown).map(|(words, t)| (percent(share(*t)), words.clone()));
+    let told = sums.iter().take(shown).map(|(words, t)| (percent(share(*t, v)), words.clone()));
     let mut rows: Vec<(String, String)> = told.collect();
     let rest: Nanos = sums.iter().skip(shown).map(|(_, t)| *t).sum();
     if rest.0 > 0 {
-        rows.push((percent(share(rest)), format!("{} more", sums.len() - shown)));
+        rows.push((percent(share(rest, v)), format!("{} more", sums.len() - shown)));
     }
     rows
 }
@@ -157,7 +176,7 @@ struct Layout {
 
 const HEAD: [&str; 5] = ["WHO WAITED", "ops", "p50", "p99", "lost"];
 /// The first of them where the lost time is that of the slowest.
-const SLOWEST: &str = "SLOWEST 1%";
+const SLOWEST: &str = "SLOWEST";
 const BECAUSE: &str = "BECAUSE OF";
 
 impl Layout {

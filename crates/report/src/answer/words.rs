@@ -26,6 +26,11 @@ pub fn operations_of(e: &Explanation, v: &Sufferer) -> String {
     one.map_or(operations(e, v).to_string(), |op| op.kind.name().replace('-', " "))
 }
 
+/// Its slowest operations: `the slowest 1 %`, `the slowest 3 of 7`.
+pub fn the_slowest(e: &Explanation, v: &Sufferer) -> String {
+    e.focus.groups.get(v.group).map_or("the slowest".into(), |g| format!("the slowest {}", e.slowest_part(g)))
+}
+
 /// What it lost: `5.91 s`; `at most 5.91 s` where the service of its requests is not known.
 pub fn lost(v: &Sufferer) -> String {
     let bound = if v.is_bound { "at most " } else { "" };
