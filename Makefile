@@ -17,7 +17,8 @@
 # make bench [CAPTURE=DIR] [TRACE=DIR]  iowhy beside blkparse and btt, and beside trace-cmd report; writes docs/benchmarks.md
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-goals                  a capture of 5 MB, and long streams in a pipe; into the same (3 GB meanwhile)
-# make bench-pour [GB=100]          recordings of 100 GB, made while they are read out of a pipe; into the same (nothing large on the disk)
+# make bench-pour [GB=100] [CAPTURE_GB=10]  blktrace of 100 GB, made while it is read out of a pipe, and captures of 10; into the same (as
+#                                   much as these on the disk meanwhile)
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
 # make mails DIR=...                what is read from folders of mails or mboxes: recognised, runs, causes, impossible numbers
 # make page                         after a change to crates/report/page: rebuild its script (needs npm)
@@ -144,7 +145,7 @@ bench-goals: release
 
 bench-pour: release
 	$(CARGO) xtask bench-pour --iowhy $(IOWHY) --capture fixtures/volume-249-iops/capture.tar.zst --seed $(LONG) \
-	    --gb $(or $(GB),100) --scratch $(TARGET)/bench-pour --out docs/benchmarks.md
+	    --gb $(or $(GB),100) --capture-gb $(or $(CAPTURE_GB),10) --scratch $(TARGET)/bench-pour --out docs/benchmarks.md
 
 bench-recording: release
 	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md

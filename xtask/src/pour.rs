@@ -38,9 +38,12 @@ pub struct Pour {
     /// A folder for what is made (some MB, removed at the end)
     #[arg(long)]
     scratch: PathBuf,
-    /// So many GB (10^9 bytes) of each
+    /// So many GB (10^9 bytes) of blktrace
     #[arg(long, default_value_t = 100)]
     gb: u64,
+    /// So many GB of a capture, which iowhy lays on the disk
+    #[arg(long, default_value_t = 10)]
+    capture_gb: u64,
     /// Where to write the table
     #[arg(long)]
     out: PathBuf,
@@ -66,7 +69,8 @@ impl Pour {
         let mut text = format!(
             "# Benchmarks: {} GB in a pipe\n\nWritten by `make bench-pour`; one run of each. What is read is made while it is read, by a process \
             that takes part of the same\nprocessors. {}\n\nGoal: {MB_S} MB/s of {PROCESSORS} processors' time (half of what is on \
-            processors), and memory that stays as it is.\n\n",
+            processors), and memory that stays as it is. blktrace is read as it comes; the files of a capture are laid on the disk\nfirst, \
+            as their names come last.\n\n",
             self.gb,
             about(&[(&*iowhy.to_string_lossy(), "--version")])
         );
@@ -85,7 +89,7 @@ impl Pour {
                 move || repeat(&from, &to, times).map(drop),
             )?;
         }
-        for bytes in [self.gb * GB / 10, self.gb * GB] {
+        for bytes in [self.capture_gb * GB / 10, self.capture_gb * GB] {
             let (from, to) = (folder.clone(), scratch.join("poured/stream.tar"));
             let once = fs::metadata(folder.join("trace.dat"))?.len().max(1);
             let times = u32::try_from(bytes / once)?;

@@ -36,19 +36,3 @@ pub(crate) fn held_for_a_timer(history: &History, entry: &Entry, a: Nanos, b: Na
     let is_wanted = matches!(&entry.done, Done::Request(r) if is_wanted(r));
     is_wanted && entry.by_worker && history.thread(by).is_some_and(woken)
 }
-
-/// Whether a name is that of a worker bound to a processor (`kworker/1:0`, kernel/workqueue.c); those of no processor write back.
-pub(crate) fn is_bound_worker(name: &str) -> bool {
-    name.strip_prefix("kworker/").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn workers_of_a_processor_are_told_from_others() {
-        assert!(is_bound_worker("kworker/1:0") && is_bound_worker("kworker/12:1H"));
-        assert!(!is_bound_worker("kworker/u8:3") && !is_bound_worker("postgres"));
-    }
-}

@@ -124,7 +124,7 @@ impl OperationTracker {
             observer.sent_for(r, sent_for, *bytes, names);
         }
         let sent_for = sent.into_iter().next().map(|s| s.0);
-        let by_worker = throttle::is_bound_worker(names.text(r.task));
+        let by_worker = trace::is_bound_worker(names.text(r.task));
         self.done(Entry { sent_for, by_worker, ..Entry::of(Done::Request(*r)) });
     }
 

@@ -4,6 +4,19 @@
 use std::borrow::Cow;
 use textwrap::{Options, WordSplitter};
 
+/// How many columns of a terminal a text takes: names may have characters of two columns, and some of none.
+pub(crate) use textwrap::core::display_width as columns_of;
+
+/// A text filled up to so many columns.
+pub(crate) fn left(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(columns_of(text))))
+}
+
+/// The same, to the right.
+pub(crate) fn right(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(columns_of(text))))
+}
+
 /// Stands for a space at which no line is broken.
 const TIED: char = '\u{a0}';
 
@@ -60,7 +73,7 @@ pub fn wrap_command(command: &str, width: usize, first: &str, other: &str) -> Ve
     for (at, word) in words.iter().enumerate() {
         // The last word needs no room for a backslash.
         let room = if at + 1 == words.len() { width } else { width.saturating_sub(2) };
-        if is_begun && line.chars().count() + 1 + word.chars().count() > room {
+        if is_begun && columns_of(&line) + 1 + columns_of(word) > room {
             lines.push(format!("{line} \\"));
             line = other.to_string();
         } else if is_begun {

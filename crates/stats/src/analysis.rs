@@ -19,8 +19,8 @@ use operation::{
     Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, Scope, SentFor,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{Action, Batch, Bytes, DevId, Nanos};
-use waits::{is_kernel_thread, Asked, Table, Those, Victim};
+use trace::{is_kernel_thread, Action, Batch, Bytes, DevId, Nanos};
+use waits::{Asked, Table, Those, Victim};
 
 /// A shorter wait for a request is none: the way through the kernel takes as long.
 const MIN_TAG_WAIT: Nanos = Nanos(10_000);

@@ -161,15 +161,15 @@ impl BioParts {
         let late = b.company.late.min(time);
         let split = b.company.split.last(time.since(late));
         let device = Because::Of(CulpritKind::Device, None);
-        let is_flush = b.op == Op::Flush;
-        let of = |phase| if is_flush { Phase::Flush } else { phase };
-        let own = if is_flush { device } else { Because::Of(CulpritKind::Own, None) };
-        let paused = if is_flush && !split.known { Phase::Flush } else { Phase::Paused };
+        let (served, by) = match b.op {
+            Op::Flush => (Phase::Flush, device),
+            _ => (Phase::Service, Because::Of(CulpritKind::Own, None)),
+        };
         self.put(Phase::Late, Because::Of(CulpritKind::Cpu, None), late);
-        self.put(of(Phase::Service), own, split.own);
-        self.put(of(Phase::Varies), device, split.varied);
-        self.put(of(Phase::Slow), device, split.slow);
-        self.put(paused, device, split.paused);
+        self.put(served, by, split.own);
+        for (phase, time) in Phase::alone(&split, b.op == Op::Flush) {
+            self.put(phase, device, time);
+        }
         for behind in &split.behind {
             self.put(Phase::Behind, Because::Holder(behind.holder), behind.time);
             if behind.time.0 == 0 && behind.holder != Holder(0) {

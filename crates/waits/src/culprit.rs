@@ -90,43 +90,6 @@ impl Culprit {
     }
 }
 
-/// How kernel threads that send I/O for others are called: Documentation/core-api/workqueue.rst (kworker), fs/jbd2/journal.c,
-/// fs/xfs (xfsaild, xfs-...; `xfs_fsr` and its like are programs), drivers/md (mdN_raidN), drivers/block/loop.c, mm (kswapd, kcompactd),
-/// fs/btrfs/disk-io.c, fs/f2fs (f2fs_gc-8:0), drivers/md/dm-crypt.c, drivers/md/bcache, kernel/softirq.c.
-const KERNEL_THREADS: [&str; 20] = [
-    "kworker",
-    "jbd2/",
-    "xfsaild",
-    "xfs-",
-    "xfs_mru_cache",
-    "xfsalloc",
-    "kswapd",
-    "ksoftirqd",
-    "btrfs-",
-    "dmcrypt",
-    "kcryptd",
-    "kcompactd",
-    "khugepaged",
-    "swapper",
-    "flush-",
-    "dm_",
-    "kblockd",
-    "bcache_",
-    "f2fs_",
-    "ext4lazyinit",
-];
-
-/// Whether a task is a kernel thread, by its name: a recording does not say it otherwise.
-pub fn is_kernel_thread(name: &str) -> bool {
-    let numbered = |prefix: &str, rest: &str| {
-        name.strip_prefix(prefix)
-            .is_some_and(|n| n.strip_suffix(rest).unwrap_or(n).bytes().all(|b| b.is_ascii_digit()))
-    };
-    KERNEL_THREADS.iter().any(|prefix| name.starts_with(prefix))
-        || numbered("loop", "") && name.len() > 4
-        || name.starts_with("md") && name.contains("_raid")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

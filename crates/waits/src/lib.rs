@@ -29,7 +29,7 @@ pub use bios::Bios;
 pub use bounds::Bounds;
 pub use bucket::Bucket;
 pub use chain::{Chain, ChainId, FunctionId, Link};
-pub use culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
+pub use culprit::{Culprit, CulpritId, CulpritKind};
 pub use operations::Accounts;
 pub use phase::Phase;
 pub use question::{culprit_words, Row, Selection};

@@ -252,15 +252,9 @@ impl Accounts {
         if !split.known {
             self.parts.unknown += split.total();
         }
-        // Whatever a flush takes alone is the flush.
-        let (slow, varies) = match r.op {
-            Op::Flush => (Phase::Flush, Phase::Flush),
-            _ => (Phase::Slow, Phase::Varies),
-        };
-        let paused = if r.op == Op::Flush && !split.known { Phase::Flush } else { Phase::Paused };
-        self.parts.put(table, chain, varies, device, split.varied);
-        self.parts.put(table, chain, slow, device, split.slow);
-        self.parts.put(table, chain, paused, device, split.paused);
+        for (phase, time) in Phase::alone(&split, r.op == Op::Flush) {
+            self.parts.put(table, chain, phase, device, time);
+        }
         self.behind(table, a, chain, &split.behind, split.others);
     }
 

@@ -1,8 +1,10 @@
 //! The leaf of a chain: what was going on in a stretch of time. A [`Reason`], with the device's time split further.
 
 use crate::culprit::CulpritKind;
+use device::Split;
 use ledger::Reason;
 use serde::Serialize;
+use trace::Nanos;
 
 /// What was going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -30,6 +32,16 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// What a request had the device for itself, or waited for the device alone. Whatever a flush takes is the flush.
+    pub(crate) fn alone(split: &Split, is_flush: bool) -> [(Phase, Nanos); 3] {
+        let of = |phase, unless: bool| if unless { Phase::Flush } else { phase };
+        [
+            (of(Phase::Varies, is_flush), split.varied),
+            (of(Phase::Slow, is_flush), split.slow),
+            (of(Phase::Paused, is_flush && !split.known), split.paused),
+        ]
+    }
+
     /// How many there are.
     pub const COUNT: usize = 9 + Reason::COUNT;
 

@@ -1,7 +1,6 @@
 //! All of them in one program: to link one for each file takes longer than to compile them.
 
 mod accounts;
-mod names;
 mod numbers;
 mod table;
 mod without;

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::RandomState;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
+use trace::is_kernel_thread;
 
 /// How many names are told apart; further ones may share a stand-in.
 const MOST: usize = 1 << 20;
@@ -12,50 +13,9 @@ const MOST: usize = 1 << 20;
 const DRAWS: u64 = 64;
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Beginnings of kernel threads' names. With a digit to follow: `loop0`, `md127_raid5`.
-const KERNEL_NUMBERED: &[&str] =
-    &["loop", "md", "kswapd", "kcompactd", "nvme", "scsi_eh_", "scsi_tmf_", "dm-", "nbd", "drbd"];
-/// The same, whatever follows.
-const KERNEL: &[&str] = &[
-    "kworker",
-    "ksoftirqd/",
-    "migration/",
-    "cpuhp/",
-    "rcu_",
-    "rcuop/",
-    "rcuog/",
-    "irq/",
-    "swapper",
-    "kthreadd",
-    "khugepaged",
-    "kblockd",
-    "kintegrityd",
-    "jbd2/",
-    "ext4-",
-    "ext4lazyinit",
-    "xfsaild/",
-    "xfs-",
-    "xfs_",
-    "btrfs-",
-    "f2fs_",
-    "dmcrypt_write",
-    "kdmflush",
-    "kcryptd",
-    "raid5wq",
-    "bch_",
-    "bcache_",
-    "iou-wrk-",
-    "iou-sqp-",
-    "<idle>",
-    "writeback",
-    "oom_reaper",
-    "kdevtmpfs",
-    "kauditd",
-    "ksmd",
-    "z_wr_",
-    "z_rd_",
-    "txg_sync",
-];
+/// Beginnings of names of tasks that say nothing of anybody: workers of io_uring, which belong to a process and are the kernel's by their
+/// name (io_uring/io-wq.c), and who runs when nobody does.
+const ANYBODY: [&str; 3] = ["iou-wrk-", "iou-sqp-", "<idle>"];
 
 /// Names and their stand-ins.
 #[derive(Debug, Default)]
@@ -76,14 +36,9 @@ impl Names {
 
     /// The stand-in for a task's name; a kernel thread's own name.
     pub fn task(&mut self, name: &str) -> String {
-        let after = |p: &&str| name.strip_prefix(*p);
-        // loop0, md127_raid5, nvme0q1; but md5sum is somebody's program.
-        let is_number = |rest: &str| {
-            let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-            behind.len() < rest.len() && matches!(behind.chars().next(), None | Some('_' | 'q' | 'n'))
-        };
-        let numbered = KERNEL_NUMBERED.iter().filter_map(after).any(is_number);
-        if numbered || KERNEL.iter().any(|p| after(p).is_some()) {
+        // An array's name may be somebody's: md_home_raid1.
+        let is_kernels = is_kernel_thread(name) && !name.starts_with("md_");
+        if is_kernels || ANYBODY.iter().any(|anybody| name.starts_with(anybody)) {
             return name.to_string();
         }
         let stand_in = self.word(name);

@@ -7,7 +7,7 @@
 use crate::thresholds::cgroup_limit::{BUSY, ENOUGH, MEAN, SLICE};
 use life::Class;
 use std::collections::BTreeMap;
-use trace::{DevId, Nanos};
+use trace::{is_bound_worker, DevId, Nanos};
 use waits::{Asked, Second, Table};
 
 /// A limit of a control group for one device.
@@ -61,7 +61,8 @@ impl Limit {
         let mut seconds = BTreeMap::<Nanos, Second>::new();
         let is_its = |asked: Asked| matches!(asked, Asked::Bio(class) if self.is_of(class));
         let all = table.victims().filter(|(_, v, _)| v.dev == dev && is_its(v.asked));
-        for (id, _, _) in all.filter(|(_, v, _)| *v.task == *task || sends_what_was_held(&v.task)) {
+        // Limits let such a worker send what they held back, whosever it is (`kthrotld`, block/blk-throttle.c).
+        for (id, _, _) in all.filter(|(_, v, _)| *v.task == *task || is_bound_worker(&v.task)) {
             for (at, second) in table.seconds().of(id) {
                 seconds.entry(at).or_default().add(&second);
             }
@@ -101,14 +102,6 @@ impl Limit {
             second.ops as f64
         }
     }
-}
-
-/// Whether a task may be the worker that sends what limits held back, whosever it is (`kthrotld`, block/blk-throttle.c): one that is bound
-/// to a processor.
-///
-/// Example: `kworker/0:2`; not `kworker/u8:1`, which writes back.
-fn sends_what_was_held(task: &str) -> bool {
-    task.strip_prefix("kworker/").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -14,8 +14,7 @@ use crate::words::{count, size};
 use crate::{Cause, Judge, Nature};
 use evidence::{Fact, System};
 use ledger::Reason;
-use trace::{Bytes, DevId, Nanos};
-use waits::is_kernel_thread;
+use trace::{is_kernel_thread, Bytes, DevId, Nanos};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

@@ -12,7 +12,6 @@ use crate::device::device_saturated;
 use crate::device::healthy::{expected, rotational};
 use crate::met;
 use crate::proof::proof;
-use crate::raid::raid_resync::{is_of_md, is_sync_thread};
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::target::{parent, service, Target};
@@ -24,29 +23,16 @@ use evidence::Fact;
 use ledger::Reason;
 use life::Io;
 use std::collections::BTreeMap;
-use trace::{Bytes, Nanos};
-use waits::{is_kernel_thread, Culprit, CulpritId, Phase};
+use trace::{is_kernel_thread, is_md, Bytes, Nanos};
+use waits::{Culprit, CulpritId, Phase};
 
-/// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: no task asked for its work.
-const FOR_OTHERS: [&str; 9] = [
-    "kworker",
-    "jbd2/",
-    "xfsaild/",
-    "btrfs-transacti",
-    "dmcrypt_write",
-    "kswapd",
-    "swapper",
-    "ksoftirqd/",
-    "?",
-];
-
-/// Whether a task of this name works for other tasks, or its name is unknown: what it moves is not its own. md's
-/// synchronising is its own work; the thread of a loop device (`loop0`, before Linux 5.15) is.
+/// Whether what a task of this name moves is not its own: it works for others, or its name is not known.
 pub fn works_for_others(task: &str) -> bool {
-    let of_a_loop = task.strip_prefix("loop").is_some_and(|n| n.parse::<u32>().is_ok());
-    let of_md = is_of_md(task) && !is_sync_thread(task);
-    of_a_loop || of_md || FOR_OTHERS.iter().any(|helper| task.starts_with(helper))
+    task == UNKNOWN || trace::works_for_others(task)
 }
+
+/// A task whose name was not recorded.
+const UNKNOWN: &str = "?";
 
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
@@ -201,7 +187,7 @@ fn is_another_task(slow: &Slow, c: &Culprit) -> bool {
     c.is_somebody()
         && name != slow.group.task
         && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard))
-        && !is_of_md(name)
+        && !is_md(name)
         && !works_for_others(name)
 }
 

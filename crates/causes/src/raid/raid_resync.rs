@@ -24,7 +24,7 @@ use ledger::Reason;
 use life::{Class, Op};
 use operation::{Wait, Waits};
 use stats::Device;
-use trace::{Bytes, Nanos};
+use trace::{is_md_sync, Bytes, Nanos};
 
 /// What a write takes of a member at least: md works in pages (`RAID5_STRIPE_SIZE`, drivers/md/raid5.h).
 const PAGE: u64 = 4096;
@@ -169,7 +169,7 @@ impl Sync {
             let task = case.facts.tasks.name(key.task);
             sync.of += phases.bytes;
             sync.of_turns += turns_of(phases.count, phases.bytes);
-            if is_sync_thread(task) {
+            if is_md_sync(task) {
                 sync.thread = task.to_string();
                 sync.bytes += phases.bytes;
                 sync.requests += phases.count as f64;
@@ -229,7 +229,7 @@ impl Sync {
 
     /// The part of a task's requests that is for this.
     fn part_of(&self, task: &str, class: Class) -> f64 {
-        match (is_sync_thread(task), self.is_own(task), class) {
+        match (is_md_sync(task), self.is_own(task), class) {
             (true, ..) => 1.0,
             (_, true, Class::Read) => self.reads,
             (_, true, _) => self.writes,
@@ -247,18 +247,6 @@ fn asked(case: &Case, array: &Device) -> [Bytes; 2] {
     let degraded = case.settings(array.id).and_then(|s| s.md()?.degraded).is_some_and(|d| d.value > 0);
     let read = if degraded { of(Class::Read).bytes.0 } else { 0 };
     [Bytes(written + read), Bytes(written)]
-}
-
-/// Whether a thread of the kernel does nothing but synchronise an array.
-pub(crate) fn is_sync_thread(task: &str) -> bool {
-    task.starts_with("md") && (task.ends_with("_resync") || task.ends_with("_reshape"))
-}
-
-/// Whether a thread of the kernel is of md: what it does was asked for by others, or is synchronising.
-pub(crate) fn is_of_md(task: &str) -> bool {
-    let own =
-        || task.starts_with("md") && task.rsplit_once('_').is_some_and(|(_, last)| last.starts_with("raid"));
-    is_sync_thread(task) || own()
 }
 
 /// Whether md is at it, by `sync_action`.

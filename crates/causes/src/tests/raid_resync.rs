@@ -1,7 +1,6 @@
 //! md's pass over an array, in the members and in the way of others.
 
 use super::*;
-use crate::raid::raid_resync::is_of_md;
 use crate::told::Told;
 use ledger::Reason;
 use operation::{Kind, Wait};
@@ -56,8 +55,6 @@ fn anybody_else_is_not_md() {
         assert!(rejected(&behind(task, 0).verdict("raid-resync")).contains("synchronised nothing"), "{task}");
         found(&behind(task, 0).verdict("background-task"));
     }
-    let threads = ["md0_raid5", "md127_raid10", "md_home_raid1", "md0_resync", "md_d0_reshape"];
-    assert!(threads.iter().all(|t| is_of_md(t)));
 }
 
 /// Reads of 1 ms, and some of 50 ms behind md's requests; block events alone.

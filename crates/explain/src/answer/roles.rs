@@ -2,7 +2,7 @@
 
 use capture::Role;
 use std::collections::BTreeMap;
-use waits::is_kernel_thread;
+use trace::is_kernel_thread;
 
 /// By their names; in a redacted copy, where these are stand-ins, as it says itself.
 #[derive(Clone, Debug, Default)]

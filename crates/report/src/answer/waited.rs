@@ -5,7 +5,7 @@
 
 use super::blocks::Blocks;
 use super::words::{culprit, is_place, operations};
-use crate::wrap::wrap;
+use crate::wrap::{columns_of, left, right, wrap};
 use explain::answer::{Answer, Because, Source, Sufferer};
 use explain::blame::Which;
 use explain::Explanation;
@@ -182,16 +182,16 @@ const BECAUSE: &str = "BECAUSE OF";
 impl Layout {
     fn of(rows: &[Row], width: usize) -> Layout {
         let wide = |at: usize| {
-            let cells = rows.iter().map(|r| r.cells[at].chars().count());
+            let cells = rows.iter().map(|r| columns_of(&r.cells[at]));
             cells.chain([HEAD[at].len()]).max().unwrap_or(0)
         };
         let mut shown: Vec<(usize, usize)> = (0..HEAD.len()).map(|at| (at, wide(at))).collect();
         let end = |shown: &[(usize, usize)]| shown.iter().map(|(_, w)| w + GAP).sum::<usize>();
-        let shares = rows.iter().flat_map(|r| &r.culprits).map(|(share, _)| share.chars().count());
+        let shares = rows.iter().flat_map(|r| &r.culprits).map(|(share, _)| columns_of(share));
         let share = shares.max().unwrap_or(0);
         let needs = |words: &str| {
-            let longest = words.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
-            words.chars().count().min(CULPRIT).max(longest)
+            let longest = words.split(' ').map(columns_of).max().unwrap_or(0);
+            columns_of(words).min(CULPRIT).max(longest)
         };
         let culprits = rows.iter().flat_map(|r| &r.culprits).map(|(_, words)| needs(words));
         let needed = culprits.max().unwrap_or(0);
@@ -220,8 +220,8 @@ impl Layout {
     /// The name to the left, numbers to the right.
     fn cells(&self, cells: &[String; 5]) -> String {
         let cell = |(at, wide): &(usize, usize)| match at {
-            0 => format!("{:<wide$}", cells[0], wide = *wide),
-            at => format!("{:>wide$}", cells[*at], wide = *wide),
+            0 => left(&cells[0], *wide),
+            at => right(&cells[*at], *wide),
         };
         self.shown.iter().map(cell).collect::<Vec<_>>().join(&" ".repeat(GAP))
     }
@@ -234,7 +234,7 @@ impl Layout {
         if self.is_below {
             first.insert(0, victim);
         } else if let Some(line) = first.first_mut() {
-            *line = format!("{victim:<at$}{}", line.trim_start(), at = line.len() - line.trim_start().len());
+            *line = left(&victim, line.len() - line.trim_start().len()) + line.trim_start();
         }
         blocks
     }
@@ -300,6 +300,17 @@ mod tests {
         assert!(is_scattered(&[ran("bash", 4), ran("top", 3), ran("bash", 1), ran("ls", 3)]));
         assert!(!is_scattered(&[ran("bash", 4), ran("top", 3), ran("bash", 1), ran("ls", 2)]));
         assert!(!is_scattered(&[]));
+    }
+
+    /// Of a task whose name takes two columns a character, numbers stand below each other too.
+    #[test]
+    fn names_of_wide_characters_leave_numbers_in_their_columns() {
+        let mut rows = rows(&CULPRITS);
+        rows[0].cells[0] = "数据库服务器 fdatasyncs".into();
+        let lines = drawn(&rows, 80);
+        let column = |line: &str, of: &str| line.find(of).map(|at| columns_of(&line[..at]) + of.len());
+        assert_eq!(column(&lines[0], "p50"), column(&lines[1], "5.08 ms"));
+        assert!(lines.iter().all(|line| columns_of(line) <= 80), "{lines:#?}");
     }
 
     #[test]

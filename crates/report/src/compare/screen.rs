@@ -1,6 +1,7 @@
 //! The screen of `compare`, at most as wide as the terminal or 80 columns: the verdict, what is unlike, the numbers, where the slowest spent their time.
 
 use crate::screen::{Screen, Style};
+use crate::wrap::columns_of;
 use evidence::Fact;
 use explain::compare::{times, Blamed, Comparison, Metric, Row, Tails};
 use explain::numbers::shown;
@@ -95,7 +96,7 @@ fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
         .filter(|(_, all)| !all.is_empty())
         .collect();
     let all = || std::iter::once(&head).chain(kinds.iter().flat_map(|(_, cells)| cells));
-    let wide: Vec<usize> = (0..5).map(|c| all().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
+    let wide: Vec<usize> = (0..5).map(|c| all().map(|r| columns_of(&r[c])).max().unwrap_or(0)).collect();
     if !kinds.is_empty() {
         let heading = s.heading("NUMBERS") + " ";
         draw(s, heading, &head, &wide, width);
@@ -114,7 +115,7 @@ fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
 fn draw(s: &mut Screen, lead: String, cells: &Cells, wide: &[usize], width: usize) {
     let shown = if cells[4].is_empty() && !cells[5].is_empty() { 4 } else { 5 };
     let padded = |c: usize| {
-        let pad = " ".repeat(wide[c] - cells[c].chars().count());
+        let pad = " ".repeat(wide[c] - columns_of(&cells[c]));
         if c == 0 {
             format!("{}{pad}", cells[c])
         } else {
@@ -124,7 +125,7 @@ fn draw(s: &mut Screen, lead: String, cells: &Cells, wide: &[usize], width: usiz
     let line = lead + &(0..shown).map(padded).collect::<Vec<_>>().join(GAP);
     let said = &cells[5];
     // Bold letters of the heading take no columns, but nothing is said beside it.
-    let fits = line.chars().count() + GAP.len() + said.chars().count() <= width;
+    let fits = columns_of(&line) + GAP.len() + columns_of(said) <= width;
     match said.is_empty() || fits {
         true => s.out += format!("{line}{GAP}{said}").trim_end(),
         false => s.out += &format!("{}\n{said:>width$}", line.trim_end()),
@@ -144,10 +145,10 @@ fn where_(c: &Comparison, s: &mut Screen) {
         heading = "";
         let most = tails.reasons.iter().flat_map(|r| r.2).fold(0.0, f64::max);
         let shown: Vec<_> = tails.reasons.iter().filter(|r| r.2[0].max(r.2[1]) >= most * 0.005).collect();
-        let wide = shown.iter().map(|r| r.1.chars().count()).max().unwrap_or(0);
+        let wide = shown.iter().map(|r| columns_of(r.1)).max().unwrap_or(0);
         for (_, words, means) in shown {
             let [b, a] = means.map(|m| ns(m as u64));
-            let pad = " ".repeat(wide - words.chars().count());
+            let pad = " ".repeat(wide - columns_of(words));
             s.line("", &format!("  {words}{pad}  {b:>8} -> {a:>8}"));
         }
     }
@@ -167,10 +168,10 @@ fn blame(c: &Comparison, s: &mut Screen) {
         heading = "";
         let worth = b.lost[0].max(b.lost[1]) * WORTH_BLAMING;
         let shown: Vec<_> = b.because.iter().filter(|(_, each)| each[0].max(each[1]) >= worth).collect();
-        let wide = shown.iter().map(|(words, _)| words.chars().count()).max().unwrap_or(0);
+        let wide = shown.iter().map(|(words, _)| columns_of(words)).max().unwrap_or(0);
         for (words, each) in shown.into_iter().take(MOST_CULPRITS) {
             let [b, a] = each.map(|ns| ns as u64).map(ns);
-            let pad = " ".repeat(wide - words.chars().count());
+            let pad = " ".repeat(wide - columns_of(words));
             s.line("", &format!("  {words}{pad}  {b:>8} -> {a:>8}"));
         }
     }

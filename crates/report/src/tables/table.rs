@@ -3,6 +3,7 @@
 //! Text has humane units on every number and no box characters, so that it survives a mail. JSON has one object per
 //! row with raw numbers: nanoseconds, bytes, shares from 0 to 1; what a row does not have is `null`.
 
+use crate::wrap::{self, columns_of};
 use serde_json::{Map, Value as Json};
 use std::fmt::Write;
 use trace::{Bytes, Nanos};
@@ -159,16 +160,15 @@ impl Table {
             lines.push(shown.iter().map(cell).collect());
         }
         let is_words = |c: &usize| self.rows.iter().all(|r| r[*c].is_words() || r[*c] == Value::None);
-        let left: Vec<bool> = shown.iter().map(is_words).collect();
-        let wide = |c: usize| lines.iter().map(|l| l[c].chars().count()).max().unwrap_or(0);
+        let is_left: Vec<bool> = shown.iter().map(is_words).collect();
+        let wide = |c: usize| lines.iter().map(|l| columns_of(&l[c])).max().unwrap_or(0);
         let widths: Vec<usize> = (0..shown.len()).map(wide).collect();
         let mut out = format!("{}: {}\n", self.name, self.title);
         for line in &lines {
             let mut text = String::new();
             for (c, cell) in line.iter().enumerate() {
-                let width = widths[c];
-                let _ =
-                    if left[c] { write!(text, " {cell:<width$} ") } else { write!(text, " {cell:>width$} ") };
+                let pad = if is_left[c] { wrap::left } else { wrap::right };
+                let _ = write!(text, " {} ", pad(cell, widths[c]));
             }
             let _ = writeln!(out, "{}", text.trim_end());
         }

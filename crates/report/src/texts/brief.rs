@@ -5,6 +5,7 @@ use super::screen::trust_of;
 use super::table::{tables, Table};
 use crate::answer::{line, with_gain, Blocks, INDENT, LINES};
 use crate::screen::Style;
+use crate::wrap::columns_of;
 use causes::{Answer as Judged, Verdict};
 use explain::answer::Try;
 use explain::numbers::cell;
@@ -122,7 +123,7 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
         rows.push(row);
     }
     rows[0][0] += " run";
-    let wide = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
+    let wide = |c: usize| rows.iter().map(|r| columns_of(&r[c])).max().unwrap_or(0);
     // The last one is a maximum or how busy the device was: it stays.
     let last = rows[0].len() - 1;
     // Columns of nothing but zeros come when there is room left.

@@ -3,6 +3,7 @@
 use super::table::{tables, Table};
 use crate::screen::{Screen, Style};
 use crate::why::{offered, Found, Why};
+use crate::wrap::columns_of;
 use causes::{Answer as Judged, Verdict};
 use explain::numbers::cell;
 use explain::texts::{tools, Texts};
@@ -224,12 +225,12 @@ fn draw(table: &Table, heading: &str, s: &mut Screen) {
         rows.push(row);
     }
     let widths: Vec<usize> =
-        (0..rows[0].len()).map(|c| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
+        (0..rows[0].len()).map(|c| rows.iter().map(|r| columns_of(&r[c])).max().unwrap_or(0)).collect();
     for (i, row) in rows.iter().enumerate() {
         let mut line = s.heading(if i == 0 { heading } else { "" });
         line.push(' ');
         for (c, (text, width)) in row.iter().zip(&widths).enumerate() {
-            let pad = " ".repeat(width - text.chars().count());
+            let pad = " ".repeat(width - columns_of(text));
             let _ = match c {
                 1 => write!(line, "  {text}{pad}"),
                 0 => write!(line, "{pad}{text}"),

@@ -1,12 +1,12 @@
 //! Whose a request is, as a culprit of an operation.
 
 use super::{Accounts, Adding};
-use crate::culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
+use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::table::Table;
 use crate::who::{is_of, By};
 use device::Holder;
 use life::{Holding, Io, Names, TaskName};
-use trace::Tid;
+use trace::{is_kernel_thread, Tid};
 
 impl Accounts {
     /// Whose request it is that was waited for.
