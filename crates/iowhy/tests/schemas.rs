@@ -55,6 +55,18 @@ fn the_files_are_what_the_types_say() {
     }
 }
 
+/// Who writes a script wants to know of each whether it stays.
+#[test]
+fn of_every_schema_is_said_how_long_it_holds() {
+    let said = std::fs::read_to_string(root().join("docs/releasing.md")).expect("what is stable");
+    for (name, _) in report::schema::schemas().into_iter().chain([checkup::schema()]) {
+        assert!(
+            said.contains(&format!("`{name}`")),
+            "docs/releasing.md does not say whether {name} is stable"
+        );
+    }
+}
+
 #[test]
 fn what_is_printed_is_what_is_described() {
     let captures = [
