@@ -69,8 +69,8 @@ impl Pour {
         let mut text = format!(
             "# Benchmarks: {} GB in a pipe\n\nWritten by `make bench-pour`; one run of each. What is read is made while it is read, by a process \
             that takes part of the same\nprocessors. {}\n\nGoal: {MB_S} MB/s of {PROCESSORS} processors' time (half of what is on \
-            processors), and memory that stays as it is. blktrace is read as it comes; the files of a capture are laid on the disk\nfirst, \
-            as their names come last.\n\n",
+            processors), and memory that stays as it is.\nblktrace is read as it comes; the files of a capture are laid on the disk first, as \
+            their names come last.\n\n",
             self.gb,
             about(&[(&*iowhy.to_string_lossy(), "--version")])
         );
