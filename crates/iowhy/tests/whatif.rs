@@ -86,6 +86,7 @@ fn without_whom_nobody_waited_for_is_refused() {
     for (words, why) in [
         (["--without", "nobody"], "no task waited because of nobody"),
         (["--without", "nobody"], "tasks that made others wait: dd, "),
+        (["--without", " , "], "--without names nobody"),
         (["--alone", "nobody"], "nobody did not wait for I/O in this recording"),
     ] {
         let out = whatif("fsync-ordered-data", &words);

@@ -64,8 +64,14 @@ impl<'a> Question<'a> {
         let words: Vec<&str> = match self.without {
             None => return Ok(Absent::Everybody),
             Some(FLUSHES) => return Ok(Absent::Flushes),
-            Some(names) => names.split(',').filter(|name| !name.is_empty()).collect(),
+            Some(names) => names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect(),
         };
+        if words.is_empty() {
+            return Err(Failure::Other {
+                what: "--without names nobody".into(),
+                help: Some("tasks, control groups (/backup.slice), reads, writes, writeback, discards, journal, or flushes".into()),
+            });
+        }
         let mut those = Those::default();
         for word in &words {
             match KINDS.iter().find(|(name, _)| name == word) {
