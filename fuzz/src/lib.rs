@@ -36,6 +36,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "blkparse-text", run: recordings::text, longest: 8 * KIB },
     Target { name: "trace-text", run: recordings::text, longest: 8 * KIB },
     Target { name: "answer", run: recordings::answer, longest: 16 * KIB },
+    Target { name: "answer-dat", run: recordings::answer_dat, longest: 128 * KIB },
+    Target { name: "answer-text", run: recordings::answer_text, longest: 16 * KIB },
     Target { name: "tool-text", run: texts::tool_text, longest: 8 * KIB },
     Target { name: "text-fio", run: texts::judged, longest: 8 * KIB },
     Target { name: "text-tables", run: texts::judged, longest: 8 * KIB },

@@ -73,12 +73,24 @@ pub fn text(bytes: &[u8]) {
     with_file("events.txt", bytes, read);
 }
 
-/// The whole way, from bytes to what is printed.
+/// The whole way, from bytes to what is printed: of requests.
 pub fn answer(bytes: &[u8]) {
-    with_file("vda.blktrace.0", bytes, |file| {
-        let Ok(explanation) = Input::open(&[file.to_path_buf()]).and_then(Input::explain) else { return };
-        let style = Style { detail: Detail::All, ..Style::default() };
-        let _ = report::render(&explanation, style);
-        let _ = serde_json::to_string(&report::to_json(&explanation));
-    });
+    with_file("vda.blktrace.0", bytes, explained);
+}
+
+/// The same of operations, as they are recorded.
+pub fn answer_dat(bytes: &[u8]) {
+    with_file("trace.dat", bytes, explained);
+}
+
+/// The same of operations as text, where numbers, times and whole events change places easily.
+pub fn answer_text(bytes: &[u8]) {
+    with_file("events.txt", bytes, explained);
+}
+
+fn explained(file: &Path) {
+    let Ok(explanation) = Input::open(&[file.to_path_buf()]).and_then(Input::explain) else { return };
+    let style = Style { detail: Detail::All, ..Style::default() };
+    let _ = report::render(&explanation, style);
+    let _ = serde_json::to_string(&report::to_json(&explanation));
 }

@@ -32,7 +32,7 @@ pub fn seeds(target: &Target, root: &Path) -> io::Result<Vec<Seed>> {
     let fixtures = root.join("fixtures");
     let mut seeds = match target.name {
         "blktrace" | "answer" => files(&fixtures, |name| name.contains(".blktrace."))?,
-        "trace-dat" | "redact" => {
+        "trace-dat" | "redact" | "answer-dat" => {
             let mut all = files(&fixtures, |name| name == "trace.dat")?;
             all.extend([seed("loop-v6.dat", SMALL), seed("loop-v7-zstd.dat", SMALL_7)]);
             all
@@ -44,7 +44,11 @@ pub fn seeds(target: &Target, root: &Path) -> io::Result<Vec<Seed>> {
         "blkparse-text" => {
             OWN.iter().chain([&BLKPARSE]).map(|text| seed("events", text.as_bytes())).collect()
         }
-        "trace-text" => TRACES.iter().map(|text| seed("events", text.as_bytes())).collect(),
+        "trace-text" | "answer-text" => {
+            let mut all = operations(root)?;
+            all.extend(TRACES.iter().map(|text| seed("events", text.as_bytes())));
+            all
+        }
         "tool-text" => {
             let mut all = families::all(root)?;
             all.extend(files(&fixtures, |name| name.ends_with(".txt"))?);
@@ -117,6 +121,16 @@ fn streamed() -> io::Result<Vec<u8>> {
     all(&stream).map_err(io::Error::other)?;
     drop(stream);
     fs::read(sent.path())
+}
+
+/// Operations of bundled recordings as trace-cmd prints them, without events of other tasks: there are more than ten I/Os in each,
+/// which is what a verdict needs.
+fn operations(root: &Path) -> io::Result<Vec<Seed>> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(root.join("fuzz/seeds"))?.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    paths.iter().map(|path| Ok(seed(&name(path), &fs::read(path)?))).collect()
 }
 
 /// Files in the folders of `root` whose names are wanted, uncompressed.
