@@ -92,7 +92,6 @@ pub use case::{Case, KEPT_WAITING, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use device::alone::flash_takes;
-pub use device::background_task::works_for_others;
 pub use driver::judge;
 use driver::{Each, Judge, Otherwise, Said};
 pub use proof::{Proof, Quantity};
@@ -101,6 +100,7 @@ pub use risk::Risk;
 pub use slow::Slow;
 pub use tested::{tested, Tested};
 pub use thresholds::{WBT_DISK, WBT_FLASH};
+pub use trace::works_for_others;
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 
 /// A cause of slow I/O.

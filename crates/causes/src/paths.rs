@@ -4,17 +4,16 @@
 //! are about a wait claim the time of its paths, reason by reason, so that nothing is claimed twice.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
-use crate::device::background_task::works_for_others;
 use crate::proof::{proof, Proof};
 use crate::thresholds::alone::MOSTLY;
 pub(crate) use crate::thresholds::paths::WORTH_NAMING;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::count;
+use crate::words::{count, percent};
 use ledger::Reason;
 use operation::{Node, Part, Waits, Wakeup};
 use stats::{Group, Kept, TailRow};
 use std::collections::BTreeMap;
-use trace::Nanos;
+use trace::{works_for_others, Nanos};
 use waits::{Phase, Selection};
 
 /// The verdict of a cause about operations where none were recorded.
@@ -151,8 +150,13 @@ impl<'a> Paths<'a> {
             total = self.group.tail.sum.time.total,
             doing = what
         );
-        if claimed < spent {
-            said = proof!("{said}; other causes explain all but {left} of that", said = said, left = claimed);
+        // What would read as nothing is not told.
+        if percent(self.share(claimed)) != percent(self.share(spent)) {
+            said = proof!(
+                "{said}; other causes explain {rest} of that",
+                said = said,
+                rest = spent.since(claimed)
+            );
         }
         let mut verdict = verdict.about(self.number).plus(claimed, Confidence::High).because(said);
         if let Some((kept, spent)) = self.worst(pick) {

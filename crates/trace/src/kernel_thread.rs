@@ -5,8 +5,10 @@
 enum Then {
     /// Anything.
     Any,
-    /// A number, and behind it nothing or what is set off from it: `loop0`, `md127_raid5`, `nvme0q1`; not `md5sum`.
+    /// A number, and behind it nothing or what is set off from it: `loop0`, `md127_raid5`, `nvme0q1`, `flush-8:0`; not `md5sum`.
     Number,
+    /// Nothing.
+    End,
 }
 
 /// Whose work such a thread does.
@@ -18,36 +20,35 @@ enum Work {
     Own,
 }
 
-use Then::{Any, Number};
+use Then::{Any, End, Number};
 use Work::{OfOthers, Own};
 
-/// Beginnings of names; the first that fits holds. Sources: Documentation/core-api/workqueue.rst (kworker), fs/jbd2/journal.c, fs/xfs
+/// Beginnings of names, no broader than these threads are called: redaction keeps such names. The first that fits holds. Sources: Documentation/core-api/workqueue.rst (kworker), fs/jbd2/journal.c, fs/xfs
 /// (`xfs_fsr` and its like are programs), fs/btrfs/disk-io.c, fs/f2fs, drivers/block/loop.c, drivers/md, drivers/nvme, drivers/scsi, mm
 /// (kswapd, kcompactd, khugepaged), kernel (softirq.c, irq/manage.c, rcu, smpboot.c); OpenZFS (z_wr, z_rd, txg_sync).
-const THREADS: [(&str, Then, Work); 50] = [
+const THREADS: [(&str, Then, Work); 49] = [
     ("kworker", Any, OfOthers),
     ("jbd2/", Any, OfOthers),
-    ("xfsaild", Any, OfOthers),
+    ("xfsaild/", Any, OfOthers),
     ("btrfs-transacti", Any, OfOthers),
     ("dmcrypt_write", Any, OfOthers),
-    ("kswapd", Any, OfOthers),
+    ("kswapd", Number, OfOthers),
     ("swapper", Any, OfOthers),
-    ("ksoftirqd", Any, OfOthers),
+    ("ksoftirqd/", Any, OfOthers),
     ("loop", Number, OfOthers),
     ("md", Number, OfOthers),
     ("xfs-", Any, Own),
-    ("xfs_mru_cache", Any, Own),
-    ("xfsalloc", Any, Own),
+    ("xfs_mru_cache", End, Own),
+    ("xfsalloc", End, Own),
     ("btrfs-", Any, Own),
     ("ext4lazyinit", Any, Own),
     ("ext4-", Any, Own),
     ("f2fs_", Any, Own),
     ("bcache_", Any, Own),
     ("bch_", Any, Own),
-    ("dm_", Any, Own),
+    ("dm_bufio_cache", End, Own),
     ("dm-", Number, Own),
     ("kdmflush", Any, Own),
-    ("dmcrypt", Any, Own),
     ("kcryptd", Any, Own),
     ("raid5wq", Any, Own),
     ("nbd", Number, Own),
@@ -58,11 +59,11 @@ const THREADS: [(&str, Then, Work); 50] = [
     ("z_wr_", Any, Own),
     ("z_rd_", Any, Own),
     ("txg_sync", Any, Own),
-    ("flush-", Any, Own),
+    ("flush-", Number, Own),
     ("writeback", Any, Own),
     ("kblockd", Any, Own),
     ("kintegrityd", Any, Own),
-    ("kcompactd", Any, Own),
+    ("kcompactd", Number, Own),
     ("khugepaged", Any, Own),
     ("ksmd", Any, Own),
     ("oom_reaper", Any, Own),
@@ -80,9 +81,14 @@ const THREADS: [(&str, Then, Work); 50] = [
 impl Then {
     fn fits(self, rest: &str) -> bool {
         let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        let set_off =
-            || behind.len() < rest.len() && matches!(behind.chars().next(), None | Some('_' | 'q' | 'n'));
-        self == Any || set_off()
+        match self {
+            Any => true,
+            End => rest.is_empty(),
+            Number => {
+                behind.len() < rest.len()
+                    && matches!(behind.chars().next(), None | Some('_' | 'q' | 'n' | ':'))
+            }
+        }
     }
 }
 
@@ -102,9 +108,10 @@ pub fn is_kernel_thread(name: &str) -> bool {
     work(name).is_some()
 }
 
-/// Whether it is a thread of the kernel that does what others asked for: what it moves is not its own.
+/// Whether it is a thread of the kernel that does what others asked for, or a task whose name was not recorded (`?`): what it moves is
+/// not its own.
 pub fn works_for_others(name: &str) -> bool {
-    work(name) == Some(OfOthers)
+    name == "?" || work(name) == Some(OfOthers)
 }
 
 /// Whether it is a worker that is bound to a processor (kernel/workqueue.c).
@@ -116,14 +123,18 @@ pub fn is_bound_worker(name: &str) -> bool {
 
 /// Whether it is a thread of md, whose arrays may have a name: `md_home_raid1`.
 pub fn is_md(name: &str) -> bool {
-    let serves =
-        || name.starts_with("md") && name.rsplit_once('_').is_some_and(|(_, last)| last.starts_with("raid"));
-    is_md_sync(name) || serves()
+    let serves = || name.rsplit_once('_').is_some_and(|(_, last)| last.starts_with("raid"));
+    is_md_sync(name) || is_of_an_array(name) && serves()
 }
 
 /// Whether it does nothing but synchronise an array of md.
 pub fn is_md_sync(name: &str) -> bool {
-    name.starts_with("md") && (name.ends_with("_resync") || name.ends_with("_reshape"))
+    is_of_an_array(name) && (name.ends_with("_resync") || name.ends_with("_reshape"))
+}
+
+/// Whether a name begins as those of arrays do: `md127`, `md_d0`, `md_home`.
+fn is_of_an_array(name: &str) -> bool {
+    name.strip_prefix("md").is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -133,11 +144,12 @@ mod tests {
     #[test]
     fn threads_of_the_kernel_are_known_and_programs_of_similar_names_are_none() {
         let threads = "kworker/u8:1 jbd2/sda1-8 xfsaild/dm-0 xfs-conv/sda1 loop0 loop12 md0_raid5 md127_raid1 md_home_raid1 f2fs_gc-8:0 \
-             bcache_gc irq/24-nvme0q1 nvme0q1 scsi_eh_2 kswapd0";
+             bcache_gc irq/24-nvme0q1 nvme0q1 scsi_eh_2 kswapd0 flush-8:0 dm_bufio_cache";
         for name in threads.split_whitespace() {
             assert!(is_kernel_thread(name), "{name}");
         }
-        let programs = "loop looper loop0x md5sum mdadm my_raid_tool postgres worker xfs_fsr xfs_repair bcachefs nvme iou-wrk-12";
+        let programs = "loop looper loop0x md5sum mdadm my_raid_tool postgres worker xfs_fsr xfs_repair bcachefs nvme iou-wrk-12 \
+             mdsecret_raid1 mdbook_resync dm_secret flush-secret kswapdiary xfsallocator";
         for name in programs.split_whitespace().chain([""]) {
             assert!(!is_kernel_thread(name) && !works_for_others(name), "{name}");
         }
@@ -145,7 +157,7 @@ mod tests {
 
     #[test]
     fn who_works_for_others_is_told_from_who_has_work_of_its_own() {
-        let helpers = "kworker/u4:1 jbd2/sda1-8 loop0 btrfs-transacti dmcrypt_write/253:0 xfsaild/sda1 kswapd0 swapper/0 ksoftirqd/1 \
+        let helpers = "kworker/u4:1 jbd2/sda1-8 loop0 btrfs-transacti dmcrypt_write/253:0 xfsaild/sda1 kswapd0 swapper/0 ksoftirqd/1 ? \
              md127_raid5 md_home_raid1";
         assert!(helpers.split_whitespace().all(works_for_others));
         assert!(!["md0_resync", "md_d0_reshape", "ext4lazyinit", "btrfs-cleaner"]

@@ -129,7 +129,17 @@ mod tests {
         for kept in ["kworker/0:1H", "jbd2/vda1-8", "loop3", "md127_raid5", "swapper/0"] {
             assert_eq!(n.task(kept), kept);
         }
-        for changed in ["fio", "mdadm", "loopy", "postgres", "md5sum"] {
+        for changed in [
+            "fio",
+            "mdadm",
+            "loopy",
+            "postgres",
+            "md5sum",
+            "md_home_raid1",
+            "mdsecret_raid1",
+            "dm_secret",
+            "flush-secret",
+        ] {
             assert_ne!(n.task(changed), changed);
         }
         assert_eq!(n.path("/dev/vda1"), "/dev/vda1");

@@ -23,16 +23,8 @@ use evidence::Fact;
 use ledger::Reason;
 use life::Io;
 use std::collections::BTreeMap;
-use trace::{is_kernel_thread, is_md, Bytes, Nanos};
+use trace::{is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
 use waits::{Culprit, CulpritId, Phase};
-
-/// Whether what a task of this name moves is not its own: it works for others, or its name is not known.
-pub fn works_for_others(task: &str) -> bool {
-    task == UNKNOWN || trace::works_for_others(task)
-}
-
-/// A task whose name was not recorded.
-const UNKNOWN: &str = "?";
 
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {

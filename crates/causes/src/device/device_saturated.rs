@@ -22,7 +22,7 @@ use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use stats::{Group, TailRow};
-use trace::Nanos;
+use trace::{works_for_others, Nanos};
 use waits::{CulpritKind, Phase, Selection};
 
 /// The cause.
@@ -370,14 +370,14 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
         format!(" ({task} sent {} of the requests here)", percent(share))
     });
     let top = case.name(slow.group.dev);
-    let part = sender.map_or(1.0, |(_, share)| share);
-    let half = ((rate * part / 2.0) as u64).max(1);
+    let its = done as f64 * sender.map_or(1.0, |(_, share)| share);
+    let half = ((its / 2.0 / slow.on.depth.observed().seconds().max(f64::MIN_POSITIVE)) as u64).max(1);
     let reads = &slow.on.requests[Class::Read.index()];
     let kib = (slow.mean_size().0 / 1024).clamp(4, 1024).next_power_of_two();
     let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
-    // Who waits for nobody but itself gains nothing by being limited.
-    let alone = sender.is_some_and(|(task, share)| *task == *slow.group.task && share >= ALONE);
-    let v = match alone {
+    // Who waits for nobody but itself gains nothing by being limited; the kernel's threads are in no unit.
+    let alone = |task: &str, share: f64| task == &*slow.group.task && share >= ALONE;
+    let v = match sender.is_some_and(|(task, share)| works_for_others(task) || alone(task, share)) {
         true => v,
         false => v.try_on(
         Acts::Culprit(sender.map_or("SERVICE", |(task, _)| task).into()),

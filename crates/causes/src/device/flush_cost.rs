@@ -8,7 +8,6 @@
 //! Example: a read that takes 0.2 ms alone is issued while postgres' flush of 6 ms is in the device: 5.8 ms are the flush's.
 
 use crate::case::{is_named, Case, Claimable, MIN_SHARE};
-use crate::device::background_task::works_for_others;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
@@ -23,7 +22,7 @@ use ledger::Reason;
 use life::{Class, Io, Op};
 use operation::Wait;
 use stats::TailRow;
-use trace::Nanos;
+use trace::{works_for_others, Nanos};
 use waits::{ChainId, CulpritId, CulpritKind, Link, Phase};
 
 /// What passes while the device flushes, or until it begins.

@@ -1,14 +1,14 @@
 //! Somebody else's requests in the device.
 
 use super::*;
-use crate::device::background_task::{leads_to_the_device, works_for_others};
+use crate::device::background_task::leads_to_the_device;
 use crate::told::{Told, READER};
 use crate::verdict::Confidence;
 use device::{Behind, Split};
 use ledger::Reason;
 use life::Io;
 use operation::Kind;
-use trace::{Bytes, Call, Nanos};
+use trace::{works_for_others, Bytes, Call, Nanos};
 use waits::Phase;
 
 const READ: Kind = Kind::Call(Call::Read);

@@ -197,6 +197,8 @@ fn what_is_held_back_is_what_it_has_most_of() {
         }
         let v = story.verdict("device-saturated");
         found(&v);
+        // Half of 800 in two seconds, busy or not.
+        assert!(commands(&v)[0].ends_with(" 200\""), "{}", commands(&v)[0]);
         (commands(&v)[0].contains("IOReadIOPSMax"), commands(&v)[0].contains("IOWriteIOPSMax"))
     };
     assert_eq!((property(false), property(true)), ((true, false), (false, true)));
@@ -286,4 +288,28 @@ fn what_varies_alone_as_much_as_beside_others_stands_in_no_line() {
     }
     let v = story.verdict("device-saturated");
     assert!(rejected(&v).contains("with 2 to 3 others in flight reads took 7"), "{v:?}");
+}
+
+/// Workers of the kernel are in no unit that could be limited; of who has no name it is not known.
+#[test]
+fn a_thread_of_the_kernel_is_not_limited() {
+    let limits = |names: Option<[&str; 2]>| {
+        let mut story = Story::default();
+        if let Some([reader, another]) = names {
+            story.called(reader, another);
+        }
+        for i in 0..100 {
+            for k in 0..8 {
+                let at = 20 * i * MS + k;
+                match k {
+                    0..5 => story.read_by_another(at, at, at + (k + 1) * 2 * MS),
+                    _ => story.read(at, at, at + (k + 1) * 2 * MS),
+                };
+            }
+        }
+        let v = story.verdict("device-saturated");
+        found(&v);
+        commands(&v).iter().any(|command| command.contains("set-property"))
+    };
+    assert!(limits(None) && !limits(Some(["fio", "kworker/u8:1"])));
 }

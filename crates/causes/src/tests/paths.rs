@@ -307,7 +307,7 @@ fn a_hundredth_that_is_left_is_worth_naming() {
         told.verdict("cpu-wait")
     };
     let v = of(11);
-    assert!(is_found(&v) && says(&v, "; other causes explain all but 33 ms of that"), "{v:?}");
+    assert!(is_found(&v) && says(&v, "; other causes explain 2.4 s of that"), "{v:?}");
     assert!(says(&v, "1 s, of which 811 ms waiting for a processor"), "{v:?}");
     assert!(rejected(&of(9))
         .contains("other causes explain what the slowest reads spent waiting for a processor"));

@@ -1,7 +1,7 @@
 //! The screen of `compare`, at most as wide as the terminal or 80 columns: the verdict, what is unlike, the numbers, where the slowest spent their time.
 
 use crate::screen::{Screen, Style};
-use crate::wrap::columns_of;
+use crate::wrap::{columns_of, left, right};
 use evidence::Fact;
 use explain::compare::{times, Blamed, Comparison, Metric, Row, Tails};
 use explain::numbers::shown;
@@ -114,14 +114,7 @@ fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
 /// One line, or two where the last cell has no room; where there is no range, that cell begins in its place.
 fn draw(s: &mut Screen, lead: String, cells: &Cells, wide: &[usize], width: usize) {
     let shown = if cells[4].is_empty() && !cells[5].is_empty() { 4 } else { 5 };
-    let padded = |c: usize| {
-        let pad = " ".repeat(wide[c] - columns_of(&cells[c]));
-        if c == 0 {
-            format!("{}{pad}", cells[c])
-        } else {
-            format!("{pad}{}", cells[c])
-        }
-    };
+    let padded = |c: usize| if c == 0 { left(&cells[c], wide[c]) } else { right(&cells[c], wide[c]) };
     let line = lead + &(0..shown).map(padded).collect::<Vec<_>>().join(GAP);
     let said = &cells[5];
     // Bold letters of the heading take no columns, but nothing is said beside it.
@@ -148,8 +141,7 @@ fn where_(c: &Comparison, s: &mut Screen) {
         let wide = shown.iter().map(|r| columns_of(r.1)).max().unwrap_or(0);
         for (_, words, means) in shown {
             let [b, a] = means.map(|m| ns(m as u64));
-            let pad = " ".repeat(wide - columns_of(words));
-            s.line("", &format!("  {words}{pad}  {b:>8} -> {a:>8}"));
+            s.line("", &format!("  {}  {b:>8} -> {a:>8}", left(words, wide)));
         }
     }
     if heading.is_empty() {
@@ -171,8 +163,7 @@ fn blame(c: &Comparison, s: &mut Screen) {
         let wide = shown.iter().map(|(words, _)| columns_of(words)).max().unwrap_or(0);
         for (words, each) in shown.into_iter().take(MOST_CULPRITS) {
             let [b, a] = each.map(|ns| ns as u64).map(ns);
-            let pad = " ".repeat(wide - columns_of(words));
-            s.line("", &format!("  {words}{pad}  {b:>8} -> {a:>8}"));
+            s.line("", &format!("  {}  {b:>8} -> {a:>8}", left(words, wide)));
         }
     }
     if heading.is_empty() {

@@ -5,7 +5,7 @@ use super::screen::trust_of;
 use super::table::{tables, Table};
 use crate::answer::{line, with_gain, Blocks, INDENT, LINES};
 use crate::screen::Style;
-use crate::wrap::columns_of;
+use crate::wrap::{self, columns_of};
 use causes::{Answer as Judged, Verdict};
 use explain::answer::Try;
 use explain::numbers::cell;
@@ -145,8 +145,8 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
     columns.sort_unstable();
     let mut lines: Vec<String> = vec![];
     for (i, row) in rows.iter().enumerate() {
-        let mut line = format!("{}{:<2$}", if i == 0 { heading } else { INDENT }, row[0], wide(0));
-        columns.iter().for_each(|c| line += &format!("  {:>1$}", row[*c], wide(*c)));
+        let mut line = format!("{}{}", if i == 0 { heading } else { INDENT }, wrap::left(&row[0], wide(0)));
+        columns.iter().for_each(|c| line += &format!("  {}", wrap::right(&row[*c], wide(*c))));
         lines.push(line);
     }
     if table.lines.len() > ROWS {

@@ -3,7 +3,7 @@
 use super::table::{tables, Table};
 use crate::screen::{Screen, Style};
 use crate::why::{offered, Found, Why};
-use crate::wrap::columns_of;
+use crate::wrap::{columns_of, left, right};
 use causes::{Answer as Judged, Verdict};
 use explain::numbers::cell;
 use explain::texts::{tools, Texts};
@@ -230,12 +230,9 @@ fn draw(table: &Table, heading: &str, s: &mut Screen) {
         let mut line = s.heading(if i == 0 { heading } else { "" });
         line.push(' ');
         for (c, (text, width)) in row.iter().zip(&widths).enumerate() {
-            let pad = " ".repeat(width - columns_of(text));
-            let _ = match c {
-                1 => write!(line, "  {text}{pad}"),
-                0 => write!(line, "{pad}{text}"),
-                _ => write!(line, "  {pad}{text}"),
-            };
+            let gap = if c == 0 { "" } else { "  " };
+            let pad = if c == 1 { left } else { right };
+            let _ = write!(line, "{gap}{}", pad(text, *width));
         }
         let _ = writeln!(s.out, "{}", line.trim_end());
     }
