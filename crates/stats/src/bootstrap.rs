@@ -24,6 +24,11 @@
 //! No drawn distribution is built. A percentile of one is found by halving over buckets: below bucket `x` lie as many
 //! values as the drawn blocks have there, a sum of `K` products.
 
+mod mean;
+mod rare;
+
+pub use rare::{rare, Rare};
+
 use crate::blocks::Blocks;
 use crate::distribution::Distribution;
 
@@ -41,6 +46,10 @@ const LEAST_BEYOND: f64 = 10.0;
 const SIGNIFICANT: f64 = 1.645;
 /// What correlation is counted with at most; more would be a trend, not a memory.
 const MOST_CORRELATION: f64 = 0.9;
+/// What lies beyond each end of a range of 95 %.
+const TAIL: f64 = 0.025;
+/// What lies beyond each end of a range of 99 %.
+const TAIL_OF_99: f64 = 0.005;
 /// 97.5 % of the normal distribution.
 const Z: f64 = 1.959_964;
 
@@ -127,45 +136,58 @@ impl Estimate {
             return Err(NoRange::TooFew);
         }
         let value = measure(&table, &vec![1; many]);
-        // A chance correlation of blocks that know nothing of each other is below nothing as often as above.
-        let r = (correlation + 1.0 / many as f64).clamp(0.0, MOST_CORRELATION);
-        let wider = ((1.0 + r) / (1.0 - r)).sqrt() * student(witnesses - 1) / Z
-            * (witnesses as f64 / (witnesses as f64 - 1.0)).sqrt();
-        let mut random = Random(seed);
-        let mut drawn = vec![0u32; many];
-        let deviations = (0..SAMPLES).map(|_| {
-            drawn.fill(0);
-            (0..many).for_each(|_| drawn[random.below(many)] += 1);
-            (measure(&table, &drawn) / value).ln() * wider
-        });
-        let deviations = deviations.collect();
+        let wider = factor(correlation, many, witnesses as f64);
+        let deviations = scatter(many, seed, |drawn| (measure(&table, drawn) / value).ln() * wider);
         Ok(Estimate { value, blocks: many, block_length: blocks.length(), correlation, deviations })
     }
 
     /// Where it lies.
     pub fn range(&self) -> Range {
-        ends(self.value, self.deviations.clone())
+        ends(self.value, self.deviations.clone(), TAIL)
     }
 
-    /// Where the ratio of this one to another recording's lies. The two recordings know nothing of each other.
-    pub fn ratio_to(&self, before: &Estimate) -> Range {
-        let both = self.deviations.iter().zip(&before.deviations).map(|(a, b)| a - b).collect();
-        ends(self.value / before.value, both)
+    /// Where the ratio of this one to another recording's lies, and where with 99 % certainty. The two recordings know nothing of each
+    /// other.
+    pub fn ratio_to(&self, before: &Estimate) -> [Range; 2] {
+        let both: Vec<f64> = self.deviations.iter().zip(&before.deviations).map(|(a, b)| a - b).collect();
+        [TAIL, TAIL_OF_99].map(|tail| ends(self.value / before.value, both.clone(), tail))
     }
 }
 
-/// The middle 95 % of a value times the exponentials of some deviations.
-fn ends(value: f64, mut deviations: Vec<f64>) -> Range {
+/// How much wider than the scatter of draws an interval is: by what blocks still know of each other, and by how few of them tell anything.
+fn factor(correlation: f64, many: usize, witnesses: f64) -> f64 {
+    // A chance correlation of blocks that know nothing of each other is below nothing as often as above.
+    let r = (correlation + 1.0 / many as f64).clamp(0.0, MOST_CORRELATION);
+    ((1.0 + r) / (1.0 - r)).sqrt() * student(witnesses - 1.0) / Z * (witnesses / (witnesses - 1.0)).sqrt()
+}
+
+/// What `measure` says of each sample; of a sample, how often each of `many` blocks was drawn.
+fn scatter(many: usize, seed: u64, measure: impl Fn(&[u32]) -> f64) -> Vec<f64> {
+    let mut random = Random(seed);
+    let mut drawn = vec![0u32; many];
+    let one = |_| {
+        drawn.fill(0);
+        (0..many).for_each(|_| drawn[random.below(many)] += 1);
+        measure(&drawn)
+    };
+    (0..SAMPLES).map(one).collect()
+}
+
+/// A value times the exponentials of some deviations, without the part `tail` of these at each end.
+fn ends(value: f64, mut deviations: Vec<f64>, tail: f64) -> Range {
     deviations.sort_by(f64::total_cmp);
-    let cut = (deviations.len() as f64 * 0.025) as usize;
+    let cut = (deviations.len() as f64 * tail) as usize;
     let at = |i: usize| deviations.get(i).map_or(value, |d| value * d.exp());
     Range { from: at(cut), to: at(deviations.len().saturating_sub(cut + 1)) }
 }
 
-/// 97.5 % of Student's distribution, by its series in 1 / degrees (Abramowitz and Stegun 26.7.5); good to 0.1 % from 8 on.
-fn student(degrees: usize) -> f64 {
-    let (z, n) = (Z, degrees as f64);
-    z + (z.powi(3) + z) / (4.0 * n) + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
+/// 97.5 % of Student's distribution, by its series in 1 / degrees (Abramowitz and Stegun 26.7.5); good to 0.3 % from 4 on.
+fn student(degrees: f64) -> f64 {
+    let (z, n) = (Z, degrees);
+    let third = 3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z;
+    z + (z.powi(3) + z) / (4.0 * n)
+        + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
+        + third / (384.0 * n.powi(3))
 }
 
 /// How many values each block has up to each bucket.
@@ -234,14 +256,19 @@ impl<'a> Table<'a> {
         let bucket = self.bucket(threshold);
         let share = |row: &Vec<u32>| row[bucket] as f64 / (*row.last().unwrap_or(&1)).max(1) as f64;
         let shares: Vec<f64> = self.rows.iter().map(share).collect();
-        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-        let own: f64 = shares.iter().map(|s| (s - mean).powi(2)).sum();
-        let next: f64 = shares.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
-        if own > 0.0 {
-            next / own
-        } else {
-            0.0
-        }
+        memory(&shares)
+    }
+}
+
+/// How neighbours in a row go together: -1 to 1.
+fn memory(row: &[f64]) -> f64 {
+    let mean = row.iter().sum::<f64>() / row.len() as f64;
+    let own: f64 = row.iter().map(|s| (s - mean).powi(2)).sum();
+    let next: f64 = row.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
+    if own > 0.0 {
+        next / own
+    } else {
+        0.0
     }
 }
 

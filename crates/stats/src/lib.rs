@@ -38,7 +38,7 @@ pub use activity::Activity;
 pub use alignment::{unaligned, Alignment, Unaligned, BLOCK};
 pub use analysis::{Analysis, Facts};
 pub use blocks::{Blocks, InOrder, MOST_BLOCKS, PHASES_IN_ORDER};
-pub use bootstrap::{Estimate, NoRange, Range};
+pub use bootstrap::{rare, Estimate, NoRange, Range, Rare};
 pub use by_bytes::{ByBytes, BytesGrowth};
 pub use cells::{CellKey, Cells, SizeClass, FLAG_SET};
 pub use common::Mode;

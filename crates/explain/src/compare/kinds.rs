@@ -73,7 +73,7 @@ fn op_of(class: Class) -> &'static str {
     }
 }
 
-/// All kinds that are asked about. Where only some tasks or operations are, a device's own sums cover all tasks, and bios are
+/// All kinds that are asked about, those that tasks waited for longest first. Where only some tasks or operations are, a device's own sums cover all tasks, and bios are
 /// counted by their order, which is kept of those asked about only.
 pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
     let mut all = of_tasks(e, single);
@@ -82,6 +82,7 @@ pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
         false if e.facts.operations.groups.is_empty() => all.extend(of_asked_bios(e, single)),
         false => {}
     }
+    all.sort_by(|a, b| b.waited().total_cmp(&a.waited()));
     all
 }
 

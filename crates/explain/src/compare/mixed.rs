@@ -6,7 +6,9 @@
 //! numbers, and where the levels differ, that a part of the difference is theirs.
 
 use super::kinds::{kinds, Kind};
-use super::recordings::{differ, latencies, per_second, slow, MATTERS, SLOW, VISIBLE};
+use super::metrics::of_order;
+use super::moved::Moved;
+use super::recordings::{differ, per_second, MATTERS, VISIBLE};
 use super::texts::{rests_on_enough, INTERVALS, NAMES, SUMMARIES};
 use super::{Comparison, Difference, Metric, Row, RunOf};
 use crate::explanation::{Explanation, Trust};
@@ -148,12 +150,11 @@ fn operations(
     };
     if let Some((log, order)) = printed.in_order.as_deref().zip(*order) {
         // A log has every latency, as the recording has.
-        let in_log = log.all();
-        let [b, a] = first.order(&in_log, distribution);
-        let orders = Some(first.order(log, order)).map(|[b, a]| (b, a));
-        row.least = Some(b.count().min(a.count()));
-        row.metrics = latencies(str::to_owned, [b, a], orders);
-        row.metrics.extend(slow(orders, b.quantile(SLOW).min(a.quantile(SLOW))));
+        let [b, a] = first.order(log, order);
+        let (b_all, a_all) = (b.all(), a.all());
+        row.least = Some(b_all.count().min(a_all.count()));
+        row.moved = Some(Moved::of(&b_all, &a_all));
+        row.metrics = of_order([b, a]);
         return Some(row);
     }
     let count = printed.value("count").map(|n| n.min(distribution.count() as f64));
@@ -213,8 +214,8 @@ fn requests(printed: &Printed, e: &Explanation, first: First, place: usize) -> O
         what,
         weight,
         counts: true,
-        least: None,
         metrics,
+        ..Row::default()
     })
 }
 

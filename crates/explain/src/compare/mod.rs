@@ -8,7 +8,9 @@
 mod blamed;
 mod condition;
 mod kinds;
+mod metrics;
 mod mixed;
+mod moved;
 mod pair;
 mod recordings;
 #[cfg(test)]
@@ -19,8 +21,9 @@ mod verdict;
 pub use blamed::Blamed;
 pub use condition::{Condition, Untried};
 pub use mixed::First;
+pub use moved::Moved;
 pub use texts::{choose, RunOf};
-pub use verdict::{times, Outcome};
+pub use verdict::{span, times, Outcome};
 
 use evidence::Conflict;
 use stats::Range;
@@ -71,6 +74,8 @@ pub struct Row {
     pub counts: bool,
     /// How many the side with fewer has, of recordings.
     pub least: Option<u64>,
+    /// How much of its time was won and lost, of recordings.
+    pub moved: Option<Moved>,
     /// Its numbers.
     pub metrics: Vec<Metric>,
 }
@@ -78,9 +83,9 @@ pub struct Row {
 /// One number on both sides.
 #[derive(Clone, Debug)]
 pub struct Metric {
-    /// `p99`, `d2c.p99`, `mean`, `lost` (the time that all of them lost), `iops`; `slow` is the share of operations that took at least `threshold`.
+    /// `p99`, `d2c.p99`, `mean`, `lost` (the time that all of them lost), `iops`; `slow` and `outliers` are shares of operations that took at least `threshold`.
     pub name: String,
-    /// Of `slow`: the lower p99 of the two sides, in nanoseconds.
+    /// Of `slow`: the lower p99 of the two sides, in nanoseconds; of `outliers`: twice that.
     pub threshold: Option<u64>,
     /// The unit of both.
     pub unit: Unit,
@@ -99,8 +104,10 @@ pub struct Ranges {
     pub before: Range,
     /// After.
     pub after: Range,
-    /// The ratio.
+    /// The ratio; its upper end is infinite where there was nothing before.
     pub ratio: Range,
+    /// The ratio with 99 % certainty.
+    pub ratio_99: Range,
     /// Blocks that were drawn from, on each side, and the values in each.
     pub blocks: [(usize, u64); 2],
 }

@@ -39,10 +39,14 @@ impl Name {
     }
 }
 
-/// The places of those that are the same, in the order of `before`.
+/// The places of those that are the same, in the order of `before`. Of several of one name the first are the same, then the next.
 pub(super) fn pairs(before: &[Name], after: &[Name]) -> Vec<(usize, usize)> {
-    let partner = |(b, name): (usize, &Name)| Some((b, after.iter().position(|a| a == name)?));
-    let mut found: Vec<_> = before.iter().enumerate().filter_map(partner).collect();
+    let mut found: Vec<(usize, usize)> = vec![];
+    for (b, name) in before.iter().enumerate() {
+        let is_free = |at: &usize| !found.iter().any(|(_, a)| a == at);
+        let same = (0..after.len()).find(|at| after[*at] == *name && is_free(at));
+        found.extend(same.map(|a| (b, a)));
+    }
     let left = |all: &[Name], what: &str, taken: &dyn Fn(usize) -> bool| -> Vec<usize> {
         (0..all.len()).filter(|at| !taken(*at) && all[*at].what == what).collect()
     };
@@ -75,6 +79,12 @@ mod tests {
         assert_eq!(
             told(&[("reads", ext4), ("reads", None)], &[("reads", None), ("reads", ext4)]),
             [(0, 1), (1, 0)]
+        );
+        // Each is the same as one other.
+        assert_eq!(told(&[("reads", ext4), ("reads", ext4)], &[("reads", ext4)]), [(0, 0)]);
+        assert_eq!(
+            told(&[("reads", xfs), ("reads", xfs)], &[("reads", xfs), ("reads", xfs)]),
+            [(0, 0), (1, 1)]
         );
         // The only one left over, whichever side does not know.
         assert_eq!(told(&[("reads", ext4)], &[("fsyncs", ext4), ("reads", unknown)]), [(0, 1)]);

@@ -2,26 +2,19 @@
 
 use super::blamed::blamed;
 use super::kinds::{fs_of, kinds, on, Kind};
+use super::metrics::{latencies, lost, mean, outliers, slow, time_of, PERCENTILES, SLOW};
+use super::moved::Moved;
 use super::pair::{pairs, Name};
-use super::{Comparison, Difference, Metric, Ranges, Row, Tails};
+use super::{Comparison, Difference, Row, Tails};
 use crate::explanation::{Explanation, Trust};
 use causes::MIN_SHARE;
 use ledger::Reason;
 use life::Class;
-use stats::{class_words, Blocks, Distribution, Estimate, Group, Phases, TailTime};
+use stats::{class_words, Group, Phases, TailTime};
 use std::collections::BTreeMap;
-use tooltext::Unit;
-use trace::{Bytes, DevId, Nanos};
-use units::words::{count, size};
+use trace::{Bytes, DevId};
+use units::words::{count, ns, size};
 
-/// Percentiles that are compared.
-const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
-/// The percentile of the better side from which on operations are `slow`.
-pub(super) const SLOW: f64 = 0.99;
-/// Why a mean has no range.
-const NO_RANGE_OF_MEAN: &str = "a few slow operations decide it";
-/// Why there is no range.
-const TOO_FEW: &str = "too few, or in too few places";
 /// Sizes and depths that differ by more than this are another load.
 const ANOTHER_LOAD: f64 = 1.25;
 /// A kind that has a smaller part of the time of all slowest, or of the time of all operations, is not judged, unless its slowest took what
@@ -30,8 +23,6 @@ pub(super) const VISIBLE: f64 = 0.02;
 /// A kind of operation matters for the likeness of loads from this share of the operations or bytes of a side
 /// on.
 pub(super) const MATTERS: f64 = 0.05;
-/// Seeds, so that the same recordings always give the same ranges; the two sides must not draw alike.
-const SEEDS: [u64; 2] = [0x6265_666f_7265, 0x0061_6674_6572];
 
 impl Comparison {
     /// Compares two recordings; their facts should have latencies in order ([`stats::Analysis::in_order`]).
@@ -98,16 +89,16 @@ impl Comparison {
         );
         let mut settings = before.subject.system.differences(&after.subject.system);
         settings.sort_by_key(|c| is_of_another_device(&c.what, [before, after]));
-        let load = load(before, after, single);
+        let mut load = load(before, after, single);
         let blamed = blamed(before, after);
-        let unpaired = |kinds: &[Kind], paired: &dyn Fn(usize) -> bool, side: usize| -> Vec<Row> {
-            let rest = kinds.iter().enumerate().filter(|(at, _)| !paired(*at));
-            rest.map(|(_, kind)| one_side(kind, side)).collect()
-        };
-        let only = [
-            unpaired(&kinds_before, &|at| same.iter().any(|(b, _)| *b == at), 0),
-            unpaired(&kinds_after, &|at| same.iter().any(|(_, a)| *a == at), 1),
-        ];
+        let mut only = [vec![], vec![]];
+        for (side, kinds) in [&kinds_before, &kinds_after].into_iter().enumerate() {
+            let is_paired = |at: usize| same.iter().any(|pair| [pair.0, pair.1][side] == at);
+            let alone: Vec<&Kind> =
+                kinds.iter().enumerate().filter(|(at, _)| !is_paired(*at)).map(|(_, kind)| kind).collect();
+            only[side] = alone.iter().map(|kind| one_side(kind, side)).collect();
+            load.extend(alone.iter().filter_map(|kind| waited_for_there_alone(kind, kinds, side)));
+        }
         Comparison { names, settings, load, rows, only, tails, blamed, levels_differ: false, notes }
     }
 }
@@ -138,12 +129,15 @@ fn row(before: &Kind, after: &Kind) -> Row {
         }
         let named = |metric: &str| if name.is_empty() { metric.into() } else { format!("{name}.{metric}") };
         metrics.extend(latencies(named, [b, a], b_order.zip(*a_order)));
+        let orders = b_order.zip(*a_order);
         if name.is_empty() {
-            metrics.extend(slow(b_order.zip(*a_order), b.quantile(SLOW).min(a.quantile(SLOW))));
+            let least = b.quantile(SLOW).min(a.quantile(SLOW));
+            metrics.extend(slow(orders, least));
+            metrics.extend(outliers(orders, least));
         }
         let most = [b.max() as f64, a.max() as f64];
         metrics.push(time_of(named("max"), most, "one operation"));
-        metrics.push(time_of(named("mean"), [b.mean(), a.mean()], NO_RANGE_OF_MEAN));
+        metrics.push(mean(named("mean"), [b, a], orders));
     }
     metrics.extend(before.lost.zip(after.lost).map(|(b, a)| lost([b, a])));
     Row {
@@ -151,9 +145,23 @@ fn row(before: &Kind, after: &Kind) -> Row {
         what: before.name.better(&after.name).told(),
         weight: 0.0,
         counts: before.counts && after.counts,
+        moved: before.phases.first().zip(after.phases.first()).map(|(b, a)| Moved::of(&b.1, &a.1)),
         least: before.phases.first().zip(after.phases.first()).map(|(b, a)| b.1.count().min(a.1.count())),
         metrics,
     }
+}
+
+/// What is said of a kind that one side alone has, if tasks waited for it for a part of their time that matters there: what they waited for
+/// on the other side is then something else.
+fn waited_for_there_alone(kind: &Kind, all: &[Kind], side: usize) -> Option<Difference> {
+    let sum: f64 = all.iter().filter(|k| k.counts && k.is_operation).map(Kind::waited).sum();
+    if !(kind.counts && kind.is_operation && kind.waited() >= MIN_SHARE * sum) {
+        return None;
+    }
+    let (_, times, _) = kind.phases.first()?;
+    let (n, each) = (count(times.count()), ns(times.mean() as u64));
+    let text = format!("{} only {}: {n} of {each}", kind.told(), ["before", "after"][side]);
+    Some(Difference { text, unlike: true })
 }
 
 /// A kind that one side alone has; what the other would have is 0.
@@ -169,60 +177,6 @@ fn one_side(kind: &Kind, side: usize) -> Row {
     }
     metrics.extend(kind.lost.map(|lost| time_of("lost".into(), both(lost.0 as f64), "")));
     Row { op: kind.op.clone(), what: kind.name.told(), metrics, ..Row::default() }
-}
-
-fn lost(of: [Nanos; 2]) -> Metric {
-    time_of("lost".into(), of.map(|t| t.0 as f64), "a sum")
-}
-
-/// A time without a range.
-fn time_of(name: String, values: [f64; 2], no_range: &'static str) -> Metric {
-    Metric { name, threshold: None, unit: Unit::Nanoseconds, values, ranges: None, no_range }
-}
-
-/// The percentiles of both sides, with ranges where their order is known.
-pub(super) fn latencies(
-    named: impl Fn(&str) -> String,
-    [before, after]: [&Distribution; 2],
-    orders: Option<(&Blocks, &Blocks)>,
-) -> Vec<Metric> {
-    let one = |(metric, q): (&str, f64)| Metric {
-        name: named(metric),
-        threshold: None,
-        unit: Unit::Nanoseconds,
-        values: [before.quantile(q) as f64, after.quantile(q) as f64],
-        ranges: orders.and_then(|(b, a)| {
-            let of = |order: &Blocks, side: usize| Estimate::percentile(order, q, SEEDS[side]).ok();
-            of(b, 0).zip(of(a, 1)).map(ranges)
-        }),
-        no_range: TOO_FEW,
-    };
-    PERCENTILES.into_iter().map(one).collect()
-}
-
-fn ranges((before, after): (Estimate, Estimate)) -> Ranges {
-    Ranges {
-        before: before.range(),
-        after: after.range(),
-        ratio: after.ratio_to(&before),
-        blocks: [(before.blocks, before.block_length), (after.blocks, after.block_length)],
-    }
-}
-
-/// How many are as slow as the slowest 1 % of the better side. Where these came in a few stalls, a percentile
-/// scatters over all of the distance between stall and none, and this share much less.
-pub(super) fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option<Metric> {
-    let (before, after) = orders?;
-    let of = |order: &Blocks, side: usize| Estimate::share_from(order, threshold, SEEDS[side]).ok();
-    let (b, a) = of(before, 0).zip(of(after, 1))?;
-    Some(Metric {
-        name: "slow".into(),
-        threshold: Some(threshold),
-        unit: Unit::Share,
-        values: [b.value, a.value],
-        ranges: Some(ranges((b, a))),
-        no_range: TOO_FEW,
-    })
 }
 
 /// The groups in focus, by the names that [`kinds`] has.

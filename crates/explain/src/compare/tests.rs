@@ -1,6 +1,6 @@
 //! By which of its numbers a kind of operation is judged, on numbers made by hand.
 
-use super::{Comparison, Metric, Outcome, Ranges, Row};
+use super::{Comparison, Metric, Moved, Outcome, Ranges, Row};
 use stats::Range;
 use tooltext::Unit;
 
@@ -8,18 +8,19 @@ const MS: f64 = 1e6;
 
 /// A latency of 10 ms that is so many times as much after; with or without a range of that ratio.
 fn latency(name: &str, ratio: f64, range: Option<(f64, f64)>) -> Metric {
-    let slow = name == "slow";
+    let slow = ["slow", "outliers"].contains(&name);
     let ranges = range.map(|(from, to)| Ranges {
         before: Range { from: 9.0 * MS, to: 11.0 * MS },
         after: Range { from: 9.0 * ratio * MS, to: 11.0 * ratio * MS },
         ratio: Range { from, to },
+        ratio_99: Range { from: from * 0.9, to: to * 1.1 },
         blocks: [(100, 10); 2],
     });
     Metric {
         name: name.into(),
         threshold: slow.then_some(20_000_000),
         unit: if slow { Unit::Share } else { Unit::Nanoseconds },
-        values: [10.0 * MS, 10.0 * MS * ratio],
+        values: [1.0, ratio].map(|times| times * if slow { 0.1 } else { 10.0 * MS }),
         ranges,
         no_range: "",
     }
@@ -40,23 +41,25 @@ fn of_one(least: Option<u64>, metrics: Vec<Metric>) -> (Outcome, String, Option<
     (c.outcome(), by, c.is_sure())
 }
 
-const BETTER: Option<(f64, f64)> = Some((0.4, 0.6));
-const WORSE: Option<(f64, f64)> = Some((1.5, 2.5));
-const SAME: Option<(f64, f64)> = Some((0.2, 3.0));
+type Ratio = Option<(f64, f64)>;
+
+const BETTER: Ratio = Some((0.4, 0.6));
+const WORSE: Ratio = Some((1.5, 2.5));
+const SAME: Ratio = Some((0.2, 3.0));
 
 /// A p99 at the edge between stalls and none scatters over all of the distance between them: how many are
 /// slow does not.
 #[test]
 fn where_the_p99_shows_nothing_it_is_judged_by_how_many_are_slow() {
-    use Outcome::{Better, NoDifference, Worse};
+    use Outcome::{Better, Mixed, NoDifference, Worse};
     for (p99, slow, expected) in [
         (BETTER, SAME, (Better, "p99")),
         (WORSE, SAME, (Worse, "p99")),
         (SAME, BETTER, (Better, "slow")),
         (SAME, WORSE, (Worse, "slow")),
         (SAME, SAME, (NoDifference, "p99")),
-        // What the p99 shows comes first.
-        (BETTER, WORSE, (Better, "p99")),
+        // What the p99 shows comes first, and does not hide the rest.
+        (BETTER, WORSE, (Mixed, "p99")),
         (None, BETTER, (Better, "slow")),
         (None, SAME, (NoDifference, "slow")),
     ] {
@@ -140,7 +143,7 @@ fn any_number_that_is_proven_is_followed() {
 #[test]
 fn three_kinds_that_somebody_waits_for_are_the_verdict() {
     let kind = |range, counts| Row { counts, ..row(Some(5000), vec![latency("p99", 1.0, range)]) };
-    let of = |kinds: &[(Option<(f64, f64)>, bool)]| {
+    let of = |kinds: &[(Ratio, bool)]| {
         compared(kinds.iter().map(|(range, counts)| kind(*range, *counts)).collect()).outcome()
     };
     assert_eq!(of(&[(BETTER, true), (SAME, true), (SAME, true), (WORSE, true)]), Outcome::Mixed);
@@ -221,4 +224,100 @@ fn a_percentile_rests_on_ten_that_are_slower() {
     assert!(of("p99", 1000.0) && !of("p99", 990.0));
     assert!(of("p50", 20.0) && !of("p50", 19.0));
     assert!(of("mean", 3.0) && super::texts::rests_on_enough("p99.99", None), "their number is not known");
+}
+
+/// A median that is slower by microseconds, and stalls of milliseconds that are gone: what moved most decides, and is told even where it
+/// may be chance.
+#[test]
+fn what_moved_most_decides() {
+    use Outcome::{Better, Mixed, Worse};
+    let of = |faster: f64, slower: f64, metrics: &[(&str, f64, Ratio)]| {
+        let metrics = metrics.iter().map(|(name, ratio, range)| latency(name, *ratio, *range)).collect();
+        let c = compared(vec![Row { moved: Some(Moved { faster, slower }), ..row(Some(500), metrics) }]);
+        let told: Vec<String> = c.findings().iter().map(|f| f.metric.name.clone()).collect();
+        (c.outcome(), told.join(" "), c.is_sure())
+    };
+    let both = [("outliers", 0.1, BETTER), ("p50", 2.0, WORSE)];
+    assert_eq!(of(100.0, 5.0, &both), (Better, "outliers".into(), Some(true)));
+    assert_eq!(of(5.0, 100.0, &both), (Worse, "p50".into(), Some(true)));
+    assert_eq!(of(50.0, 50.0, &both), (Mixed, "outliers p50".into(), Some(true)));
+    // The stalls were too few for a range.
+    let (max, mean) = (("max", 0.1, None), ("mean", 0.3, None));
+    let half = [max, mean, ("p50", 2.0, WORSE)];
+    assert_eq!(of(100.0, 5.0, &half), (Mixed, "p50 mean".into(), Some(false)));
+    assert_eq!(of(50.0, 50.0, &half), (Worse, "p50".into(), Some(true)));
+    // Which goes the same way says nothing more.
+    let same = [max, ("mean", 3.0, None), ("p50", 2.0, WORSE)];
+    assert_eq!(of(100.0, 5.0, &same), (Worse, "p50".into(), Some(true)));
+}
+
+/// Shares of few operations tell a tail; where most operations are among them, a mean or a median says more.
+#[test]
+fn a_share_of_most_operations_is_told_last() {
+    let of = |shares: [f64; 2]| {
+        let share = Metric { values: shares, ..latency("outliers", 0.1, BETTER) };
+        of_one(Some(500), vec![share, latency("p50", 0.5, BETTER)]).1
+    };
+    assert_eq!((of([0.03, 0.0]), of([1.0, 0.0])), ("outliers".into(), "p50".into()));
+}
+
+/// None before, and some after: the ratio has no upper end, and its lower one tells.
+#[test]
+fn what_was_not_there_before_is_worse() {
+    let none = |from: f64| {
+        let range = Some((from, f64::INFINITY));
+        let metric = Metric { values: [0.0, 0.03], ..latency("outliers", 1.0, range) };
+        (metric.outcome(), metric.told())
+    };
+    let (outcome, told) = none(5.1);
+    assert_eq!(
+        (outcome, told.ends_with("0 % -> 3 % (95 %: 5.10 or more)")),
+        (Outcome::Worse, true),
+        "{told}"
+    );
+    assert_eq!(none(0.2).0, Outcome::NoDifference);
+}
+
+/// A mean of few that differs by far, and of microseconds only, is told as nothing.
+#[test]
+fn a_mean_may_be_chance() {
+    let of = |least: u64, max_ms: f64| {
+        let max = Metric { values: [max_ms * MS, 0.0], ..latency("max", 1.0, None) };
+        of_one(Some(least), vec![max, latency("mean", 0.1, None)])
+    };
+    assert_eq!(of(100, 300.0), (Outcome::Better, "mean".into(), Some(false)));
+    assert_eq!(of(99, 300.0).0, Outcome::CannotTell);
+    assert_eq!(of(100, 0.05).0, Outcome::CannotTell);
+}
+
+/// Two stretches of one load, of operations that hang together, are seldom called different, though seven numbers are asked.
+#[test]
+fn one_load_is_the_same_as_itself() {
+    let mut state = 7u64;
+    let mut unit = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    };
+    let mut normal = || (-2.0 * unit().ln()).sqrt() * (std::f64::consts::TAU * unit()).cos();
+    let mut series = || {
+        let (mut blocks, mut x) = (stats::Blocks::default(), normal());
+        for _ in 0..4000 {
+            x = 0.8 * x + 0.6 * normal();
+            blocks.record((14.0 + x).exp() as u64);
+        }
+        blocks
+    };
+    let pairs = 200;
+    let mut differ = || -> Option<bool> {
+        let (before, after) = (series(), series());
+        let moved = Some(Moved::of(&before.all(), &after.all()));
+        let row = Row { moved, ..row(Some(4000), super::metrics::of_order([&before, &after])) };
+        let c = compared(vec![row]);
+        c.is_sure().filter(|_| c.outcome() != Outcome::NoDifference)
+    };
+    let different: Vec<bool> = (0..pairs).filter_map(|_| differ()).collect();
+    let sure = different.iter().filter(|sure| **sure).count();
+    let told = format!("of {pairs} {} are called different, {sure} of these surely", different.len());
+    eprintln!("{told}");
+    assert!(sure <= 16 && different.len() <= 45, "{told}");
 }

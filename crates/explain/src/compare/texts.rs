@@ -1,7 +1,8 @@
 //! Two runs of texts, side by side: the numbers that both have, and what their commands and
 //! settings say.
 
-use super::recordings::{latencies, slow, SLOW};
+use super::metrics::of_order;
+use super::moved::Moved;
 use super::{Comparison, Difference, Metric, Row};
 use evidence::{Conflict, Fact};
 use stats::Blocks;
@@ -299,7 +300,7 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
     // What fio says of disks and processors is for arithmetic.
     let counts = reading.tool != "fio" || before.latency("max").is_some();
     let weight = 1.0 / (1.0 + place as f64);
-    Some(Row { op: before.of.clone(), what, weight, counts, least: None, metrics })
+    Some(Row { op: before.of.clone(), what, weight, counts, metrics, ..Row::default() })
 }
 
 /// Where fio's job waits for its syncs nearly all of the time, these come first, and operations that take next to nothing of it say
@@ -351,22 +352,13 @@ pub(super) fn rests_on_enough(name: &str, count: Option<f64>) -> bool {
 /// Of logs, which have every latency: as of recordings.
 fn one_by_one(reading: &Reading, row: &Printed, [before, after]: [&Blocks; 2], place: usize) -> Row {
     let (b, a) = (before.all(), after.all());
-    let mut metrics = latencies(str::to_owned, [&b, &a], Some((before, after)));
-    metrics.extend(slow(Some((before, after)), b.quantile(SLOW).min(a.quantile(SLOW))));
-    metrics.push(Metric {
-        name: "max".into(),
-        threshold: None,
-        unit: Unit::Nanoseconds,
-        values: [b.max() as f64, a.max() as f64],
-        ranges: None,
-        no_range: "one operation",
-    });
     Row {
         op: row.of.clone(),
         what: format!("{} (fio {})", row.of, reading.name),
         weight: 1.0 / (1.0 + place as f64),
         counts: true,
         least: Some(b.count().min(a.count())),
-        metrics,
+        moved: Some(Moved::of(&b, &a)),
+        metrics: of_order([before, after]),
     }
 }

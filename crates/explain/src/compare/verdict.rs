@@ -1,7 +1,9 @@
 //! One sentence: better, worse, or no difference that the data shows, with its number.
 
+use super::metrics::OUTLIERS;
 use super::{Comparison, Metric, Ranges, Row};
 use crate::numbers::shown;
+use causes::{MIN_SAMPLES, NOT_SLOW};
 use serde::Serialize;
 use stats::Range;
 use units::words::ns;
@@ -53,15 +55,17 @@ const ABOUT: f64 = 1.05;
 /// The step from one number of a histogram to the next (`stats::Distribution`): what differs by less is the same number as far as it is
 /// known.
 const STEP: f64 = 1.0 + 1.0 / 64.0;
-/// Where slow operations came in too few places for a range, a p99 that differs by this is told as a
+/// Where slow operations came in too few places for a range, a p99 or a mean that differs by this is told as a
 /// difference that chance may have made.
 const BY_FAR: f64 = 2.0;
 /// Operations of which a p99 is told as such a difference: ten are then slower.
 const ENOUGH: u64 = 1000;
+/// From which part of the operations on a share is one of most of them.
+const MOSTLY: f64 = 0.5;
 /// Kinds whose numbers the sentence has.
 const MOST: usize = 3;
 /// Numbers by which a kind is judged: the first that has a range.
-const BY: [&str; 5] = ["p99", "slow", "p99.9", "p90", "p50"];
+const BY: [&str; 7] = ["p99", "slow", OUTLIERS, "mean", "p99.9", "p90", "p50"];
 /// Of summaries: the first of these that differ most in each direction.
 const PERCENTILES: [&str; 7] = ["p99", "p99.9", "p99.95", "p99.99", "p95", "p90", "p50"];
 /// Of summaries without percentiles: the first that there is.
@@ -80,7 +84,12 @@ pub(super) struct Finding<'a> {
 impl Metric {
     /// Whether it got better or worse, or no difference is shown.
     pub fn outcome(&self) -> Outcome {
-        let Some(ratio) = self.ratio() else { return Outcome::CannotTell };
+        let ratio = match self.ratio() {
+            Some(ratio) => ratio,
+            // There were none before: how many are after is known all the same.
+            None if self.ranges.is_some() => f64::INFINITY,
+            None => return Outcome::CannotTell,
+        };
         let (more, less) = match self.ranges {
             Some(Ranges { ratio: Range { from, to }, .. }) => {
                 (from > 1.0 && to > STEP, to < 1.0 && from < 1.0 / STEP)
@@ -94,6 +103,13 @@ impl Metric {
             (_, true, Some(good)) if !good => Outcome::Better,
             _ => Outcome::Worse,
         }
+    }
+
+    /// Whether what its range shows is hardly chance. Of seven numbers of one kind one is beyond its range of 95 % more often than in one of
+    /// twenty comparisons; so the ones that are asked after the p99 must be beyond that of 99 %.
+    fn is_firm(&self) -> bool {
+        let off = |range: Range| range.from > 1.0 || range.to < 1.0;
+        self.name == "p99" || self.ranges.is_none_or(|r| off(r.ratio_99))
     }
 
     /// What its range shows, or why it has none: the same words wherever it is shown.
@@ -121,7 +137,7 @@ impl Metric {
         let [before, after] = self.values.map(|v| shown(v, self.unit));
         let times = self.ratio().map_or(String::new(), |r| format!(", {} times", times(r)));
         let range = match self.ranges {
-            Some(r) => format!(" (95 %: {} to {})", self::times(r.ratio.from), self::times(r.ratio.to)),
+            Some(r) => format!(" (95 %: {})", span(r.ratio)),
             None if self.no_range.is_empty() => String::new(),
             None => format!(" (no range: {})", self.no_range),
         };
@@ -129,14 +145,24 @@ impl Metric {
     }
 }
 
+/// Where a ratio lies: `0.2 to 0.5`, `5.1 or more`.
+pub fn span(ratio: Range) -> String {
+    match ratio.to.is_finite() {
+        true => format!("{} to {}", times(ratio.from), times(ratio.to)),
+        false => format!("{} or more", times(ratio.from)),
+    }
+}
+
 /// A ratio with as many digits as it is worth.
 pub fn times(ratio: f64) -> String {
     match ratio {
+        0.0 => "0".into(),
         r if r >= 99.5 => format!("{r:.0}"),
         r if r >= 9.95 => format!("{r:.1}"),
         r if r >= 0.1 => format!("{r:.2}"),
         r if r >= 0.01 => format!("{r:.3}"),
-        r => format!("{r:.1e}"),
+        r if r >= 1e-6 => format!("{r:.1e}"),
+        r => format!("{r:.0e}"),
     }
 }
 
@@ -145,33 +171,63 @@ impl Row {
     /// few.
     fn findings(&self) -> Vec<Finding<'_>> {
         match self.least {
-            Some(least) => self.measured(least).into_iter().collect(),
+            Some(least) => self.measured(least),
             None => self.summarized(),
         }
     }
 
-    fn measured(&self, least: u64) -> Option<Finding<'_>> {
-        let ranged = |n: &&str| {
-            let metric = self.metric(n).filter(|m| m.ranges.is_some())?;
-            Some(Finding { row: self, metric, outcome: metric.outcome(), sure: true })
+    fn measured(&self, least: u64) -> Vec<Finding<'_>> {
+        let of = |metric| Finding { row: self, metric, outcome: Metric::outcome(metric), sure: true };
+        let ranged = |n: &&str| self.metric(n).filter(|m| m.ranges.is_some()).map(of);
+        let first = self.proven();
+        // Where the slowest are gone and the median is slower by a thousandth of that, it is better.
+        let slight = |f: &Finding| self.moved.is_some_and(|moved| moved.is_slight(f.outcome));
+        let proven = match &first[..] {
+            [_, _] => first.into_iter().filter(|f| !slight(f)).collect(),
+            _ => first,
         };
-        let shown = |f: &Finding| matches!(f.outcome, Outcome::Better | Outcome::Worse);
-        // A p99 at the edge between stalls and none scatters over all of the distance. How many are slow does not.
-        // And where neither is proven, another number of the same kind may be.
-        let first = BY.iter().find_map(ranged);
-        let proven = || BY.iter().filter_map(ranged).find(shown);
-        let ranged = first.filter(shown).or_else(|| ranged(&"slow").filter(shown)).or_else(proven).or(first);
+        if proven.iter().any(|f| !slight(f)) {
+            return proven;
+        }
+        let other_way = |f: &Finding| proven.iter().all(|p| p.outcome != f.outcome);
+        let by_chance = self.by_chance(least).filter(other_way);
+        // That none is an outlier here and there says nothing of what is usual.
+        let drawn = |n: &&str| ranged(n).filter(|f| f.metric.name != OUTLIERS);
+        let nothing_else = || BY.iter().find_map(drawn).filter(|_| proven.is_empty());
+        by_chance.or_else(nothing_else).into_iter().chain(proven).collect()
+    }
+
+    /// What is proven in each direction, by the number that says most.
+    fn proven(&self) -> Vec<Finding<'_>> {
+        // A p99 at the edge between stalls and none scatters over all of the distance. How many are slow does not. And where neither is
+        // proven, another number of the same kind may be. Shares of operations say less than these where most operations are among them.
+        let of_few = |m: &&Metric| m.threshold.is_none() || m.values.iter().all(|share| *share < MOSTLY);
+        let shown = |m: &&Metric| matches!(m.outcome(), Outcome::Better | Outcome::Worse);
+        let ranged = |n: &&str| self.metric(n).filter(|m| m.ranges.is_some()).filter(shown);
+        let mut all: Vec<&Metric> = BY.iter().filter_map(ranged).collect();
+        all.sort_by_key(|m| (!m.is_firm(), !of_few(m)));
+        let mut told: Vec<Finding> = vec![];
+        for metric in all {
+            let outcome = metric.outcome();
+            if told.iter().all(|f| f.outcome != outcome) {
+                told.push(Finding { row: self, metric, outcome, sure: metric.is_firm() });
+            }
+        }
+        told
+    }
+
+    /// What differs by far and rests on too little to be sure of.
+    fn by_chance(&self, least: u64) -> Option<Finding<'_>> {
         let by_far = |m: &&Metric| {
             let ratio = m.ratio().unwrap_or(1.0);
-            m.ranges.is_none() && least >= ENOUGH && !(1.0 / BY_FAR..BY_FAR).contains(&ratio)
+            m.ranges.is_none() && !(1.0 / BY_FAR..BY_FAR).contains(&ratio)
         };
-        let by_chance = self.metric("p99").filter(by_far).map(|metric| Finding {
-            row: self,
-            metric,
-            outcome: metric.outcome(),
-            sure: false,
-        });
-        ranged.filter(shown).or(by_chance).or(ranged)
+        let is_slow =
+            || self.metric("max").is_some_and(|m| m.values.iter().any(|max| *max >= NOT_SLOW.0 as f64));
+        let p99 = self.metric("p99").filter(|m| least >= ENOUGH && by_far(m));
+        let mean = || self.metric("mean").filter(|m| least >= MIN_SAMPLES && by_far(m) && is_slow());
+        let metric = p99.or_else(mean)?;
+        Some(Finding { row: self, metric, outcome: metric.outcome(), sure: false })
     }
 
     fn summarized(&self) -> Vec<Finding<'_>> {

@@ -82,9 +82,9 @@ struct Operations<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Metric<'a> {
-    /// Its name: p99, d2c.p99, iops, slow (the share that took at least threshold_ns), ...
+    /// Its name: p99, d2c.p99, iops, slow and outliers (the share that took at least threshold_ns), ...
     name: &'a str,
-    /// Of slow: the lower p99 of the two sides.
+    /// Of slow: the lower p99 of the two sides; of outliers: twice that.
     threshold_ns: Option<u64>,
     /// Its unit.
     unit: Unit,
@@ -110,8 +110,8 @@ struct Ranges {
     before: [f64; 2],
     /// After.
     after: [f64; 2],
-    /// The ratio.
-    ratio: [f64; 2],
+    /// The ratio; to is null where it has no upper end, since there were none before.
+    ratio: [Option<f64>; 2],
     /// What the ranges were drawn from.
     drawn_from: Sides<Blocks>,
 }
@@ -269,5 +269,6 @@ fn metric(m: &compare::Metric) -> Metric<'_> {
 fn ranges(r: compare::Ranges) -> Ranges {
     let range = |r: Range| [r.from, r.to];
     let drawn_from = r.blocks.map(|(blocks, length)| Blocks { blocks, length }).into();
-    Ranges { before: range(r.before), after: range(r.after), ratio: range(r.ratio), drawn_from }
+    let ratio = range(r.ratio).map(|end| end.is_finite().then_some(end));
+    Ranges { before: range(r.before), after: range(r.after), ratio, drawn_from }
 }

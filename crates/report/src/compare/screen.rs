@@ -3,7 +3,7 @@
 use crate::screen::{Screen, Style};
 use crate::wrap::{columns_of, left, right};
 use evidence::Fact;
-use explain::compare::{times, Blamed, Comparison, Metric, Row, Tails};
+use explain::compare::{span, times, Blamed, Comparison, Metric, Row, Tails};
 use explain::numbers::shown;
 use units::words::{count, ns};
 
@@ -78,8 +78,8 @@ const SNAPSHOT: &str = "system.json:";
 /// Columns of the indent of kinds, and of their numbers.
 const KINDS: usize = 2;
 const NUMBERS: usize = 8;
-/// Between two columns.
-const GAP: &str = "  ";
+/// Between two columns, where there is room.
+const GAP: usize = 2;
 
 /// Each kind in a line, its numbers below it.
 fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
@@ -97,13 +97,16 @@ fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
         .collect();
     let all = || std::iter::once(&head).chain(kinds.iter().flat_map(|(_, cells)| cells));
     let wide: Vec<usize> = (0..5).map(|c| all().map(|r| columns_of(&r[c])).max().unwrap_or(0)).collect();
+    let all_wide = NUMBERS + wide.iter().sum::<usize>();
+    let gap = if all_wide + (wide.len() - 1) * GAP <= width { GAP } else { 1 };
+    let columns = Columns { wide: &wide, gap: &" ".repeat(gap), width };
     if !kinds.is_empty() {
         let heading = s.heading("NUMBERS") + " ";
-        draw(s, heading, &head, &wide, width);
+        draw(s, heading, &head, &columns);
     }
     for (what, numbers) in &kinds {
         s.text(what, &" ".repeat(KINDS), &" ".repeat(KINDS));
-        numbers.iter().for_each(|cells| draw(s, " ".repeat(NUMBERS), cells, &wide, width));
+        numbers.iter().for_each(|cells| draw(s, " ".repeat(NUMBERS), cells, &columns));
     }
     if rows.len() > MOST_ROWS {
         s.line("", &format!("and {} more kinds; --json has all", rows.len() - MOST_ROWS));
@@ -111,17 +114,24 @@ fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
     s.blank();
 }
 
+/// How a table is laid out: the width of each column but the last, what stands between two, and the width of the screen.
+struct Columns<'a> {
+    wide: &'a [usize],
+    gap: &'a str,
+    width: usize,
+}
+
 /// One line, or two where the last cell has no room; where there is no range, that cell begins in its place.
-fn draw(s: &mut Screen, lead: String, cells: &Cells, wide: &[usize], width: usize) {
+fn draw(s: &mut Screen, lead: String, cells: &Cells, Columns { wide, gap, width }: &Columns) {
     let shown = if cells[4].is_empty() && !cells[5].is_empty() { 4 } else { 5 };
     let padded = |c: usize| if c == 0 { left(&cells[c], wide[c]) } else { right(&cells[c], wide[c]) };
-    let line = lead + &(0..shown).map(padded).collect::<Vec<_>>().join(GAP);
+    let line = lead + &(0..shown).map(padded).collect::<Vec<_>>().join(gap);
     let said = &cells[5];
     // Bold letters of the heading take no columns, but nothing is said beside it.
-    let fits = columns_of(&line) + GAP.len() + columns_of(said) <= width;
+    let fits = columns_of(&line) + gap.len() + columns_of(said) <= *width;
     match said.is_empty() || fits {
-        true => s.out += format!("{line}{GAP}{said}").trim_end(),
-        false => s.out += &format!("{}\n{said:>width$}", line.trim_end()),
+        true => s.out += format!("{line}{gap}{said}").trim_end(),
+        false => s.out += &format!("{}\n{said:>width$}", line.trim_end(), width = *width),
     }
     s.out += "\n";
 }
@@ -225,8 +235,9 @@ fn list(s: &mut Screen, heading: &str, texts: impl ExactSizeIterator<Item = Stri
 /// the same as the maximum.
 pub(crate) fn worth(row: &Row, metric: &Metric) -> bool {
     let least = row.least.unwrap_or(u64::MAX);
-    // Of recordings, means and sums are for conditions: a percentile says more.
-    if row.least.is_some() && ["mean", "lost"].contains(&metric.name.as_str()) {
+    // Of recordings, sums are for conditions, and a mean that a few slow operations decide says less than a percentile.
+    let is_known = metric.name == "mean" && metric.ranges.is_some();
+    if row.least.is_some() && ["mean", "lost"].contains(&metric.name.as_str()) && !is_known {
         return false;
     }
     if metric.name == "p99.9" && least < 1000 || metric.name.ends_with("p99") && least < 100 {
@@ -244,8 +255,7 @@ pub(crate) fn worth(row: &Row, metric: &Metric) -> bool {
 fn cells(m: &Metric) -> Cells {
     let [before, after] = m.values.map(|v| shown(v, m.unit));
     let ratio = m.ratio().map_or("-".into(), times);
-    let range =
-        m.ranges.map_or(String::new(), |r| format!("{} to {}", times(r.ratio.from), times(r.ratio.to)));
+    let range = m.ranges.map_or(String::new(), |r| span(r.ratio));
     // In a sentence: `of 17.7 ms or more`.
     let name = m.threshold.map_or_else(|| m.name.clone(), |t| format!(">= {}", ns(t)));
     let name = name.replace("d2c.", "D2C ").replace("i2d.", "I2D ").replace("q2g.", "Q2G ");

@@ -3,7 +3,7 @@
 use super::escape::escape;
 use super::Shown;
 use crate::compare::worth;
-use explain::compare::{times, Comparison, Metric};
+use explain::compare::{span, times, Comparison, Metric};
 use std::fmt::Write;
 use tooltext::Unit;
 use trace::Bytes;
@@ -18,7 +18,8 @@ const MOST_CULPRITS: usize = 5;
 /// Settings and differences of load that are listed.
 const MOST_DIFFERENCES: usize = 16;
 /// Numbers that are shown of each kind, by the names of `compare`.
-const METRICS: [&str; 8] = ["p50", "p90", "p99", "p99.9", "max", "slow", "iops", "bandwidth"];
+const METRICS: [&str; 10] =
+    ["p50", "p90", "p99", "p99.9", "slow", "outliers", "max", "mean", "iops", "bandwidth"];
 
 /// Each of the further captures against the first.
 pub fn compared(captures: &[Shown]) -> String {
@@ -59,7 +60,7 @@ fn one(c: &Comparison) -> String {
         let mut what = row.what.as_str();
         let shown = |m: &&Metric| METRICS.contains(&m.name.as_str()) && worth(row, m);
         for metric in row.metrics.iter().filter(shown) {
-            let range = metric.ranges.map(|r| format!("{} to {}", times(r.ratio.from), times(r.ratio.to)));
+            let range = metric.ranges.map(|r| span(r.ratio));
             // Coloured is only what is shown not to be chance.
             let class = metric.ranges.map_or("", |_| metric.outcome().name());
             let _ = writeln!(
@@ -121,7 +122,7 @@ fn blame(c: &Comparison) -> String {
 
 fn name(metric: &Metric) -> String {
     match (metric.name.as_str(), metric.threshold) {
-        ("slow", Some(threshold)) => format!("at least {}", ns(threshold)),
+        (_, Some(threshold)) => format!("at least {}", ns(threshold)),
         (name, _) => name.into(),
     }
 }

@@ -39,11 +39,11 @@ fn trial(count: usize, memory: f64, (q, z): (f64, f64), rounds: usize) -> (f64, 
             let range = side.range();
             held += usize::from(range.from <= truth && truth <= range.to);
         }
-        let ratio = b.ratio_to(&a);
+        let [ratio, _] = b.ratio_to(&a);
         different += usize::from(ratio.from > 1.0 || ratio.to < 1.0);
         let least = a.value.min(b.value) as u64;
         let share = |blocks, seed| Estimate::share_from(blocks, least, seed).expect("enough values");
-        let ratio = share(&second, 2 * round + 1).ratio_to(&share(&first, 2 * round));
+        let [ratio, _] = share(&second, 2 * round + 1).ratio_to(&share(&first, 2 * round));
         unlike += usize::from(ratio.from > 1.0 || ratio.to < 1.0);
     }
     let percent = |n: usize| 100.0 * n as f64 / rounds as f64;
@@ -84,7 +84,8 @@ fn a_difference_that_is_there_is_seen() {
         x = 0.8 * x + 0.6 * normal(&mut random);
         slower.record((14.7 + x).exp() as u64);
     }
-    let ratio = Estimate::percentile(&slower, 0.99, 2).unwrap().ratio_to(&before);
+    let [ratio, wide] = Estimate::percentile(&slower, 0.99, 2).unwrap().ratio_to(&before);
+    assert!(wide.from < ratio.from && ratio.to < wide.to, "{wide:?}");
     let truth = 0.7f64.exp();
     assert!(ratio.from > 1.0 && ratio.from < truth && truth < ratio.to, "{ratio:?}");
 }
@@ -115,4 +116,49 @@ fn the_same_values_give_the_same_interval() {
     let blocks = series(3000, 0.5, &mut Random(3));
     let range = |seed| Estimate::percentile(&blocks, 0.9, seed).unwrap().range();
     assert_eq!(range(1), range(1));
+}
+
+/// The mean of log-normal values is exp(14.5), whatever their memory.
+#[test]
+fn the_interval_of_a_mean_holds_it_as_often_as_it_says() {
+    let rounds = if cfg!(debug_assertions) { 200 } else { 2000 };
+    let slack = if cfg!(debug_assertions) { 4.0 } else { 0.0 };
+    let mut wrong = vec![];
+    for (count, memory) in [(400, 0.0f64), (4000, 0.0), (4000, 0.8), (24000, 0.95)] {
+        let mut random = Random(count as u64 ^ memory.to_bits());
+        let (mut held, mut none) = (0, 0);
+        for round in 0..rounds as u64 {
+            match Estimate::mean(&series(count, memory, &mut random), round) {
+                Ok(mean) => {
+                    let range = mean.range();
+                    held += usize::from(range.from <= 14.5f64.exp() && 14.5f64.exp() <= range.to);
+                }
+                Err(NoRange::TooFew) => none += 1,
+            }
+        }
+        let held = 100.0 * held as f64 / (rounds - none).max(1) as f64;
+        let told = format!("{count} values, memory {memory}: holds {held:.1} %, {none} of {rounds} without");
+        eprintln!("{told}");
+        if !(92.0 - slack..=100.0).contains(&held) || none > rounds / 4 {
+            wrong.push(told);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Twelve stalls in as many places have a range; as many in one place, or three, are accidents.
+#[test]
+fn a_mean_that_few_stalls_decide_has_no_interval() {
+    let of = |stalls: &[u64]| {
+        let mut blocks = Blocks::default();
+        (0..1200).for_each(|i| blocks.record(if stalls.contains(&i) { 60_000 } else { 3000 + i % 7 }));
+        Estimate::mean(&blocks, 1)
+    };
+    let apart: Vec<u64> = (0..12).map(|i| i * 97 + 5).collect();
+    let range = of(&apart).expect("twelve places").range();
+    assert!(range.from < 3570.0 && 3570.0 < range.to, "{range:?}");
+    let burst: Vec<u64> = (500..512).collect();
+    assert_eq!(of(&burst).unwrap_err(), NoRange::TooFew);
+    assert_eq!(of(&apart[..3]).unwrap_err(), NoRange::TooFew);
+    assert_eq!(Estimate::mean(&Blocks::default(), 1).unwrap_err(), NoRange::TooFew);
 }

@@ -1,0 +1,123 @@
+//! The numbers of one kind of operation on both sides, with ranges where their order is known.
+
+use super::{Metric, Ranges};
+use stats::{rare, Blocks, Distribution, Estimate, Rare};
+use tooltext::Unit;
+use trace::Nanos;
+
+/// Percentiles that are compared.
+pub(super) const PERCENTILES: [(&str, f64); 4] =
+    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+/// The percentile of the better side from which on operations are `slow`.
+pub(super) const SLOW: f64 = 0.99;
+/// Operations that take so many times the better side's p99 are `outliers`: of another kind than the slowest of what is usual there,
+/// however evenly that side works.
+const OUTLIER: f64 = 2.0;
+/// Their name.
+pub(super) const OUTLIERS: &str = "outliers";
+/// Why a mean has no range.
+const FEW_DECIDE: &str = "a few slow operations decide it";
+/// Why there is no range.
+const TOO_FEW: &str = "too few, or in too few places";
+/// Seeds, so that the same recordings always give the same ranges; the two sides must not draw alike.
+const SEEDS: [u64; 2] = [0x6265_666f_7265, 0x0061_6674_6572];
+
+/// What all operations lost.
+pub(super) fn lost(of: [Nanos; 2]) -> Metric {
+    time_of("lost".into(), of.map(|t| t.0 as f64), "a sum")
+}
+
+/// A time without a range.
+pub(super) fn time_of(name: String, values: [f64; 2], no_range: &'static str) -> Metric {
+    Metric { name, threshold: None, unit: Unit::Nanoseconds, values, ranges: None, no_range }
+}
+
+/// The percentiles of both sides, with ranges where their order is known.
+pub(super) fn latencies(
+    named: impl Fn(&str) -> String,
+    [before, after]: [&Distribution; 2],
+    orders: Option<(&Blocks, &Blocks)>,
+) -> Vec<Metric> {
+    let one = |(metric, q): (&str, f64)| Metric {
+        name: named(metric),
+        threshold: None,
+        unit: Unit::Nanoseconds,
+        values: [before.quantile(q) as f64, after.quantile(q) as f64],
+        ranges: orders.and_then(|(b, a)| {
+            let of = |order: &Blocks, side: usize| Estimate::percentile(order, q, SEEDS[side]).ok();
+            of(b, 0).zip(of(a, 1)).map(ranges)
+        }),
+        no_range: TOO_FEW,
+    };
+    PERCENTILES.into_iter().map(one).collect()
+}
+
+fn ranges((before, after): (Estimate, Estimate)) -> Ranges {
+    let [ratio, ratio_99] = after.ratio_to(&before);
+    Ranges {
+        before: before.range(),
+        after: after.range(),
+        ratio,
+        ratio_99,
+        blocks: [(before.blocks, before.block_length), (after.blocks, after.block_length)],
+    }
+}
+
+/// How many are as slow as the slowest 1 % of the better side. Where these came in a few stalls, a percentile
+/// scatters over all of the distance between stall and none, and this share much less.
+pub(super) fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option<Metric> {
+    let (before, after) = orders?;
+    let of = |order: &Blocks, side: usize| Estimate::share_from(order, threshold, SEEDS[side]).ok();
+    let (b, a) = of(before, 0).zip(of(after, 1))?;
+    Some(Metric {
+        name: "slow".into(),
+        threshold: Some(threshold),
+        unit: Unit::Share,
+        values: [b.value, a.value],
+        ranges: Some(ranges((b, a))),
+        no_range: TOO_FEW,
+    })
+}
+
+/// How many take far longer than the slowest 1 % of the better side. Where one side has too few to draw from, their number alone tells.
+pub(super) fn outliers(orders: Option<(&Blocks, &Blocks)>, p99: u64) -> Option<Metric> {
+    let (before, after) = orders?;
+    let threshold = (p99 as f64 * OUTLIER) as u64;
+    let of = |order: &Blocks, side: usize| Estimate::share_from(order, threshold, SEEDS[side]).ok();
+    let drawn = of(before, 0).zip(of(after, 1)).map(|(b, a)| ([b.value, a.value], ranges((b, a))));
+    let counted = || {
+        rare([before, after], threshold).map(
+            |Rare { shares, each: [before, after], ratio, ratio_99, blocks }| {
+                (shares, Ranges { before, after, ratio, ratio_99, blocks })
+            },
+        )
+    };
+    let (values, ranges) = drawn.or_else(counted)?;
+    Some(Metric {
+        name: OUTLIERS.into(),
+        threshold: Some(threshold),
+        unit: Unit::Share,
+        values,
+        ranges: Some(ranges),
+        no_range: TOO_FEW,
+    })
+}
+
+/// The mean of both sides.
+pub(super) fn mean(name: String, [b, a]: [&Distribution; 2], orders: Option<(&Blocks, &Blocks)>) -> Metric {
+    let of = |order: &Blocks, side: usize| Estimate::mean(order, SEEDS[side]).ok();
+    let ranges = orders.and_then(|(b, a)| of(b, 0).zip(of(a, 1))).map(ranges);
+    Metric { ranges, ..time_of(name, [b.mean(), a.mean()], FEW_DECIDE) }
+}
+
+/// All of a log, as of a recording.
+pub(super) fn of_order([before, after]: [&Blocks; 2]) -> Vec<Metric> {
+    let (b, a, orders) = (before.all(), after.all(), Some((before, after)));
+    let least = b.quantile(SLOW).min(a.quantile(SLOW));
+    let mut metrics = latencies(str::to_owned, [&b, &a], orders);
+    metrics.extend(slow(orders, least));
+    metrics.extend(outliers(orders, least));
+    metrics.push(time_of("max".into(), [b.max() as f64, a.max() as f64], "one operation"));
+    metrics.push(mean("mean".into(), [&b, &a], orders));
+    metrics
+}
