@@ -278,6 +278,7 @@ impl Told {
             told: false,
             result: 4096,
             is_storage: true,
+            still_out: None,
         }
     }
 

@@ -255,6 +255,7 @@ impl<'a> Input<'a> {
             (roles, only) = (Roles(recorded.0.roles), recorded.0.devices);
         }
         check(scope.as_ref())?;
+        analysis.goes_on(quality.until);
         let facts = analysis.finish(flow);
         if let Some((first, last)) = facts.flow.span.filter(|_| window.is_some()) {
             samples.intervals.retain(|i| i.from <= last && first <= i.to);

@@ -29,6 +29,17 @@ pub enum Lack {
     Whole,
     /// Where I/O came from: only its way into the device and out of it was recorded.
     Beginnings(Vec<InDevice>),
+    /// How what had not ended when the recording did goes on: it had been out for longer than whatever ended there took.
+    End {
+        /// On which device.
+        dev: DevId,
+        /// Requests and bios that had not ended.
+        open: u64,
+        /// For how long the first of them had been out.
+        oldest: Nanos,
+        /// What the longest that ended took.
+        longest: Nanos,
+    },
     /// More than a few.
     Many {
         /// I/O that was completed.
@@ -118,6 +129,10 @@ impl Lack {
                 None => Lack::Many { completed },
             });
         }
+        let stuck = stuck(facts, quality).filter(|_| !operations);
+        if stuck.is_some() {
+            return stuck;
+        }
         (excerpt && !operations && quality.unknown >= quality.events).then_some(Lack::Whole)
     }
 
@@ -131,7 +146,7 @@ impl Lack {
         if matches!(self, Lack::Beginnings(_)) {
             return;
         }
-        let others = matches!(self, Lack::Others | Lack::Whole);
+        let others = matches!(self, Lack::Others | Lack::Whole | Lack::End { .. });
         // Of next to nothing neither what was found holds nor what was not.
         let nothing = matches!(self, Lack::AnyIo | Lack::Ends { .. } | Lack::Many { .. });
         let taken = |v: &Verdict| match v.verdict {
@@ -183,12 +198,33 @@ impl Lack {
                     }
                 }
             }
+            Lack::End { dev, open, oldest, longest } => {
+                let had = counted(*open, "I/O had", "I/Os had");
+                let (on, oldest, longest) = (name(*dev), time(*oldest), time(*longest));
+                format!(
+                    "{had} not ended when the recording did, the oldest on {on} after {oldest}; what ended took at most {longest}; record \
+                     longer"
+                )
+            }
             Lack::Many { completed } => format!(
                 "{} completed in it, fewer than the {FEW} a verdict needs; record for longer",
                 counted(*completed, "I/O is", "I/Os are")
             ),
         }
     }
+}
+
+/// What had not ended when the recording did and had been out for longer than whatever ended on that device, and than people notice. Any
+/// recording ends in the middle of some; of writeback, which grows in floods, the oldest is out for longest at any moment. Where events are lost, so may be the end of one.
+fn stuck(facts: &Facts, quality: &Quality) -> Option<Lack> {
+    let t = &facts.tally;
+    let (dev, began) = t.oldest_in_flight.filter(|_| quality.lost_total() == 0 && t.unmatched() == 0)?;
+    let end = facts.flow.span.map(|(_, last)| last).max(quality.until)?;
+    let phases = facts.device(dev)?.requests.iter().chain(facts.device(dev)?.bios.iter().map(|b| &b.phases));
+    let longest = Nanos(phases.map(|p| p.q2c.max()).max().unwrap_or(0));
+    let oldest = end.since(began);
+    let open = t.requests_in_flight + t.bios_in_flight;
+    (oldest > longest.max(LONG_BY_ITSELF)).then_some(Lack::End { dev, open, oldest, longest })
 }
 
 /// Devices and kinds that are listed in one sentence.

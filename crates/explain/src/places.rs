@@ -148,6 +148,7 @@ mod tests {
                 told,
                 result: 1,
                 is_storage: true,
+                still_out: None,
             };
             at.file(&operation).map(str::to_string)
         };

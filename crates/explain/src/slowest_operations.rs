@@ -77,6 +77,7 @@ mod tests {
             told: false,
             result: 0,
             is_storage,
+            still_out: None,
         };
         SlowestOperations::new(Choice { any, number: 1 }).asks_for(&operation)
     }

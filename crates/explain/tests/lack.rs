@@ -57,6 +57,31 @@ fn reads_that_never_end_are_not_in_flight() {
     assert_eq!(explained(&queue).lack, None);
 }
 
+/// One read is issued and never completed, while others are, for longer than people wait. Any recording ends in the middle of some.
+#[test]
+fn a_read_that_is_out_for_longer_than_any_took_is_no_healthy_device() {
+    let at = |line: &str| line.split_whitespace().nth(3).and_then(|t| t.parse::<f64>().ok());
+    let sorted = |mut lines: Vec<&str>| {
+        lines.sort_by(|a, b| at(a).partial_cmp(&at(b)).expect("times"));
+        lines.join("\n") + "\n"
+    };
+    let of = |begins: &str| {
+        let (all, one) = (reads(500, "QGIDC", 1), reads(1, "QGID", 1));
+        let one = one.replace(" 0.000", begins).replace("R 0 +", "R 999000 +");
+        explained(&sorted(all.lines().chain(one.lines()).collect()))
+    };
+    let e = of(" 0.010");
+    let Some(Lack::End { open: 1, oldest, longest, .. }) = e.lack else { panic!("{:?}", e.lack) };
+    assert!(oldest > Nanos(400_000_000) && longest < Nanos(1_000_000), "{oldest:?} {longest:?}");
+    assert_ne!(Answer::of(&e).kind, Kind::Healthy);
+    let words = e.lack.as_ref().unwrap().words(&|dev| dev.to_string());
+    let begins = "1 I/O had not ended when the recording did, the oldest on 8,0 after 489 ms; what ended took at most 300 us";
+    assert!(words.starts_with(begins), "{words}");
+    // Sent a moment before the end.
+    let e = of(" 0.490");
+    assert_eq!((e.lack.as_ref(), Answer::of(&e).kind), (None, Kind::Healthy));
+}
+
 #[test]
 fn issues_and_completions_alone_give_the_time_in_the_device() {
     let e = explained(&reads(400, "DC", 1));

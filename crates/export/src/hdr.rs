@@ -83,7 +83,6 @@ impl HdrLog {
 
     /// Ends it: the file's name and how many histograms it has; how many latencies are of too many kinds.
     pub fn finish(mut self) -> Result<((String, u64), u64), Failure> {
-        self.follow.finish();
         self.log.flush();
         match self.log.failure {
             Some(e) => Err(("latency.hlog".into(), e)),

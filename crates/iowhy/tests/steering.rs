@@ -88,6 +88,24 @@ fn counters_are_those_of_the_window() {
     assert!(0 < part && part <= 2 && part < whole, "{part} of {whole}");
 }
 
+/// An operation that is out where a window ends is one of the slowest there, and not left out.
+#[test]
+fn what_had_not_ended_where_the_window_ends_is_told() {
+    let window = ["--window", "0:1.9", "fixtures/fsync-ordered-data"];
+    let answer = json(&[&["explain", "--json"], &window[..]].concat())["answer"].clone();
+    let line = answer["line"].as_str().expect("a line");
+    assert!(
+        line.starts_with(
+            "Cannot tell: 1 of fio's fsyncs on loop0 had not ended when the recording did, after 1.83 s"
+        ),
+        "{line}"
+    );
+    let slow = json(&[&["slow", "--json", "-n", "1"], &window[..]].concat())["slowest"][0].clone();
+    assert_eq!((slow["op"].as_str(), slow["over"].as_bool()), (Some("fsync"), Some(false)), "{slow}");
+    let whole = json(&["slow", "--json", "-n", "1", "fixtures/fsync-ordered-data"])["slowest"][0].clone();
+    assert_eq!(whole["over"], true);
+}
+
 #[test]
 fn the_answer_is_about_what_is_asked() {
     let all = json(&["explain", "--json", CAPTURE]);

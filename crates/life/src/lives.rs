@@ -13,7 +13,8 @@ use crate::early::Early;
 use crate::flush::Flushes;
 use crate::holding::Owner;
 use crate::names::Names;
-use crate::piece::{PieceId, Table};
+use crate::op::Class;
+use crate::piece::{Piece, PieceId, Table};
 use crate::plug::{Plug, Plugs};
 use crate::read_ahead::ReadsAhead;
 use crate::request::Request;
@@ -184,6 +185,12 @@ impl Lives {
         t.began_before += self.early.left();
         t.bytes_in_flight = self.bios.bytes();
         for id in self.table.all() {
+            let Piece { dev, request, .. } = self.table.get(id);
+            let is_waited_for = request.class() != Class::Background;
+            let began = Some(request.time.start()).filter(|began| *began > Nanos(0) && is_waited_for);
+            let oldest = began.filter(|began| t.oldest_in_flight.is_none_or(|(_, first)| *began < first));
+            let device = self.devices.get(*dev as usize).map(|d| d.id);
+            t.oldest_in_flight = device.zip(oldest).or(t.oldest_in_flight);
             if self.table.get(id).stage == crate::piece::Stage::Queued {
                 t.bios_in_flight += 1;
             } else {

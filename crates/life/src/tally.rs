@@ -1,7 +1,7 @@
 //! What did not work out: nothing vanishes, so every event that found no place in a life is counted.
 
 use serde::Serialize;
-use trace::Bytes;
+use trace::{Bytes, DevId, Nanos};
 
 /// Counts over the whole recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -23,6 +23,9 @@ pub struct Tally {
     pub requests_in_flight: u64,
     /// Requests whose completion was lost (their sector was used again, or the table was full).
     pub requests_lost: u64,
+    /// Of all in flight at the end, but for writeback, the one that began first: on which device, and when.
+    #[serde(skip)]
+    pub oldest_in_flight: Option<(DevId, Nanos)>,
     /// Bios in flight at the end that have no request.
     pub bios_in_flight: u64,
     /// Events of something whose beginning was not seen, on a device that had lost nothing so far:

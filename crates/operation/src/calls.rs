@@ -9,11 +9,11 @@ use crate::history::History;
 use crate::known::Known;
 use crate::observer::Outside;
 use crate::open_call::OpenCall;
-use crate::operation::{Kind, Operation};
+use crate::operation::Operation;
 use crate::processes::Processes;
 use crate::stretch::{State, Stretch};
 use life::Names;
-use trace::{Call, DevId, Fs, Left, Nanos, TaskEvent, TextId, Tid};
+use trace::{Call, DevId, Fs, Nanos, TaskEvent, TextId, Tid};
 
 /// What tasks have open, and the calls that they are in (which [`History`] keeps with its threads).
 #[derive(Debug, Default)]
@@ -98,28 +98,13 @@ impl Calls {
         }
         // Of another call than the one that began: what lies between was lost.
         let mut open = thread.open.take().filter(|o| o.call == call)?;
-        open.is_storage = open.is_storage
-            || thread
-                .between(open.from, e.time)
-                .any(|(s, _)| s.from >= open.from && s.state == State::Asleep(Left::Uninterruptible));
+        open.is_storage |= thread.slept_uninterruptibly(open.from, e.time);
         thread.left_io = open.is_storage.then_some(e.time);
         if let Some((dev, inode)) = open.writes().filter(|_| result >= 0) {
             h.writers.wrote(dev, inode, names.of(e.tid));
         }
         self.learn(e, &open, result);
-        if open.fs == Fs::Unknown {
-            open.fs = h.file_systems.kind(open.dev);
-        }
-        Some(Operation {
-            fd: open.fd,
-            fs: open.fs,
-            dev: open.dev,
-            inode: open.inode,
-            told: open.told,
-            result,
-            is_storage: open.is_storage,
-            ..Operation::of(Kind::Call(open.call), e.tid, names.of(e.tid), open.from, e.time)
-        })
+        Some(Operation { result, ..open.operation(h, e.tid, e.time, names) })
     }
 
     /// What a call says of a file descriptor. An open's file is on the file system whose events were seen in

@@ -20,6 +20,8 @@ pub struct Follow {
     operations: OperationTracker,
     softirqs: Softirqs,
     scope: Option<Scope>,
+    /// The last block event that was seen beside tasks.
+    last: Nanos,
 }
 
 impl Follow {
@@ -71,6 +73,8 @@ impl Follow {
             }
         }
         self.blocks(batch, next..batch.events.len(), to);
+        let last = batch.events.iter().rfind(|e| !e.action.is_note());
+        self.last = last.map_or(self.last, |e| self.last.max(e.time));
         self.operations.end_of_batch();
     }
 
@@ -132,8 +136,17 @@ impl Follow {
         self.lives.in_flight()
     }
 
-    /// Ends the recording: what of it fitted nowhere.
-    pub fn finish(&mut self) -> Tally {
+    /// Ends the recording, which goes on `until` then if that is later than its last event: `to` gets what tasks are still in the middle of.
+    /// What of the recording fitted nowhere.
+    pub fn finish(&mut self, until: Option<Nanos>, to: &mut dyn Listener) -> Tally {
+        if !self.operations.is_empty() {
+            let at = self.last.max(until.unwrap_or_default());
+            let names = self.lives.names();
+            match &self.scope {
+                Some(scope) => self.operations.finish(at, names, &mut Scoped { scope, to }),
+                None => self.operations.finish(at, names, to.observer()),
+            }
+        }
         self.lives.finish()
     }
 }

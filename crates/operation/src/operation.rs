@@ -156,7 +156,7 @@ impl Kind {
     }
 }
 
-/// An operation that is over.
+/// An operation, over or still going on when the recording ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Operation {
     /// The call, or what else it was.
@@ -170,8 +170,11 @@ pub struct Operation {
     pub task: TaskName,
     /// Time of its first event; of a page fault of the sleep.
     pub from: Nanos,
-    /// Not before `from`.
+    /// Not before `from`; of one that went on, the end of the recording.
     pub to: Nanos,
+    /// Of one that had not ended when the recording did: for how long its task has slept in one piece.
+    #[serde(skip)]
+    pub still_out: Option<Nanos>,
     /// The file descriptor, where the call has one.
     pub fd: Option<i32>,
     /// The file system of its file.
@@ -211,6 +214,7 @@ impl Operation {
             task,
             from,
             to,
+            still_out: None,
             fd: None,
             fs,
             dev,

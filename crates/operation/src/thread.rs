@@ -102,6 +102,12 @@ impl Thread {
         }
     }
 
+    /// Whether it fell asleep for storage in between: for a device or for another task's lock, not for input.
+    pub(crate) fn slept_uninterruptibly(&self, from: Nanos, to: Nanos) -> bool {
+        let asleep = |s: &Stretch| s.from >= from && s.state == State::Asleep(Left::Uninterruptible);
+        self.between(from, to).any(|(s, _)| asleep(s))
+    }
+
     /// It begins with a work item: the one before is over.
     pub(crate) fn begins(&mut self, work: Work) {
         self.ends_work(work.from);

@@ -163,6 +163,21 @@ impl OperationTracker {
         self.wakers.completed(cpu, tid, time, number, sender);
     }
 
+    /// The recording ends at `at`: the observer gets the calls about storage that tasks are still in.
+    pub fn finish(&self, at: Nanos, names: &Names, observer: &mut dyn OperationObserver) {
+        let at = self.now.max(at);
+        let open = |(tid, thread): (&Tid, &Thread)| {
+            let mut open = thread.open?;
+            open.is_storage |= thread.slept_uninterruptibly(open.from, at);
+            let o = open.operation(&self.history, *tid, at, names);
+            let asleep = thread.asleep_in_io().map_or(Nanos(0), |from| at.since(from));
+            o.is_storage.then_some(Operation { still_out: Some(asleep), ..o })
+        };
+        let mut still: Vec<Operation> = self.history.threads.iter().filter_map(open).collect();
+        still.sort_by_key(|o| (o.from, o.tid));
+        still.into_iter().for_each(|o| self.end(Some(o), names, observer));
+    }
+
     /// A batch was taken in: forgets what is too old.
     pub fn end_of_batch(&mut self) {
         self.batches = self.batches.wrapping_add(1);
@@ -186,7 +201,10 @@ impl OperationTracker {
             self.began = true;
             self.history.horizon = e.time;
         }
-        self.now = self.now.max(e.time);
+        // Texts are told whenever they are, also behind a part of a recording.
+        if !matches!(e.what, What::Text { .. }) {
+            self.now = self.now.max(e.time);
+        }
         match e.what {
             What::Text { id, text } => self.history.texts.define(id, batch.at(text)),
             What::Lost { since } => {

@@ -45,6 +45,7 @@ fn operation(dist: &mut Dist, kind: Kind, fs: Fs, from: u64, ns: u64, request: O
         result: 0,
         told: false,
         is_storage: true,
+        still_out: None,
     };
     let account = Account { from, to, nodes, hops: vec![] };
     dist.operation(&o, account, &Names::default(), &History::default());
@@ -157,6 +158,7 @@ fn what_has_no_requests_of_its_own_is_looked_for_below() {
         result: 0,
         told: false,
         is_storage: true,
+        still_out: None,
     };
     let entry = Entry::of(Done::Request(read(member, 0, 8_000)));
     let nodes = vec![Node { part: Part::Request(Box::new(entry)), depth: 0, from: o.from, to: o.to }];

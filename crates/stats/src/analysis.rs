@@ -120,6 +120,8 @@ pub struct Analysis {
     /// Of whose names those who count were told.
     heard: Heard,
     served: Served,
+    /// Until when it was looked, if nothing says so itself.
+    until: Option<Nanos>,
 }
 
 impl Analysis {
@@ -139,6 +141,11 @@ impl Analysis {
     /// What requests take alone on a device, learned before.
     pub fn knows_services(&mut self, dev: DevId, services: life::Services) {
         self.follow.knows_services(dev, services);
+    }
+
+    /// Until when the recording goes on, if that is later than its last event.
+    pub fn goes_on(&mut self, until: Option<Nanos>) {
+        self.until = until;
     }
 
     /// Counts as waits only what the filter selects; of devices everything counts.
@@ -183,7 +190,7 @@ impl Analysis {
     /// Ends the recording and puts the parts together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
         self.count();
-        let tally = self.follow.finish();
+        let tally = self.follow.finish(self.until, &mut self.found);
         let threads = self.follow.names().threads();
         let Found { devices, tasks, mut operations, mut in_order, .. } = self.found;
         if let Some((all, of_tasks)) = in_order.as_mut().zip(operations.in_order.take()) {
@@ -376,6 +383,48 @@ mod tests {
         task(105, What::Exit { call: Call::Read, result: 4096 });
         let facts = Facts::of(&[batch]);
         facts.waits.victims().map(|(_, v, _)| v.task.to_string()).collect()
+    }
+
+    /// A task reads ten times and then not to the end, when others are still seen: it sleeps for `asleep` and then goes on, or does not.
+    fn stuck(asleep: u64, goes_on: bool, until: Option<u64>) -> Vec<(Option<Nanos>, u64)> {
+        let mut batch = Batch::default();
+        let mut task = |tid: u32, time: u64, what| {
+            let (time, cpu, context) = (Nanos(time * 1000), Cpu(0), Context(0));
+            batch.tasks.push(TaskEvent { time, after: 0, tid: Tid(tid), cpu, context, what });
+        };
+        let read = What::Enter { call: Call::Read, args: [3, 0, 4096, 0] };
+        let sleeps = What::Switch { left: Left::Uninterruptible, next: Tid(2) };
+        for i in 0..10 {
+            task(1, i * 1000, read);
+            task(1, i * 1000 + 10, sleeps);
+            task(2, i * 1000 + 100, What::Switch { left: Left::Interruptible, next: Tid(1) });
+            task(1, i * 1000 + 110, What::Exit { call: Call::Read, result: 4096 });
+        }
+        task(1, 20_000, read);
+        task(1, 20_010, sleeps);
+        if goes_on {
+            task(2, 20_010 + asleep, What::Switch { left: Left::Interruptible, next: Tid(1) });
+        }
+        task(2, 20_020 + asleep, What::Exec);
+        let mut analysis = Analysis::default();
+        analysis.feed(&batch);
+        analysis.goes_on(until.map(|us| Nanos(us * 1000)));
+        let facts = analysis.finish(Flow::default());
+        let slowest = facts.operations.groups.values().flat_map(|g| g.slowest.all());
+        slowest
+            .map(|k| (k.operation.still_out, k.operation.total().0 / 1000))
+            .filter(|(_, us)| *us > 110)
+            .collect()
+    }
+
+    /// Any recording ends in the middle of some; the one that is stuck is not left out.
+    #[test]
+    fn a_read_that_is_stuck_at_the_end_is_one_of_the_slowest() {
+        assert_eq!(stuck(500, false, None), [(Some(Nanos(510_000)), 520)]);
+        assert_eq!(stuck(50, false, None), [], "for no longer than others took");
+        assert_eq!(stuck(500, true, None), [], "it goes on");
+        // A part of a recording that goes on without a word of it.
+        assert_eq!(stuck(50, false, Some(22_000)), [(Some(Nanos(1_990_000)), 2000)]);
     }
 
     #[test]

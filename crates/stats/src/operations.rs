@@ -205,6 +205,19 @@ impl Operations {
         }
     }
 
+    /// Whether an operation that is not over says something all the same: its task has not gone on for most of its time, which is longer
+    /// than each of its kind took that was over, or if there was none, each of any kind that a task waits for. Any recording ends in the
+    /// middle of some, and one that goes on is only not done yet.
+    fn is_stuck(&self, o: &Operation, dev: DevId, asleep: Nanos) -> bool {
+        let longest = |is: &dyn Fn(&OpKey) -> bool| {
+            self.groups.iter().filter(|(key, _)| is(key)).map(|(_, stats)| stats.latency.max()).max()
+        };
+        let of_kind = || longest(&|key| key.kind == o.kind && (key.dev == dev || dev == DevId(0)));
+        let of_any = || longest(&|key| key.kind.is_foreground());
+        let most = o.total().0 / 2;
+        asleep.0 > most && asleep.0 > of_kind().or_else(of_any).unwrap_or(0)
+    }
+
     fn note_process(&mut self, o: &Operation, names: &Names, history: &History) {
         let (process, name) = (o.process.unwrap_or(o.tid), names.text(o.task));
         let has_room = self.processes.len() < MAX_GROUPS;
@@ -257,6 +270,9 @@ impl OperationObserver for Operations {
         // apart: it may be about any device, also one that was not recorded.
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));
         let dev = named.or_else(|| account.own_device()).unwrap_or_default();
+        if o.still_out.is_some_and(|asleep| !self.is_stuck(o, dev, asleep)) {
+            return;
+        }
         self.accounts.add(&mut self.waits, o, dev, &account, names, history);
         self.note_process(o, names, history);
         let key = OpKey { kind: o.kind, fs: o.fs, dev };
@@ -314,6 +330,7 @@ mod tests {
                 result,
                 told: false,
                 is_storage: true,
+                still_out: None,
             };
             let account = Account { from, to, nodes: vec![], hops: vec![] };
             stats.record(&o, account, &Names::default(), &History::default());

@@ -7,7 +7,7 @@ use crate::messages::Messages;
 use crate::seek::{Measure, Seeks};
 use life::{Class, Op};
 use rustc_hash::FxHashMap;
-use trace::{Action, Batch, Detail, DevId, Event, Nanos, Sector};
+use trace::{Action, Batch, Detail, DevId, Event, Nanos, Sector, What};
 
 /// The traffic of one device.
 #[derive(Debug)]
@@ -124,7 +124,9 @@ impl Flow {
                 self.devices[at].1.record(e, batch);
             }
         }
-        for end in [batch.tasks.first(), batch.tasks.last()].into_iter().flatten() {
+        // Texts are told whenever they are, also outside a part of a recording.
+        let mut of_tasks = batch.tasks.iter().filter(|t| !matches!(t.what, What::Text { .. }));
+        for end in [of_tasks.next(), of_tasks.next_back()].into_iter().flatten() {
             extend(&mut self.tasks, end.time);
         }
     }

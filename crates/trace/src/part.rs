@@ -23,12 +23,14 @@ pub struct Part {
     events: u64,
     /// Whether anything else than names and the clock lies in it.
     any: bool,
+    /// Whether the recording goes on behind it.
+    goes_on: bool,
 }
 
 impl Part {
     /// Both ends are included.
     pub fn new(inner: Box<dyn Source>, from: Nanos, to: Nanos) -> Part {
-        Part { inner, from, to, zero: None, events: 0, any: false }
+        Part { inner, from, to, zero: None, events: 0, any: false, goes_on: false }
     }
 
     fn holds(&mut self, e: &Event) -> bool {
@@ -51,6 +53,7 @@ impl Part {
         let since = time.since(zero);
         let within = self.from <= since && since <= self.to;
         self.any |= within;
+        self.goes_on |= self.to < since;
         within
     }
 
@@ -97,9 +100,11 @@ impl Source for Part {
     fn quality(&self) -> Quality {
         let mut q = self.inner.quality();
         q.events = if self.any { self.events } else { 0 };
-        let zero = self.zero.unwrap_or_default().0;
-        let second = |t: Nanos| zero.saturating_add(t.0) / Nanos::SECOND.0;
+        let zero = self.zero.unwrap_or_default();
+        let on_clock = |t: Nanos| Nanos(zero.0.saturating_add(t.0));
+        let second = |t: Nanos| on_clock(t).0 / Nanos::SECOND.0;
         let within = second(self.from)..=second(self.to);
+        q.until = self.goes_on.then(|| on_clock(self.to));
         q.lost.retain(|at, _| within.contains(&at.second));
         q
     }
@@ -162,10 +167,12 @@ mod tests {
         assert_eq!(seen, wanted);
         let q = part.quality();
         assert_eq!((q.events, q.lost_total(), q.unknown), (5, 1, 1));
+        assert_eq!(q.until, Some(Nanos(106 * Nanos::SECOND.0)), "the recording goes on behind it");
         let mut none = Part::new(Box::new(Told(vec![vec![(9, TaskName), (10, Queue)]])), Nanos(1), Nanos(2));
         assert!(none.fill(&mut batch).unwrap() && batch.events.len() == 1);
         assert!(!none.fill(&mut batch).unwrap());
         assert_eq!(none.quality().events, 0, "a name alone is no event of the part");
+        assert_eq!(none.quality().until, None);
         assert_eq!((part.position(), part.size()), (7, Some(8)));
     }
 

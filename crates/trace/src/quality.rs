@@ -25,6 +25,8 @@ pub struct Quality {
     pub unknown: u64,
     /// Files of processors are missing: what happened there may be missing, too.
     pub files_missing: bool,
+    /// Of a part that ends before its recording does: its end, on the trace's clock.
+    pub until: Option<Nanos>,
     /// What the reader found odd, in words, with file and offset.
     pub notes: Vec<String>,
 }

@@ -97,6 +97,7 @@ fn rows_among(parts: Vec<Part>, dev: DevId, requests: &[Request]) -> Vec<Told> {
         told: false,
         result: 4096,
         is_storage: true,
+        still_out: None,
     };
     let mut table = Table::default();
     Accounts::default().add(&mut table, &operation, dev, &account, &names, tracker.history());

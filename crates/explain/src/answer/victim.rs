@@ -47,6 +47,8 @@ pub struct Sufferer {
     pub is_thin: bool,
     /// Median, p99 and longest latency.
     pub latency: [Nanos; 3],
+    /// How many of the slowest had not ended when the recording did.
+    pub still_out: u64,
     /// What half of them, and 99 of 100, would take alone; `None` where that is not known.
     pub alone: Option<[Nanos; 2]>,
     /// Why it was lost; sums to `lost`.
@@ -125,12 +127,19 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         is_bound,
         is_thin: group.is_thin(),
         latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
+        still_out: still_out(e, group),
         alone: (!is_bound).then(|| TOLD.map(alone)),
         because: because::all(&e.facts, (number, group), which, lost, claims),
         due: because::due(&e.facts, (number, group), which, claims),
         without: without::each(e, group),
         relieved: gain::of_each(e, (number, group), claims),
     }
+}
+
+fn still_out(e: &Explanation, group: &Group) -> u64 {
+    let stats = group.op.and_then(|key| e.facts.operations.groups.get(&key));
+    let slowest = stats.map(|stats| stats.slowest.of(&group.task)).unwrap_or_default();
+    slowest.iter().filter(|kept| kept.operation.still_out.is_some()).count() as u64
 }
 
 /// The control group that all processes of a task were in, as far as it is known.

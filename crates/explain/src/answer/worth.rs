@@ -186,6 +186,7 @@ pub(super) mod tests {
             noise: Nanos(0),
             is_bound: false,
             is_thin: false,
+            still_out: 0,
             latency: [each, p99, p99].map(|us| Nanos(us * 1000)),
             alone: None,
             because: vec![flushes(lost)],

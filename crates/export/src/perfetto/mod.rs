@@ -108,7 +108,6 @@ impl Perfetto {
     /// Ends the trace. Gives the file's name and packets, and how many requests and operations are not in it because
     /// there were too many at once.
     pub fn finish(mut self) -> Result<((String, u64), u64), Failure> {
-        self.follow.finish();
         let mut devices: Vec<_> = self.tracks.devices.into_iter().collect();
         devices.sort_by_key(|(id, _)| *id);
         for (track, rate) in devices.iter_mut().flat_map(|(_, d)| &mut d.rates).flatten() {

@@ -86,11 +86,12 @@ impl Slow {
         let scope = input.scope();
         let mut follow = input.follow(scope.clone());
         let mut first = None;
-        input.read(|batch| {
+        let quality = input.read(|batch| {
             first = first.or_else(|| began(batch));
             found.requests.watch(batch);
             follow.feed(batch, &mut found);
         })?;
+        follow.finish(quality.until, &mut found);
         places.began = first.unwrap_or_default();
         places.freed = follow.freed().clone();
         let op = question.op.iter().find(|op| request_op(op).is_none());

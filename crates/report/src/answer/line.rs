@@ -222,13 +222,14 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     let seen = a.root.map_or(String::new(), |root| format!(", because of {root}"));
     let behind = a.culprit.as_ref().map_or(String::new(), |c| format!(" behind {}", who(c)));
     let [p50, p99, longest] = v.latency;
+    let most = if v.still_out > 0 { format!("{} and not over", time(longest)) } else { time(longest) };
     let how = match v.count {
-        1 => format!("took {}", time(longest)),
+        1 => format!("took {most}"),
         100.. => format!("took {} (p50), {} (p99)", time(p50), time(p99)),
-        _ => format!("took {} (p50), up to {}", time(p50), time(longest)),
+        _ => format!("took {} (p50), up to {most}", time(p50)),
     };
-    let is_hidden = v.count >= 100 && longest.0 >= HIDDEN.saturating_mul(p99.0);
-    let up_to = if is_hidden { format!(", up to {}", time(longest)) } else { String::new() };
+    let is_hidden = v.count >= 100 && (longest.0 >= HIDDEN.saturating_mul(p99.0) || v.still_out > 0);
+    let up_to = if is_hidden { format!(", up to {most}") } else { String::new() };
     let of_what = match Part::of(e, v, cause) {
         Part::OwnPace => format!("the device's own pace in {}", time(v.time)),
         Part::Pace => format!("the pace of all in {}", time(v.time)),
@@ -283,6 +284,16 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
             "no cause that block events show"
         };
         return format!("Cannot tell: {few}; for waits above the block layer: iowhy record");
+    }
+    if v.is_mostly_unexplained() && v.still_out > 0 {
+        return format!(
+            "Cannot tell: {} of {} {} on {} had not ended when the recording did, after {}; what ended it would tell: record longer",
+            count(v.still_out),
+            of(&v.task),
+            operations(e, v),
+            device(e, v),
+            time(v.latency[2])
+        );
     }
     if v.is_mostly_unexplained() {
         return format!(

@@ -58,8 +58,10 @@ pub(crate) struct Told<Time> {
     result: i64,
     /// The start.
     from_ns: Time,
-    /// The end.
+    /// The end; of one that is not over, that of the recording.
     to_ns: Time,
+    /// Whether its end was seen.
+    over: bool,
     /// How long it took.
     total_ns: Nanos,
     /// The part that nothing explains.
@@ -239,6 +241,7 @@ pub(crate) fn told<T>(kept: &Kept, places: &Places, at: impl Fn(Nanos) -> T) -> 
         result: o.result,
         from_ns: at(o.from),
         to_ns: at(o.to),
+        over: o.still_out.is_none(),
         total_ns: account.total(),
         unexplained_ns: account.of(Reason::Unexplained),
         by_reason: by_reason.filter(|r| r.ns.0 > 0).collect(),

@@ -34,9 +34,11 @@ pub fn render(kept: &Kept, places: &Places, hops: bool, width: usize) -> String 
 /// `total, all accounted for; 5 hops between tasks`.
 fn sum(kept: &Kept) -> String {
     let unexplained = kept.account.of(Reason::Unexplained);
+    let total =
+        if kept.operation.still_out.is_none() { "total" } else { "until the recording ended, and not over" };
     let accounted = match unexplained {
-        Nanos(0) => "total, all accounted for".to_string(),
-        some => format!("total, of which {} ms unexplained", ms(whole(some).max(1))),
+        Nanos(0) => format!("{total}, all accounted for"),
+        some => format!("{total}, of which {} ms unexplained", ms(whole(some).max(1))),
     };
     let hops = &kept.account.hops;
     let crossed = match kept.account.crossings() {

@@ -52,6 +52,7 @@ fn kept(nodes: Vec<Node>, total: u64) -> Kept {
             result: 0,
             told: false,
             is_storage: true,
+            still_out: None,
         },
         account: Account { from: Nanos(0), to: Nanos(total), nodes, hops: Vec::new() },
         task: "dd".into(),
