@@ -102,7 +102,13 @@ fn only_jbd2_has_a_thread_that_commits() {
     }
     rejected(&told(FSYNC, Wait::LogForce, Reason::OnCpu, 80).verdict("journal-cpu"));
     let v = mounted(FSYNC, Wait::JournalCommit, Reason::WaitCpu, "ext4", "rw").verdict("journal-cpu");
-    assert_eq!(v.remedies[0].command(), "for p in $(pgrep '^jbd2/sda'); do chrt -r -p 1 $p; done");
+    assert_eq!(v.remedies[0].command(), "for p in $(pgrep '^jbd2/sda-'); do chrt -r -p 1 $p; done");
+    // One of its partitions, and not sdaa's.
+    let v = mounted(FSYNC, Wait::JournalCommit, Reason::WaitCpu, "", "").verdict("journal-cpu");
+    assert_eq!(
+        v.remedies[0].command(),
+        "for p in $(pgrep '^jbd2/sda(p?[0-9]+)?-'); do chrt -r -p 1 $p; done"
+    );
 }
 
 #[test]

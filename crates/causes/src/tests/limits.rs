@@ -137,10 +137,10 @@ fn freeing_memory_is_a_sleep_or_told_by_the_kernel() {
 #[test]
 fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
     for (mounts, limit) in [
-        ("/dev/sda / ext4 rw 0 0\n", "echo 2G > /sys/fs/cgroup/GROUP/memory.max"),
-        ("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n", "echo 2G > /sys/fs/cgroup/GROUP/memory.max"),
-        ("cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n", "echo 2G > /sys/fs/cgroup/GROUP/memory.max"),
-        ("cgroup /my/mem cgroup rw,memory 0 0\n", "echo 2G > /my/mem/GROUP/memory.limit_in_bytes"),
+        ("/dev/sda / ext4 rw 0 0\n", "echo MORE > /sys/fs/cgroup/GROUP/memory.max"),
+        ("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n", "echo MORE > /sys/fs/cgroup/GROUP/memory.max"),
+        ("cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n", "echo MORE > /sys/fs/cgroup/GROUP/memory.max"),
+        ("cgroup /my/mem cgroup rw,memory 0 0\n", "echo MORE > /my/mem/GROUP/memory.limit_in_bytes"),
     ] {
         for (cause, kind, wait) in [("reclaim", WRITE, Wait::Reclaim), ("swap", Kind::PageFault, Wait::Swap)]
         {
