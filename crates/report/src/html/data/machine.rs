@@ -109,7 +109,7 @@ impl Data<'_> {
             size(open.bytes),
             size(open.served)
         );
-        let counts = counts.chain((open.bios > 0).then(|| ("served in part", Some(open.bios), parts)));
+        let counts = counts.chain((open.bios > 0).then_some(("served in part", Some(open.bios), parts)));
         let notes = e.notes().into_iter().take(self.detail.rows).map(|note| ("remark", None, note));
         counts.chain(notes).collect()
     }
