@@ -13,6 +13,7 @@ mod plots;
 mod publishable;
 mod raw_events;
 mod redact;
+mod relieved;
 mod remedies;
 mod schema;
 mod schemas;
