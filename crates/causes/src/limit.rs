@@ -62,3 +62,13 @@ pub(crate) fn half(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
         of_operations(&unit, &case.name(slow.group.dev), each),
     )
 }
+
+#[cfg(test)]
+#[test]
+fn a_limit_is_of_what_is_done() {
+    let told = of_operations("a.service", "sda", [20, 0]);
+    assert_eq!(told, "systemctl set-property --runtime a.service IOReadIOPSMax=\"/dev/sda 20\"");
+    assert!(
+        of_operations("a.service", "sda", [20, 5]).ends_with("\"/dev/sda 20\" IOWriteIOPSMax=\"/dev/sda 5\"")
+    );
+}

@@ -232,3 +232,17 @@ fn what_holds_all_is_found_though_the_slowest_waited_for_something_else() {
     assert_eq!((v.claims.len(), v.throughout.len(), v.of_all.len()), (0, 1, 1));
     assert_eq!(of(5).verdict, Answer::Rejected, "not most of their time");
 }
+
+/// A proposal to begin earlier does not begin later, nor does one to allow more allow less.
+#[test]
+fn limits_of_dirty_pages_are_only_moved_the_way_that_is_said() {
+    let of = |text: &str| {
+        let v = beside("dirty-throttling", WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, "vm.txt", text);
+        let all = commands(&v);
+        let has = |setting: &str| all.iter().any(|command| command.contains(setting));
+        (has("vm.dirty_background_bytes="), has("vm.dirty_bytes="))
+    };
+    assert_eq!(of("vm.swappiness = 60\n"), (true, true), "nothing is known");
+    assert_eq!(of("vm.dirty_background_bytes = 67108865\nvm.dirty_bytes = 4294967295\n"), (true, true));
+    assert_eq!(of("vm.dirty_background_bytes = 67108864\nvm.dirty_bytes = 4294967296\n"), (false, false));
+}
