@@ -282,9 +282,18 @@ impl<'a> Case<'a> {
         self.system.device_at(dev).or_else(|| self.system.device(&(self.names)(dev)))
     }
 
-    /// What is mounted of a device.
+    /// What is mounted of a device; nothing where that is several of its partitions, and commands would act on any of them.
     pub(crate) fn mount(&self, dev: DevId) -> Option<&'a evidence::Mount> {
-        self.system.mounts_on(self.settings(dev)?).next()
+        let mut all = self.system.mounts_on(self.settings(dev)?);
+        let first = all.next()?;
+        all.all(|other| other.source == first.source).then_some(first)
+    }
+
+    /// The file system of a group's operations: by its own number where they tell it, that of a partition perhaps.
+    pub(crate) fn mount_of(&self, group: &Group) -> Option<&'a evidence::Mount> {
+        let own = group.op.map(|op| op.dev).filter(|dev| *dev != DevId(0));
+        let by_number = own.and_then(|dev| self.system.mounts.iter().find(|m| m.dev == Some(dev)));
+        by_number.or_else(|| self.mount(group.dev))
     }
 
     /// What a device is called.

@@ -6,8 +6,10 @@ use crate::remedy::Action;
 /// What is behind a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hardware {
-    /// A drive, as far as anybody knows: it answers SMART or has NVMe's health log.
-    Drive,
+    /// A disk of SCSI's or SATA's driver, which answers SMART unless a host only says that it is one.
+    Scsi,
+    /// A drive with NVMe's health log.
+    Nvme,
     /// A guest's disk: virtio's or Xen's. Its drive is the host's.
     Guest,
     /// A file on another device.
@@ -20,13 +22,22 @@ pub(crate) enum Hardware {
     Memory,
     /// A card or chip that answers no SMART.
     Card,
+    /// Something else, or a number that is a different driver's on every host.
+    Unknown,
 }
 
 /// What names begin with, before their number or letters.
-const KINDS: [(&str, Hardware); 12] = [
+const KINDS: [(&str, Hardware); 18] = [
+    ("sd", Hardware::Scsi),
+    // Of a text that does not name the drive.
+    ("DISK", Hardware::Scsi),
+    ("nvme", Hardware::Nvme),
     ("loop", Hardware::File),
-    // A loop device whose name is not known: its major number and a comma.
+    // Devices whose names are not known: major numbers that are the same on all hosts, and a comma.
+    ("8,", Hardware::Scsi),
     ("7,", Hardware::File),
+    ("9,", Hardware::Stacked),
+    ("43,", Hardware::Remote),
     ("vd", Hardware::Guest),
     ("xvd", Hardware::Guest),
     ("dm-", Hardware::Stacked),
@@ -41,15 +52,28 @@ const KINDS: [(&str, Hardware); 12] = [
 
 impl Hardware {
     pub fn of(name: &str) -> Hardware {
-        KINDS.iter().find(|(kind, _)| name.starts_with(kind)).map_or(Hardware::Drive, |(_, of)| *of)
+        KINDS.iter().find(|(kind, _)| name.starts_with(kind)).map_or(Hardware::Unknown, |(_, of)| *of)
+    }
+
+    /// What finds a device among the kernel's messages, which never have its number; `None` where its name is not known.
+    pub fn pattern(name: &str) -> Option<&str> {
+        (!name.is_empty() && numbers(name).is_none()).then_some(name)
     }
 
     /// How to see the state of what does the work, and what that shows.
     pub fn check(name: &str) -> (&'static str, Action) {
         match Hardware::of(name) {
-            Hardware::Drive => (
+            Hardware::Scsi => (
                 "check the device itself: sectors that are hard to read, wear, link errors, temperature",
-                Action::look(format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}")),
+                Action::look(format!("smartctl -a /dev/{name}")),
+            ),
+            Hardware::Nvme => (
+                "check the device itself: wear, spare blocks, errors of its media, temperature",
+                Action::look(format!("nvme smart-log /dev/{name}")),
+            ),
+            Hardware::Unknown => (
+                "see what it is, and on what it lies: look there",
+                Action::look(format!("lsblk -s -o NAME,TYPE,TRAN,MODEL,SERIAL /dev/{name}")),
             ),
             Hardware::Guest => (
                 "a virtual disk: look at its host, or the volume's own numbers, at the same second; its serial number says which volume it is",
@@ -127,8 +151,11 @@ mod tests {
     #[test]
     fn only_drives_are_asked_for_their_health() {
         for (name, command) in [
-            ("sda", "smartctl -a /dev/sda # NVMe: nvme smart-log /dev/sda"),
-            ("8,0", "smartctl -a /dev/block/8:0 # NVMe: nvme smart-log /dev/block/8:0"),
+            ("sda", "smartctl -a /dev/sda"),
+            ("8,0", "smartctl -a /dev/block/8:0"),
+            ("nvme0n1", "nvme smart-log /dev/nvme0n1"),
+            ("259,0", "lsblk -s -o NAME,TYPE,TRAN,MODEL,SERIAL /dev/block/259:0"),
+            ("nullb0", "lsblk -s -o NAME,TYPE,TRAN,MODEL,SERIAL /dev/nullb0"),
             ("vdb", "lsblk -d -o NAME,SIZE,MODEL,SERIAL /dev/vdb"),
             ("loop1", "losetup --list /dev/loop1"),
             ("7,1", "losetup --list /dev/block/7:1"),

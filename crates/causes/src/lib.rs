@@ -10,6 +10,8 @@ mod damage;
 mod driver;
 mod growth;
 mod hardware;
+mod limit;
+mod measure;
 mod met;
 mod paths;
 mod proof;
@@ -63,6 +65,7 @@ mod device {
 }
 mod journal {
     pub mod access_time;
+    pub(crate) mod again;
     pub mod frozen;
     pub mod inode_lock;
     pub mod journal_cpu;
@@ -72,6 +75,7 @@ mod journal {
     pub mod log_space;
 }
 mod memory {
+    pub(crate) mod dirty_limits;
     pub mod dirty_throttling;
     pub mod loop_double_cache;
     pub mod page_fault_read;

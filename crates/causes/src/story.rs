@@ -147,6 +147,13 @@ impl Story {
         self.request(x, queued, None, queued, done)
     }
 
+    /// The same, each where the one before ends.
+    pub fn write_behind(&mut self, queued: u64, done: u64, bytes: u64) -> &mut Story {
+        let mut x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
+        (x.sector, x.bytes) = (self.ios * bytes / 512, bytes);
+        self.request(x, queued, None, queued, done)
+    }
+
     /// A read of loop0, of 0.1 ms.
     pub fn also_loop(&mut self) -> &mut Story {
         let x = self.extent(LOOP, 4, Flags::READ, READER);

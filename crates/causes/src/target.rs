@@ -4,18 +4,57 @@
 use crate::case::Case;
 use crate::remedy::Action;
 use crate::words::{counted, shell};
-use trace::Tid;
+use operation::Kind;
+use stats::Group;
+use trace::{Call, Tid};
 
 /// Processes that are listed in a command; more are told by their name.
 const MOST: usize = 8;
 
-/// Counts a task's system calls, or shows them (`options`), while it runs: threads by their name, those that begin meanwhile included.
-pub(crate) fn strace(options: &str, calls: &str, task: Option<&str>) -> Action {
+/// The calls by which a group's task makes data safe: of files, or if that is what it waited for of whole file systems.
+pub(crate) fn syncs(group: &Group) -> &'static str {
+    match group.op.map(|op| op.kind) {
+        Some(Kind::Call(Call::Sync | Call::Syncfs)) => "sync,syncfs,fsync",
+        _ => "fsync,fdatasync,msync",
+    }
+}
+
+/// Counts a task's system calls, or shows them (`options`): threads by their name, those that begin meanwhile included. What had ended
+/// before the recording did is looked for in vain: it is followed from who starts it, or started under strace.
+pub(crate) fn strace(case: &Case, options: &str, calls: &str, task: Option<&str>) -> Action {
     let who = match task {
-        Some(task) => format!("\"$(pgrep -wx {})\"", pattern(task)),
-        None => "PID".into(),
+        Some(task) if is_over(case, task) => afterwards(task, living_parent(case, task)),
+        Some(task) => format!("-p \"$(pgrep -wx {})\"", pattern(task)),
+        None => "-p PID".into(),
     };
-    Action::look(format!("strace {options} -e {calls} -p {who}"))
+    Action::look(format!("strace {options} -e {calls} {who}"))
+}
+
+/// Whom strace follows where a task had ended: who starts it, if that had not.
+fn afterwards(task: &str, parent: Option<(Tid, &str)>) -> String {
+    match parent {
+        Some((pid, name)) => format!("-p {}  # {}, which starts {}", pid.0, shell(name), shell(task)),
+        None => format!("COMMAND  # {}, which had ended", shell(task)),
+    }
+}
+
+#[cfg(test)]
+#[test]
+fn what_had_ended_is_not_looked_for() {
+    assert_eq!(afterwards("dd", None), "COMMAND  # dd, which had ended");
+    assert_eq!(afterwards("my dd", Some((Tid(7), "bash"))), "-p 7  # bash, which starts 'my dd'");
+}
+
+/// Whether all processes of a task had ended before the recording did.
+pub(crate) fn is_over(case: &Case, task: &str) -> bool {
+    let operations = &case.facts.operations;
+    let mut all = operations.processes_of(task).peekable();
+    all.peek().is_some() && all.all(|process| operations.has_ended(process))
+}
+
+/// Who started all processes of a task, and had not ended.
+fn living_parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
+    parent(case, task).filter(|(pid, _)| !case.facts.operations.has_ended(*pid))
 }
 
 /// A task's name as a word for pgrep, which takes an extended regular expression.
@@ -51,8 +90,7 @@ impl Target {
         let operations = &case.facts.operations;
         let known: Vec<Tid> = operations.processes_of(task).collect();
         let ended = known.iter().filter(|p| operations.has_ended(**p)).count();
-        let parent = parent(case, task).filter(|(pid, _)| !operations.has_ended(*pid));
-        match parent {
+        match living_parent(case, task) {
             // Of commands that are started again and again the last may still run.
             Some((pid, name)) if 2 * ended > known.len() => {
                 let times = counted(known.len() as u64, "time", "times");

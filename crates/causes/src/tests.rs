@@ -17,11 +17,13 @@ mod limits;
 mod locks;
 mod losses;
 mod lost_merging;
+mod measure;
 mod misaligned;
 mod no_limit;
 mod operations;
 mod pace;
 mod paths;
+mod power_state;
 mod processors;
 mod raid;
 mod raid_resync;
@@ -79,7 +81,17 @@ fn is_found(v: &Verdict) -> bool {
 fn commands(v: &Verdict) -> Vec<String> {
     let all: Vec<String> = v.remedies.iter().map(crate::Remedy::command).collect();
     assert!((1..all.len()).all(|at| !all[..at].contains(&all[at])), "{v:?}");
+    all.iter().for_each(|command| harmless(command));
     all
+}
+
+/// A load that writes does so in a directory, and tools are offered for devices that answer them.
+fn harmless(command: &str) {
+    let writes = command.contains("write --bs") && command.contains("fio");
+    assert!(!writes || !command.contains("--filename=/dev"), "{command}");
+    for (tool, of) in [("hdparm ", "/dev/sd"), ("smartctl ", "/dev/sd"), ("nvme smart", "/dev/nvme")] {
+        assert!(!command.contains(tool) || command.contains(of), "{command}");
+    }
 }
 
 /// Whether something among the evidence says so.

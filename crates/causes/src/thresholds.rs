@@ -243,6 +243,14 @@ pub mod device_saturated {
     pub const LEFT: f64 = 0.5;
 }
 
+/// Of the loads that measure a device.
+pub mod measure {
+    /// A queue holds so many requests by default (`BLKDEV_DEFAULT_RQ`, include/linux/blkdev.h).
+    pub const MOST_AT_ONCE: u64 = 128;
+    /// Where half of them follow the one before, they are in order.
+    pub const SEQUENTIAL: f64 = 0.5;
+}
+
 /// Of `device_stall`.
 pub mod device_stall {
     /// And longer than any disk that is well takes for one request.

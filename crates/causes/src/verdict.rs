@@ -241,6 +241,15 @@ impl Verdict {
         self.with_remedy(Remedy::new(what, action))
     }
 
+    /// The same where it applies.
+    pub(crate) fn when(self, applies: bool, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
+        if applies {
+            self.try_this(what, action)
+        } else {
+            self
+        }
+    }
+
     /// The same for one of which the evidence says what it gained.
     pub(crate) fn try_proven(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         self.with_remedy(Remedy { is_proven: true, ..Remedy::new(what, action) })

@@ -13,6 +13,8 @@ mod plots;
 mod publishable;
 mod raw_events;
 mod redact;
+mod relieved;
+mod remedies;
 mod schema;
 mod schemas;
 mod screens;

@@ -89,8 +89,13 @@ impl Bios {
         self.slots.len() - self.free.len()
     }
 
+    /// Those in flight.
+    pub fn all(&self) -> impl Iterator<Item = &InFlight> {
+        self.slots.iter().filter(|s| s.in_use).map(|s| &s.bio)
+    }
+
     /// Bytes of all bios in flight.
     pub fn bytes(&self) -> Bytes {
-        self.slots.iter().filter(|s| s.in_use).map(|s| s.bio.bytes).sum()
+        self.all().map(|bio| bio.bytes).sum()
     }
 }

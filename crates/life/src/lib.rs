@@ -38,5 +38,5 @@ pub use request::Request;
 pub use rows::Unclaimed;
 pub use share::{Remapped, Share};
 pub use stack::{Busy, Lower, Step};
-pub use tally::Tally;
+pub use tally::{Tally, Unfinished};
 pub use timeline::{FlushWait, Flushed, Timeline};

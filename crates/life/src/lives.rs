@@ -21,7 +21,7 @@ use crate::request::Request;
 use crate::rows::{Rows, Unclaimed};
 use crate::share::{Remapped, Share};
 use crate::stack::Announced;
-use crate::tally::Tally;
+use crate::tally::{Tally, Unfinished};
 use device::{Inside, Model, Services};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Detail, DevId, Event, Nanos};
@@ -198,6 +198,16 @@ impl Lives {
             }
         }
         t
+    }
+
+    /// Bios in flight now of which requests have completed parts, each with its device and class.
+    pub fn unfinished(&self) -> impl Iterator<Item = (DevId, Class, Unfinished)> + '_ {
+        let begun = self.bios.all().filter(|bio| bio.by_request && bio.remaining < bio.bytes);
+        begun.map(|bio| {
+            let served = bio.bytes - bio.remaining;
+            let one = Unfinished { bios: 1, bytes: bio.bytes, served };
+            (self.devices[bio.dev as usize].id, Class::of(bio.op, bio.flags), one)
+        })
     }
 
     /// What tasks are called.

@@ -41,6 +41,27 @@ pub struct Tally {
     pub backward_steps: u64,
 }
 
+/// Bios of one class on one device that are in flight at the end although requests that carried parts of them were completed, long before
+/// perhaps: these are counted, and the bios are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// How many.
+    pub bios: u64,
+    /// What they ask for.
+    pub bytes: Bytes,
+    /// What of it requests have completed.
+    pub served: Bytes,
+}
+
+impl Unfinished {
+    /// Adds others.
+    pub fn add(&mut self, other: Unfinished) {
+        self.bios += other.bios;
+        self.bytes += other.bytes;
+        self.served += other.served;
+    }
+}
+
 impl Tally {
     /// All events that found no place, and for which the beginning of the recording is no excuse.
     pub fn unmatched(&self) -> u64 {

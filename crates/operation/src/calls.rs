@@ -9,7 +9,7 @@ use crate::history::History;
 use crate::known::Known;
 use crate::observer::Outside;
 use crate::open_call::OpenCall;
-use crate::operation::Operation;
+use crate::operation::{Kind, Operation};
 use crate::processes::Processes;
 use crate::stretch::{State, Stretch};
 use life::Names;
@@ -104,7 +104,7 @@ impl Calls {
             h.writers.wrote(dev, inode, names.of(e.tid));
         }
         self.learn(e, &open, result);
-        Some(Operation { result, ..open.operation(h, e.tid, e.time, names) })
+        Some(Operation { result, ..operation(h, &open, e.tid, e.time, names) })
     }
 
     /// What a call says of a file descriptor. An open's file is on the file system whose events were seen in
@@ -167,6 +167,20 @@ impl Calls {
             thread.open = None;
             thread.writing_back = None;
         }
+    }
+}
+
+/// A call as an operation that lasts until `to`, with no result.
+pub(crate) fn operation(h: &History, open: &OpenCall, tid: Tid, to: Nanos, names: &Names) -> Operation {
+    let fs = if open.fs == Fs::Unknown { h.file_systems.kind(open.dev) } else { open.fs };
+    Operation {
+        fd: open.fd,
+        fs,
+        dev: open.dev,
+        inode: open.inode,
+        told: open.told,
+        is_storage: open.is_storage,
+        ..Operation::of(Kind::Call(open.call), tid, names.of(tid), open.from, to)
     }
 }
 

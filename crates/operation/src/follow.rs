@@ -8,7 +8,8 @@ use crate::scope::{Scope, Scoped};
 use crate::softirq::Softirqs;
 use crate::tracker::OperationTracker;
 use life::{
-    Bio, BioNumber, ByClass, Company, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally, Unclaimed,
+    Bio, BioNumber, ByClass, Class, Company, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally,
+    Unclaimed, Unfinished,
 };
 use std::ops::Range;
 use trace::{Action, Batch, DevId, Nanos, What};
@@ -119,6 +120,11 @@ impl Follow {
     /// Which recorded device lies on which: (lower, upper).
     pub fn stacked(&self) -> Vec<(DevId, DevId)> {
         self.lives.stacked()
+    }
+
+    /// Bios in flight now of which requests have completed parts, each with its device and class.
+    pub fn unfinished(&self) -> impl Iterator<Item = (DevId, Class, Unfinished)> + '_ {
+        self.lives.unfinished()
     }
 
     /// Reads that a stacked device sent down for none of its bios that was seen, by that device.

@@ -1,9 +1,6 @@
 //! A system call that is not over yet, and what the events within it say of its file.
 
-use crate::history::History;
-use crate::operation::{Kind, Operation};
-use life::Names;
-use trace::{Call, DevId, Fs, Nanos, Tid};
+use trace::{Call, DevId, Fs, Nanos};
 
 /// A system call that is not over yet.
 #[derive(Clone, Copy, Debug)]
@@ -36,20 +33,6 @@ impl OpenCall {
             Call::Write | Call::Fallocate | Call::Sendfile => Some((self.dev, self.inode)),
             Call::CopyFileRange => self.writes_to,
             _ => None,
-        }
-    }
-
-    /// As an operation that lasts until `to`, with no result.
-    pub fn operation(&self, h: &History, tid: Tid, to: Nanos, names: &Names) -> Operation {
-        let fs = if self.fs == Fs::Unknown { h.file_systems.kind(self.dev) } else { self.fs };
-        Operation {
-            fd: self.fd,
-            fs,
-            dev: self.dev,
-            inode: self.inode,
-            told: self.told,
-            is_storage: self.is_storage,
-            ..Operation::of(Kind::Call(self.call), tid, names.of(tid), self.from, to)
         }
     }
 

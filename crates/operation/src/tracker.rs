@@ -169,7 +169,7 @@ impl OperationTracker {
         let open = |(tid, thread): (&Tid, &Thread)| {
             let mut open = thread.open?;
             open.is_storage |= thread.slept_uninterruptibly(open.from, at);
-            let o = open.operation(&self.history, *tid, at, names);
+            let o = calls::operation(&self.history, &open, *tid, at, names);
             let asleep = thread.asleep_in_io().map_or(Nanos(0), |from| at.since(from));
             o.is_storage.then_some(Operation { still_out: Some(asleep), ..o })
         };

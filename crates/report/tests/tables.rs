@@ -128,6 +128,65 @@ fn json_has_the_same_numbers_raw() {
     assert!((sum - 1.0).abs() < 1e-9, "{sum}");
 }
 
+/// Two pieces of a bio of 12 KiB are served, and then the recording ends; a piece of another was in flight when it began.
+#[test]
+fn what_is_served_of_bios_that_are_not_over_is_told_apart() {
+    let story = Story::of(
+        "0    name cp tid=7
+         10   D W 500+8 tid=7
+         20   C W 500+8
+         100  Q R 64+8 tid=7
+         101  G R 64+8 tid=7
+         102  D R 64+8 tid=7
+         110  C R 64+8
+         200  Q W 1000+24 tid=7
+         201  X W 1000+24 / 1008 tid=7
+         202  G W 1000+8 tid=7
+         203  D W 1000+8 tid=7
+         204  X W 1008+16 / 1016 tid=7
+         300  C W 1000+8
+         400  G W 1008+8 tid=7
+         401  D W 1008+8 tid=7
+         900  C W 1008+8",
+    )
+    .on(trace::DevId::new(8, 0));
+    let e = Explanation::new(Subject::default(), Facts::of(&story.batches(3)));
+    let told = |s: &Selection| tables(&e, &Details::default(), s).unwrap();
+    let totals = told(&wanted(&["totals"]));
+    let json = serde_json::to_value(tables_json(&e, &totals)).unwrap();
+    let write = json["tables"]["totals"].as_array().unwrap().iter().find(|r| r["op"] == "write").unwrap();
+    assert_eq!((&write["bios"], &write["bios_bytes"], &write["requests"]), (&0.into(), &0.into(), &3.into()));
+    // All that requests served is somebody's: of bios that are over, of one that is not, and of one that nobody saw begin.
+    assert_eq!(write["unfinished_bios"], 1);
+    assert_eq!(
+        (&write["unfinished_bytes"], &write["unfinished_served_bytes"]),
+        (&12288.into(), &8192.into())
+    );
+    assert_eq!((&write["requests_without_bio"], &write["requests_bytes"]), (&1.into(), &12288.into()));
+    let text = tables_text(&totals);
+    assert!(
+        text.contains("8,0 write: also 1 bio of 12 KiB not over at the end; 8 KiB of that are served"),
+        "{text}"
+    );
+    assert!(text.contains("8,0 write: 1 request of bios that are not seen to begin"), "{text}");
+    let text = tables_text(&told(&wanted(&["device"])));
+    assert!(text.contains("requests are also those of 1 bio of 12 KiB not over at the end"), "{text}");
+    // Of some tasks it is not known.
+    let cp = Selection { tasks: vec!["cp".into()], ..Selection::default() };
+    assert!(!tables_text(&told(&cp)).contains("not over at the end"));
+}
+
+#[test]
+fn what_passes_bios_on_has_no_requests() {
+    let text = "0 Q R 64+8 tid=7\n5 C R 64+8 tid=7\n10 Q R 96+8 tid=7\n15 C R 96+8 tid=7";
+    let story = Story::of(text).on(trace::DevId::new(9, 0));
+    let e = Explanation::new(Subject::default(), Facts::of(&story.batches(9)));
+    let totals = tables(&e, &Details::default(), &wanted(&["totals"])).unwrap();
+    let row = &serde_json::to_value(tables_json(&e, &totals)).unwrap()["tables"]["totals"][0];
+    assert_eq!((&row["bios"], &row["requests"], &row["requests_bytes"]), (&2.into(), &().into(), &().into()));
+    assert!(tables_text(&totals).contains("devices without requests (md, dm)"), "{}", tables_text(&totals));
+}
+
 #[test]
 fn tables_devices_and_tasks_can_be_chosen() {
     let (e, details) = explained();

@@ -40,6 +40,8 @@ struct Writes {
 /// The writes of one device.
 #[derive(Clone, Debug, Default)]
 pub struct Alignment {
+    /// Of those that are not whole blocks, those of whole blocks' length: only their place is wrong.
+    misplaced: u64,
     /// By size, by others in the device, whole blocks and others.
     rows: [[[Writes; 2]; DEPTHS]; SIZES],
 }
@@ -49,6 +51,8 @@ pub struct Alignment {
 pub struct Unaligned {
     /// How many there were.
     pub count: u64,
+    /// Those among them whose length is whole blocks: a partition that begins within a block makes all of them so.
+    pub misplaced: u64,
     /// Writes of whole blocks.
     pub aligned: u64,
     /// Of those beside which there were enough others of whole blocks: the mean `D2C`, and that of the others.
@@ -64,14 +68,17 @@ impl Alignment {
         }
         let size = (n.bytes.0.div_ceil(BLOCK.0).next_power_of_two().trailing_zeros() as usize).min(SIZES - 1);
         let depth = (64 - n.ahead().leading_zeros() as usize).min(DEPTHS - 1);
-        let writes = &mut self.rows[size][depth][unaligned(n.op, n.start, n.bytes) as usize];
+        let is_part = unaligned(n.op, n.start, n.bytes);
+        self.misplaced += u64::from(is_part && n.bytes.0 % BLOCK.0 == 0);
+        let writes = &mut self.rows[size][depth][is_part as usize];
         writes.count += 1;
         writes.time += d2c;
     }
 
     /// Compares them.
     pub fn compare(&self) -> Unaligned {
-        let (mut out, mut compared) = (Unaligned { count: 0, aligned: 0, took: None }, 0u64);
+        let (mut out, mut compared) =
+            (Unaligned { count: 0, misplaced: self.misplaced, aligned: 0, took: None }, 0u64);
         let (mut took, mut would_have) = (0f64, 0f64);
         for row in &self.rows {
             for (depth, [whole, part]) in row.iter().enumerate() {
@@ -136,7 +143,10 @@ mod tests {
             // Flushed through, and for that reason slow.
             a.record(&write(9, 4096, 0, Flags::FUA), Nanos(90_000));
         }
-        assert_eq!(a.compare(), Unaligned { count: 75, aligned: 25, took: Some((Nanos(9000), Nanos(1000))) });
+        assert_eq!(
+            a.compare(),
+            Unaligned { count: 75, misplaced: 50, aligned: 25, took: Some((Nanos(9000), Nanos(1000))) }
+        );
     }
 
     #[test]
@@ -149,7 +159,10 @@ mod tests {
             // Beside fewer: may be faster for that.
             a.record(&write(9, 4096, 60, Flags::SYNC), Nanos(50_000));
         }
-        assert_eq!(a.compare(), Unaligned { count: 50, aligned: 50, took: Some((Nanos(9000), Nanos(3000))) });
+        assert_eq!(
+            a.compare(),
+            Unaligned { count: 50, misplaced: 50, aligned: 50, took: Some((Nanos(9000), Nanos(3000))) }
+        );
     }
 
     #[test]

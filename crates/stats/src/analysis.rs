@@ -225,6 +225,11 @@ impl Analysis {
                 devices[*at].unclaimed = unclaimed;
             }
         }
+        for (dev, class, one) in self.follow.unfinished() {
+            if let Some(at) = which.get(&dev) {
+                devices[*at].unfinished[class.index()].add(one);
+            }
+        }
         for ((dev, class), phases) in cells.sum(|k| Some((k.dev, Class::of(k.op, k.flags)))) {
             if let Some(at) = which.get(&dev) {
                 devices[*at].requests[class.index()] = phases;

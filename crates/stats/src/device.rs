@@ -11,7 +11,7 @@ use crate::reader::Reader;
 use crate::series::{Cell, Series};
 use crate::tags::Tags;
 use crate::traffic::Traffic;
-use life::{Bio, Class, Model, Plug, Unclaimed};
+use life::{Bio, Class, Model, Plug, Unclaimed, Unfinished};
 use std::collections::BTreeMap;
 use trace::{Bytes, Cpu, DevId, Nanos};
 
@@ -245,6 +245,8 @@ pub struct Device {
     pub upper: Option<DevId>,
     /// Reads that it sent to devices below for none of its own bios that was seen.
     pub unclaimed: Unclaimed,
+    /// Bios that were in flight at the end although parts of them had been served, by class: of all tasks, whoever was asked about.
+    pub unfinished: [Unfinished; Class::COUNT],
 }
 
 impl Device {
@@ -267,6 +269,7 @@ impl Device {
             traffic: Traffic::default(),
             upper: None,
             unclaimed: Unclaimed::default(),
+            unfinished: Default::default(),
         }
     }
 

@@ -145,17 +145,18 @@ impl Table {
         Some(Told { mean, deviation, at: parts.iter().map(at).collect() })
     }
 
-    /// A victim's latencies if a part of each row were gone: the mean, and what `parts` of them do not exceed. Operations of one bucket
+    /// A victim's latencies if a part of each row of a bucket were gone: the mean, and what `parts` of them do not exceed. Operations of one bucket
     /// are taken to be alike.
     pub fn told_less(
         &self,
         victim: VictimId,
-        gone: impl Fn(ChainId, CulpritId) -> f64,
+        gone: impl Fn(Bucket, ChainId, CulpritId) -> f64,
         parts: &[f64],
     ) -> (Nanos, Vec<Nanos>) {
         let (_, of) = self.of(victim);
         let mut cells = BTreeMap::<Bucket, (u64, u64)>::new();
-        for (_, cell) in &of.cells {
+        for (bucket, cell) in &of.cells {
+            let gone = |chain, who| gone(*bucket, chain, who);
             let less: f64 = cell.rows.iter().map(|(chain, who, ns)| *ns as f64 * gone(*chain, *who)).sum();
             let ns = cell.ns.saturating_sub(less as u64);
             let to = cells.entry(Bucket::of(Nanos(ns / cell.ops.max(1)))).or_default();

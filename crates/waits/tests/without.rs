@@ -69,7 +69,7 @@ proptest! {
         let table = of(&all);
         for (id, _, sums) in table.victims() {
             let now = Nanos(sums.ns / sums.ops.max(1));
-            let without = |part: f64| table.told_less(id, |_, _| part, &[0.5, 0.99]);
+            let without = |part: f64| table.told_less(id, |_, _, _| part, &[0.5, 0.99]);
             prop_assert_eq!(without(0.0).0, now);
             prop_assert_eq!(without(1.0), (Nanos(0), vec![Nanos(0); 2]));
             let (mean, at) = without(part);

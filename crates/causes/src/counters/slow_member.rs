@@ -7,8 +7,8 @@ use super::busy::{is_disk, tables, MORE_REPORTS};
 use super::say::{judged, quantity, times, In};
 use super::thresholds::evidence::{REPORTS, REQUESTS};
 use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
+use crate::hardware::Hardware;
 use crate::proof::proof;
-use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
 
@@ -59,19 +59,20 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     if !enough {
         return Some(v);
     }
+    let (shows, look) = Hardware::check(name);
     Some(
         v.unless("more traffic to it than to its peers, or the same wait on all of them")
             .without("what it waits for: iowhy record with all members; the kernel's log of errors")
-            .try_this(
-                "check the disk: pending and reallocated sectors, link errors. One that rereads sectors again and again is failing",
-                Action::look(format!("smartctl -a /dev/{name}")),
-            )
-            .try_this(
-                "a disk that gives up after seconds, not minutes, lets the array answer from the others \
-                     (drives for servers)",
-                format!("smartctl -l scterc,70,70 /dev/{name}"),
-            ),
+            .try_this(shows, look),
     )
+    .map(|v| match Hardware::of(name) {
+        // SCT Error Recovery Control, of ATA.
+        Hardware::Scsi => v.try_this(
+            "a SATA disk that gives up after seconds, not minutes, lets the array answer from the others (drives for servers)",
+            format!("smartctl -l scterc,70,70 /dev/{name}"),
+        ),
+        _ => v,
+    })
 }
 
 /// A partition has its disk's wait and a part of its traffic.

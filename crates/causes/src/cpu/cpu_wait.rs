@@ -6,10 +6,10 @@ use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
-use crate::target::pattern;
+use crate::target::{is_over, pattern};
 use crate::thresholds::cpu_wait::MOSTLY;
 use crate::verdict::Verdict;
-use crate::words::time;
+use crate::words::{shell, time};
 use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Node, Part};
@@ -64,7 +64,10 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 "let {task} preempt ordinary tasks: costs the others little if it mostly sleeps; if it never \
                      sleeps it takes a processor for itself (chrt -o -p 0 undoes it)"
             ),
-            format!("for t in $(pgrep -w -x {}); do chrt -f -p 1 $t; done", pattern(&task)),
+            match is_over(case, &task) {
+                true => format!("chrt -f 1 COMMAND  # {}, which had ended", shell(&task)),
+                false => format!("for t in $(pgrep -w -x {}); do chrt -f -p 1 $t; done", pattern(&task)),
+            },
         );
     }
     v.try_on(

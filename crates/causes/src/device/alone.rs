@@ -6,6 +6,7 @@
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
+use crate::measure::Load;
 use crate::memory::page_fault_read;
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -223,23 +224,25 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos, of_all: Option<f6
 }
 
 fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
-    let name = case.name(slow.on.id);
+    let load = Load::of(case, slow);
     if slow.group.class != Class::Read {
         return v.try_this(
-            "measure what a synchronous write takes on this device; a better device gains the difference",
-            Action::look(format!(
-                "fio --name=sync --directory=DIR-ON-{name} --rw=write --bs=4k --size=64M --fsync=1 \
-                 --runtime=10 --time_based"
-            )),
+            format!(
+                "measure what such operations take on this device alone ({}{}); a better device gains the difference",
+                load.words(),
+                load.remark()
+            ),
+            load.look("own"),
         );
     }
     if !cached {
+        let load = load.at_once(1);
         return v.try_this(
-            "measure what one read takes on this device, and what 16 at a time take: if it serves these together, ask for several at once",
-            Action::look(format!(
-                "for n in 1 16; do fio --name=read --filename=/dev/{name} --readonly --rw=randread --bs=4k --direct=1 \
-                 --ioengine=libaio --iodepth=$n --runtime=10 --time_based; done"
-            )),
+            format!(
+                "measure what {} take one by one, and 16 at a time: if the device serves these together, ask for several at once",
+                load.words()
+            ),
+            Action::look(format!("for n in 1 16; do {}; done", load.with_depth("own", "$n"))),
         );
     }
     v.try_this(

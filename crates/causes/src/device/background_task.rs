@@ -256,7 +256,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
 /// A thread of the kernel's cannot be stopped, is in no unit, and no timer starts it. ext4's is told to leave the rest of the tables for
 /// later (Documentation/admin-guide/ext4.rst, `noinit_itable`).
 fn of_the_kernel(v: Verdict, case: &Case, slow: &Slow, task: &str) -> Verdict {
-    match case.mount(slow.group.dev).filter(|_| task == "ext4lazyinit") {
+    match case.mount_of(slow.group).filter(|_| task == "ext4lazyinit") {
         Some(mount) => v.try_this(
             "leave inode tables that were never used uninitialised until it is mounted again",
             Action::Remount { mount: shell(&mount.target), options: "noinit_itable".into() },

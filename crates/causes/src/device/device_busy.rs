@@ -11,6 +11,7 @@
 //! at a time, whatever `nr_requests` says.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -140,12 +141,14 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
                 Action::set(name, "queue/max_sectors_kb", smaller.0 >> 10),
             )
             .try_this(
-                "a larger queue, where the hypervisor supports it (QEMU): needs a restart of the machine",
-                "qemu-system-x86_64 ... -device virtio-blk-pci,drive=DRIVE,queue-size=1024,seg-max-adjust=on",
+                "a larger queue, where the hypervisor is QEMU with libvirt: <driver name='qemu' queue_size='1024'/> of the disk; needs a \
+                 restart of the machine",
+                "virsh edit GUEST  # on its host",
             );
     }
+    let name = Hardware::pattern(name).map_or(String::new(), |name| format!("{name}|"));
     v.try_this(
         "see what the driver and the adapter report; other hosts at the same storage port share its queue",
-        Action::look(format!("dmesg | grep -iE '{name}|queue full|task set full|busy'")),
+        Action::look(format!("dmesg | grep -iE '{name}queue full|task set full|busy'")),
     )
 }

@@ -52,18 +52,7 @@ fn judge(case: &mut Case) -> Verdict {
             proof = proof.because(proof!("{lost} had been in {name} for {given_up} or more when its driver requeued them, of {all} requests: it did not answer in time, and the \
                  kernel aborted and sent them again", lost = Counted(lost, "command", "commands"), name, given_up = GIVEN_UP, all = Count(all)));
         }
-        verdict = Some(
-            proof
-                .try_this("see what the kernel and the device report", Action::look(reports(&name)))
-                .try_this(
-                    "copy its data while it can be read, then replace it, its cable or its path",
-                    Action::look(format!("ddrescue -d /dev/{name} IMAGE MAPFILE")),
-                )
-                .try_this(
-                    "SCSI: see how long a command may take before it is aborted (30 s by default); lower it only where another path takes over",
-                    Action::look(format!("cat /sys/block/{name}/device/timeout")),
-                ),
-        );
+        verdict = Some(remedies(proof, &name));
     }
     let Some(mut v) = verdict else {
         return Verdict::out_of_the_question(CAUSE.name, "no request failed, and none was aborted");
@@ -85,14 +74,38 @@ fn judge(case: &mut Case) -> Verdict {
     v.unless("the same requests without an error on another device")
 }
 
+/// What to look at, and how to save the data, by what kind of device it is.
+fn remedies(v: Verdict, name: &str) -> Verdict {
+    let replace = match Hardware::of(name) {
+        Hardware::Scsi => "replace it, its cable or its path",
+        Hardware::Nvme | Hardware::Card => "replace it",
+        _ => "replace what it lies on",
+    };
+    let v = v.try_this("see what the kernel and the device report", Action::look(reports(name))).try_this(
+        format!("copy its data while it can be read, then {replace}"),
+        Action::look(format!("ddrescue -d /dev/{name} IMAGE MAPFILE")),
+    );
+    // How long others may take is no setting of theirs, or nobody sets it.
+    if Hardware::of(name) != Hardware::Scsi {
+        return v;
+    }
+    v.try_this(
+        "see how long a command may take before it is aborted (30 s by default); lower it only where another path takes over",
+        Action::look(format!("cat /sys/block/{name}/device/timeout")),
+    )
+}
+
 /// What tells of a device's errors.
 fn reports(name: &str) -> String {
     let (_, own) = Hardware::check(name);
+    let kernel = match Hardware::pattern(name) {
+        Some(name) => format!("dmesg | grep -i {name}"),
+        None => "dmesg | grep -iE 'error|timeout|reset|abort'".into(),
+    };
     match Hardware::of(name) {
-        Hardware::Drive => {
-            format!("dmesg | grep -i {name}; smartctl -a /dev/{name}; smartctl -l error /dev/{name}")
-        }
-        _ => format!("dmesg | grep -i {name}; {}", own.command()),
+        Hardware::Scsi => format!("{kernel}; smartctl -a /dev/{name}; smartctl -l error /dev/{name}"),
+        Hardware::Nvme => format!("{kernel}; nvme smart-log /dev/{name}; nvme error-log /dev/{name}"),
+        _ => format!("{kernel}; {}", own.command()),
     }
 }
 

@@ -10,19 +10,19 @@ use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::device::device_busy;
 use crate::device::healthy::{expected, rotational};
 use crate::growth::Growth;
+use crate::limit;
+use crate::measure::{self, Load};
 use crate::proof::{proof, Proof};
-use crate::remedy::{Action, Acts};
 use crate::scheduler::{scheduler_idling, scheduler_starvation, scheduler_throttle};
 use crate::slow::Slow;
 use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
 use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent};
+use crate::words::count;
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
-use life::Class;
 use stats::{Group, TailRow};
-use trace::{works_for_others, Nanos};
+use trace::Nanos;
 use waits::{CulpritKind, Phase, Selection};
 
 /// The cause.
@@ -362,39 +362,31 @@ fn prove(
     remedies(v, case, slow, rate)
 }
 
-/// Whom to limit, and how to learn what the device can do alone, with requests as large; `rate`: what it completes a second.
+/// Whom to limit, and how to learn what the device can do alone; `rate`: what it completes a second.
 fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
-    let (name, done) = (case.name(slow.on.id), completed(slow));
-    let sender = case.main_task(slow.on, &Class::ALL).filter(|_| !slow.is_below());
-    let who = sender.map_or(String::new(), |(task, share)| {
-        format!(" ({task} sent {} of the requests here)", percent(share))
-    });
-    let top = case.name(slow.group.dev);
-    let its = done as f64 * sender.map_or(1.0, |(_, share)| share);
-    let half = ((its / 2.0 / slow.on.depth.observed().seconds().max(f64::MIN_POSITIVE)) as u64).max(1);
-    let reads = &slow.on.requests[Class::Read.index()];
-    let kib = (slow.mean_size().0 / 1024).clamp(4, 1024).next_power_of_two();
-    let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
-    // Who waits for nobody but itself gains nothing by being limited; the kernel's threads are in no unit.
-    let alone = |task: &str, share: f64| task == &*slow.group.task && share >= ALONE;
-    let v = match sender.is_some_and(|(task, share)| works_for_others(task) || alone(task, share)) {
-        true => v,
-        false => v.try_on(
-        Acts::Culprit(sender.map_or("SERVICE", |(task, _)| task).into()),
-        format!(
-            "limit those that can wait{who}: the unit SERVICE gets half of what it did here; it becomes slower, the others faster"
+    let name = case.name(slow.on.id);
+    let load = Load::of(case, slow);
+    let here = match load.part_of(completed(slow)) {
+        Some(such) if such < ALONE => format!(
+            "here it did {} such a second{}; if that is no more than both, only",
+            count((rate * such) as u64),
+            measure::beside((rate * (1.0 - such)) as u64)
         ),
-        format!("systemctl set-property --runtime SERVICE {property}=\"/dev/{top} {half}\""),
-    )};
-    v.try_this(
-        format!(
-            "measure what {name} can do alone (reads only, 10 s at full load); if that is no more than the {} \
-                 a second of this recording, only a faster device or a higher volume limit helps",
+        Some(_) => {
+            format!("if that is no more than the {} a second of this recording, only", count(rate as u64))
+        }
+        None => format!(
+            "if it is as slow as with the {} operations a second of this recording,",
             count(rate as u64)
         ),
-        Action::look(format!(
-            "fio --name=limit --filename=/dev/{name} --readonly --rw=randread --bs={kib}k --direct=1 --ioengine=libaio \
-             --iodepth=32 --runtime=10 --time_based"
-        )),
+    };
+    limit::half(v, case, slow).try_this(
+        format!(
+            "measure what {name} can do alone ({}, 10 s at full load{}); {here} a faster device or a higher volume limit \
+             helps",
+            load.words(),
+            load.remark()
+        ),
+        load.look("limit"),
     )
 }

@@ -8,12 +8,14 @@
 //! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and the device was idle otherwise.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::device::healthy::rotational;
 use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
+use crate::words::shell;
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Request;
@@ -95,7 +97,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             name
         ));
     }
-    Said::Found(remedies(v, &name, slow.on.id))
+    Said::Found(remedies(v, case, slow, &name))
 }
 
 /// What half of such requests take in the device, or where they are few half of all.
@@ -155,17 +157,34 @@ fn queue_or_not(slow: &Slow, device: Nanos, name: &str) -> Proof {
     }
 }
 
-fn remedies(v: Verdict, name: &str, dev: DevId) -> Verdict {
+fn remedies(v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     let (shows, look) = Hardware::check(name);
-    v.try_this(shows, look)
-        .try_this(
+    let v = v.try_this(shows, look);
+    let dev = slow.on.id;
+    let v = match may_trim(case, dev, name) {
+        true => v.try_this(
             "tell flash which blocks are free: its garbage collection then has more room (not under load)",
-            "fstrim -av",
-        )
-        .try_this(
-            "what the device did at that second",
-            Action::look(format!("iowhy events CAPTURE | grep -w {dev}")),
-        )
+            format!(
+                "fstrim -v {}",
+                case.mount_of(slow.group).map_or("/MOUNTPOINT".into(), |m| shell(&m.target))
+            ),
+        ),
+        false => v,
+    };
+    v.try_this(
+        "what the device did at that second",
+        Action::look(format!("iowhy events CAPTURE | grep -w {dev}")),
+    )
+}
+
+/// Whether it can be flash that is told of free blocks: a file would only get holes, memory has nothing to clean up, and a disk that turns
+/// takes no discards.
+fn may_trim(case: &Case, dev: DevId, name: &str) -> bool {
+    let settings = case.settings(dev);
+    let takes_none =
+        settings.and_then(|s| s.number("queue/discard_max_bytes")).is_some_and(|most| most.value == 0);
+    let turns = rotational(case, dev).is_some_and(|turns| turns.value);
+    !takes_none && !turns && !matches!(Hardware::of(name), Hardware::File | Hardware::Memory)
 }
 
 /// The requests that the kept operations of the group waited for in the device.

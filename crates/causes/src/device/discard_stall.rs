@@ -123,5 +123,8 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
             Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
         );
     }
-    v.try_this("see when trims run; choose an hour of low load", Action::look("systemctl edit fstrim.timer"))
+    v.try_this(
+        "see when trims run; choose an hour of low load (systemctl edit fstrim.timer)",
+        Action::look("systemctl list-timers fstrim.timer"),
+    )
 }

@@ -8,14 +8,15 @@
 //! Example: a read that takes 0.2 ms alone is issued while postgres' flush of 6 ms is in the device: 5.8 ms are the flush's.
 
 use crate::case::{is_named, Case, Claimable, MIN_SHARE};
+use crate::journal::again::Again;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::slow::Slow;
-use crate::target::strace;
+use crate::target::{strace, syncs};
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{percent, shell};
+use crate::words::percent;
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::WriteCache;
 use ledger::Reason;
@@ -27,9 +28,6 @@ use waits::{ChainId, CulpritId, CulpritKind, Link, Phase};
 
 /// What passes while the device flushes, or until it begins.
 pub(crate) const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
-
-/// Calls that may flush.
-const SYNCS: &str = "fsync,fdatasync,msync";
 
 const NO_FLUSH: &str = "no slow operation waited for a flush or behind one";
 
@@ -120,7 +118,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
     v = v.try_on(
         Acts::Victim,
         format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
-        strace("-fc", SYNCS, task.as_deref()),
+        strace(case, "-fc", syncs(slow.group), task.as_deref()),
     );
     match &cache {
         Some(c) if c.value == WriteCache::Back => {
@@ -147,20 +145,24 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
             ))
         }
     }
-    match case.mount(slow.on.id).map(|m| (m.fstype.as_str(), m.source.as_str())) {
-        Some(("xfs", _)) => v.try_this(
+    let mount = case.mount_of(slow.group);
+    match mount.map(|m| m.fstype.as_str()) {
+        Some("xfs") => v.try_this(
             "make a new file system with its log on a device with power-loss protection (FAST): commits wait \
                  only for that device",
             Risk::Data("/dev/NEW and /dev/FAST").of("mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW"),
         ),
-        Some(("ext4", source)) => v.try_this(
-            "move the journal to a device with power-loss protection (FAST); unmounted, after mke2fs -O \
-                 journal_dev /dev/FAST",
-            Risk::Downtime.of(format!(
-                "tune2fs -O ^has_journal {0} && tune2fs -J device=/dev/FAST {0}",
-                shell(source)
-            )),
-        ),
+        Some("ext4") => {
+            let again = Again::of(mount, &name);
+            let moved = again.after(&format!(
+                "mke2fs -O journal_dev /dev/FAST && tune2fs -O ^has_journal {0} && tune2fs -J device=/dev/FAST {0}",
+                again.source
+            ));
+            v.try_this(
+                "move the journal to a device with power-loss protection (FAST); the file system is unmounted meanwhile (downtime)",
+                Risk::Data("/dev/FAST").of(moved),
+            )
+        }
         _ => v,
     }
 }

@@ -7,17 +7,20 @@
 //!
 //! Example: parts of blocks took 9 ms on average, whole ones 1 ms: 8 of 9 parts of the time of those that were slow.
 
-use crate::case::{Case, MIN_SHARE};
+use crate::case::{is_named, Case, Claimable, MIN_SHARE};
 use crate::proof::{proof, Proof};
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::slow::Slow;
+use crate::target::strace;
+use crate::thresholds::alone::MOSTLY;
 use crate::thresholds::misaligned::{HABIT, LONGER};
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
 use life::Class;
+use operation::Wait;
 use stats::BLOCK;
 use trace::{Bytes, Nanos};
 
@@ -93,7 +96,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         what = slow.words(),
         claimed
     ));
-    Said::Found(remedies(physical_block(v, says, &name), case, slow.on, &name))
+    Said::Found(remedies(physical_block(v, says, &name), case, slow, &name))
 }
 
 fn told(parts: u64, all: u64, name: &str) -> Proof {
@@ -118,31 +121,71 @@ fn physical_block(v: Verdict, says: Option<Fact<Bytes>>, name: &str) -> Verdict 
     v
 }
 
-fn remedies(mut v: Verdict, case: &Case, device: &stats::Device, name: &str) -> Verdict {
-    if let Some((task, part)) = case.main_task(device, &[Class::SyncWrite, Class::Background]) {
+/// What mends it, by what is misaligned: all writes, and only by their place; the log of XFS; or what a program writes.
+fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
+    let writer = case.main_task(slow.on, &[Class::SyncWrite, Class::Background]);
+    if let Some((task, part)) = writer {
         v = v.because(proof!("{task} sent {part} of the writes", task, part = Share(part)));
     }
-    // Programs' own records on a device without a file system, or on another one, are not XFS's log.
-    let v = match case.mount(device.id).is_none_or(|m| m.fstype == "xfs") {
-        true => v.try_this(
-            "XFS whose log has sectors of 512 bytes (xfs_info shows sectsz=512 at \"log\"): only a new file \
-                 system writes its log in whole blocks; copy the data there",
-            Risk::Data("/dev/NEW").of("mkfs.xfs -s size=4096 /dev/NEW"),
-        ),
-        false => v,
+    let compared = slow.on.alignment.compare();
+    if compared.misplaced as f64 >= MOSTLY * compared.count as f64 {
+        return partition(v, name);
+    }
+    let mount = case.mount_of(slow.group);
+    let waits_for_log = |row: &Claimable| row.waits.has(Wait::LogForce) || row.waits.has(Wait::LogPush);
+    let in_device = |row: &&Claimable| row.reason == Reason::Device;
+    let time = |pick: &dyn Fn(&Claimable) -> bool| -> u64 {
+        let rows = case.rows(slow.group_number).iter().filter(in_device);
+        rows.filter(|row| pick(row)).map(|row| row.time.0).sum()
     };
+    let (of_log, all) = (time(&waits_for_log), time(&|_| true));
+    if of_log as f64 >= MOSTLY * all as f64 && mount.is_none_or(|m| m.fstype == "xfs") {
+        return log_of_xfs(v);
+    }
+    let task = writer.map(|(task, _)| task).filter(|_| slow.is_below()).unwrap_or(&slow.group.task);
+    let v = whole_records(v, case, task);
+    // Of a recording without operations it is not known whose log it is.
+    match slow.group.op.is_none() && mount.is_some_and(|m| m.fstype == "xfs") {
+        true => log_of_xfs(v),
+        false => v,
+    }
+}
+
+/// All of them have whole blocks' length: something above the device begins within one.
+fn partition(v: Verdict, name: &str) -> Verdict {
     v.try_this(
-        "see whether a partition begins within a block (the numbers must be multiples of 8); if so, copy it \
-             to one that begins at a MiB",
+        "see what begins within a block, a partition or what lies on it (the numbers must be multiples of 8): copy it to one that \
+             begins at a MiB",
         Action::look(format!(
             "grep . /sys/block/{name}/*/start /sys/block/{name}/alignment_offset \
              /sys/block/{name}/queue/physical_block_size"
         )),
     )
-    .try_on(
+}
+
+fn log_of_xfs(v: Verdict) -> Verdict {
+    v.try_this(
+        "XFS whose log has sectors of 512 bytes (xfs_info shows sectsz=512 at \"log\"): only a new file \
+             system writes its log in whole blocks; copy the data there",
+        Risk::Data("/dev/NEW").of("mkfs.xfs -s size=4096 /dev/NEW"),
+    )
+}
+
+/// MySQL, and its thread that writes the log in records of 512 bytes ("innodb_log_write_ahead_size"). MariaDB's setting of that name can only
+/// be read.
+const MYSQL: [&str; 2] = ["mysqld", "ib_log_writer"];
+
+fn whole_records(v: Verdict, case: &Case, task: &str) -> Verdict {
+    if MYSQL.contains(&task) {
+        return v.try_on(
+            Acts::Victim,
+            "InnoDB's log in blocks of 4096 bytes; each record takes more room",
+            "mysql -e 'SET GLOBAL innodb_log_write_ahead_size=4096'",
+        );
+    }
+    v.try_on(
         Acts::Victim,
-        "set programs that write 512-byte records with direct I/O, such as InnoDB's log, to blocks of 4096; \
-             each record takes more room",
-        "mysql -e 'SET GLOBAL innodb_log_write_ahead_size=4096'",
+        format!("have {task} write whole blocks: 4 KiB at multiples of 4 KiB, each small record in one of its own; see what it writes now"),
+        strace(case, "-fy", "write,pwrite64,writev,pwritev2,io_submit", Some(task).filter(|task| is_named(task))),
     )
 }

@@ -5,6 +5,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::device::healthy::rotational;
+use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::shares::part_of_slow;
 use crate::slow::Slow;
@@ -89,7 +90,6 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         ));
     }
     let claimed = case.claim(slow, Reason::Device, wanted);
-    let sys = format!("/sys/block/{name}/device");
     let v = v
         .plus(claimed, Confidence::Medium)
         .because(proof!(
@@ -108,19 +108,52 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             of_slow = Share(of_slow),
             woken = Counted(step.woken.count(), "one", "requests")
         ));
-    Said::Found(v
-            .try_this(
-                "NVMe: no power-saving states that take long to leave; a boot parameter, since controllers accept the change only at setup. Costs power",
-                "nvme_core.default_ps_max_latency_us=0   (on the kernel's command line)",
+    Said::Found(remedies(v, &name, rotational(case, slow.on.id).is_some_and(|turns| !turns.value)))
+}
+
+/// Keeps it awake, by what kind of device it is; of what is no drive of this host what is below it sleeps.
+fn remedies(v: Verdict, name: &str, never_turns: bool) -> Verdict {
+    let runtime = |v: Verdict| {
+        v.try_this(
+            "turn runtime power management of the device off; costs power",
+            format!("echo on > /sys/block/{name}/device/power/control"),
+        )
+    };
+    match Hardware::of(name) {
+        Hardware::Nvme => {
+            let controller = controller(name);
+            v.try_this(
+                format!(
+                    "{controller}: no power-saving states (APST), until the next boot; nvme_core.default_ps_max_latency_us=0 among the \
+                     kernel's boot parameters does it for good. Costs power"
+                ),
+                format!("echo 0 > /sys/class/nvme/{controller}/power/pm_qos_latency_tolerance_us"),
             )
-            .try_this(
-                "SATA: keep the link awake",
-                "for p in /sys/class/scsi_host/host*/link_power_management_policy; do echo max_performance > \
-                     $p; done",
-            )
-            .try_this("SATA: never spin down", format!("hdparm -S 0 /dev/{name}"))
-            .try_this(
-                "turn runtime power management of the device off",
-                format!("echo on > {sys}/power/control"),
-            ))
+        }
+        Hardware::Scsi => {
+            let v = v.try_this(
+                "SATA: keep the link awake; costs power",
+                format!(
+                    "h=$(basename $(readlink /sys/block/{name}/device)); echo max_performance > \
+                     /sys/class/scsi_host/host${{h%%:*}}/link_power_management_policy"
+                ),
+            );
+            let spins = |v: Verdict| {
+                v.try_this("SATA: never spin down; costs power", format!("hdparm -S 0 /dev/{name}"))
+            };
+            runtime(if never_turns { v } else { spins(v) })
+        }
+        Hardware::Card => runtime(v),
+        _ => {
+            let (shows, look) = Hardware::check(name);
+            v.try_this(shows, look)
+        }
+    }
+}
+
+/// The controller of a namespace: `nvme0` of `nvme0n1`.
+fn controller(name: &str) -> &str {
+    let number = name.strip_prefix("nvme").unwrap_or_default();
+    let digits = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
+    &name[..name.len() - number.len() + digits]
 }

@@ -19,6 +19,7 @@ use crate::device::by_the_clock;
 use crate::device::even::{apart, clock, even, is_even, spread, within};
 use crate::device::healthy::rotational;
 use crate::hardware::Hardware;
+use crate::limit;
 use crate::proof::{proof, Proof};
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
@@ -323,24 +324,27 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
             )),
         ),
     };
+    let half = (rate / 2).max(1);
+    let halves = if slow.class == Class::Read { [half, 0] } else { [0, half] };
     v.try_on(
         Acts::Culprit("SERVICE".into()),
         format!(
             "limit those that can wait: {at_once:.0} requests waited at once; the unit SERVICE gets half of \
                  the limit"
         ),
-        format!(
-            "systemctl set-property --runtime SERVICE {}=\"/dev/{name} {}\"",
-            if slow.class == Class::Read { "IOReadIOPSMax" } else { "IOWriteIOPSMax" },
-            (rate / 2).max(1)
-        ),
+        limit::of_operations("SERVICE", name, halves),
     )
 }
 
 /// Where a limit of such a device is raised.
 fn raised(v: Verdict, name: &str, limit: &str) -> Verdict {
     match Hardware::of(name) {
-        Hardware::File | Hardware::Stacked | Hardware::Remote | Hardware::Memory | Hardware::Card => {
+        Hardware::File
+        | Hardware::Stacked
+        | Hardware::Remote
+        | Hardware::Memory
+        | Hardware::Card
+        | Hardware::Unknown => {
             let (_, look) = Hardware::check(name);
             v.try_this(format!("find what sets {limit}: it is below {name}"), look)
         }
@@ -348,8 +352,8 @@ fn raised(v: Verdict, name: &str, limit: &str) -> Verdict {
             format!("raise {limit}, with the volume's provider or on its host; costs money"),
             "virsh blkdeviotune GUEST DISK --total-iops-sec N",
         ),
-        Hardware::Drive => v.try_this(
-            format!("raise {limit}, with the volume's provider; costs money"),
+        Hardware::Scsi | Hardware::Nvme => v.try_this(
+            format!("raise {limit}, with the volume's provider (this is Amazon's command); costs money"),
             "aws ec2 modify-volume --volume-id VOLUME --iops N",
         ),
     }

@@ -53,7 +53,7 @@ fn judge(case: &mut Case) -> Verdict {
         };
     }
     for number in found {
-        let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
+        let Some(mount) = case.mount_of(&case.focus.groups[number]) else { continue };
         v = v.because(proof!(
             "{target} is mounted without noatime or relatime ({at})",
             target = mount.target,

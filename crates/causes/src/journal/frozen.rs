@@ -28,7 +28,7 @@ pub const CAUSE: Cause = Cause {
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     for &number in groups {
-        let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
+        let Some(mount) = case.mount_of(&case.focus.groups[number]) else { continue };
         v = v.because(proof!("{target} was frozen", target = mount.target));
     }
     if let Some((who, times)) = who(case, groups) {

@@ -9,6 +9,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::paths::{Paths, Waited};
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::risk::Risk;
 use crate::target::strace;
 use crate::verdict::Verdict;
 use crate::words::shell;
@@ -63,7 +64,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                     what = paths.group.words(),
                     inode = Text(kept.operation.inode.to_string())
                 ));
-                let at = case.mount(paths.group.dev).map(|m| (m.target.clone(), kept.operation.inode));
+                let at = case.mount_of(paths.group).map(|m| (m.target.clone(), kept.operation.inode));
                 mount = mount.or(at);
             }
             let mut holders = BTreeMap::<String, u32>::new();
@@ -86,13 +87,13 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     }
     v = v.try_this(
         "see who else reads and writes that file, and how",
-        strace("-fy", "read,write,pread64,pwrite64,fallocate,ftruncate", None),
+        strace(case, "-fy", "read,write,pread64,pwrite64,fallocate,ftruncate", None),
     );
     if !buffered {
         v = v.try_this(
-        "direct writes over existing data share the lock: write the whole file once beforehand (costs the \
+        "direct writes over existing data share the lock: write the whole file once, before anything is in it (costs the \
          time to write it, and its space)",
-        "fio --name=lay --filename=FILE --rw=write --bs=1M --size=SIZE --direct=1 --end_fsync=1",
+        Risk::Data("FILE").of("fio --name=lay --filename=FILE --rw=write --bs=1M --size=SIZE --direct=1 --end_fsync=1"),
         );
     }
     v.unless("operations just as slow on a file that nothing else uses")

@@ -4,6 +4,7 @@
 //! gets one, several times per commit.
 
 use crate::case::Case;
+use crate::hardware::Hardware;
 use crate::paths::Waited;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge, Nature};
@@ -35,14 +36,26 @@ fn in_journal(waits: Waits) -> bool {
 
 /// XFS and btrfs have no such thread: what seems to wait for one there is about another file system's.
 fn has_journal(case: &Case, group: &Group) -> bool {
-    !case.mount(group.dev).is_some_and(|m| OTHERS.contains(&m.fstype.as_str()))
+    !case.mount_of(group).is_some_and(|m| OTHERS.contains(&m.fstype.as_str()))
 }
 
 fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
-    let name = groups.first().map_or_else(String::new, |n| case.name(case.focus.groups[*n].dev));
+    // It is called after the device that is mounted, `jbd2/sda1-8`; where that is not known, after the disk or one of its partitions.
+    let thread = groups.first().map_or_else(String::new, |n| {
+        let group = &case.focus.groups[*n];
+        let mounted = case.mount_of(group).and_then(|m| m.source.strip_prefix("/dev/"));
+        let by_name = mounted.filter(|name| !name.contains('/')).map(|name| format!("{name}-"));
+        let disk = case.name(group.dev);
+        by_name.unwrap_or_else(|| {
+            Hardware::pattern(&disk).map_or(String::new(), |disk| format!("{disk}(p?[0-9]+)?-"))
+        })
+    });
     v.try_this(
-        "let the journal's thread run before others; chrt -o -p 0 undoes it",
-        format!("for p in $(pgrep '^jbd2/{name}'); do chrt -r -p 1 $p; done"),
+        match thread.is_empty() {
+            true => "let the journals' threads (which of them is not known) run before others; chrt -o -p 0 undoes it",
+            false => "let the journal's thread run before others; chrt -o -p 0 undoes it",
+        },
+        format!("for p in $(pgrep '^jbd2/{thread}'); do chrt -r -p 1 $p; done"),
     )
     .try_this(
         "leave a processor free: fewer busy tasks, or those in a cgroup with less weight",

@@ -4,6 +4,7 @@
 //! the commit waits for all of it (`jbd2_journal_finish_inode_data_buffers`, fs/jbd2/commit.c).
 
 use crate::case::Case;
+use crate::memory::dirty_limits::begins_after;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -12,6 +13,7 @@ use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge, Nature};
 use operation::{Wait, Waits};
+use trace::Bytes;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -30,7 +32,7 @@ pub const CAUSE: Cause = Cause {
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     for &number in groups {
-        let mount = case.mount(case.focus.groups[number].dev);
+        let mount = case.mount_of(&case.focus.groups[number]);
         let (target, source) = mount.map_or(("/MOUNTPOINT", "/dev/DEV"), |m| (&m.target, &m.source));
         if let Some(m) = mount {
             v = v.because(proof!(
@@ -60,7 +62,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             );
         }
         v = v
-            .try_this(
+            .when(
+                begins_after(case, Bytes(33_554_432)),
                 "less dirty data at a time, so that a commit finds little to write; applies to the whole host",
                 Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432), ("vm.dirty_bytes", 268_435_456)]),
             )
@@ -70,7 +73,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 Risk::Data("/dev/NEW").of("mkfs.ext4 /dev/NEW && mount /dev/NEW /NEW"),
             )
             .try_this(
-                "data=writeback: commits wait for no data. After a crash new files may hold old contents of \
+                "data=writeback, from the next mount on: commits wait for no data. After a crash new files may hold old contents of \
                      the disk",
                 format!("tune2fs -o journal_data_writeback {}", shell(source)),
             );

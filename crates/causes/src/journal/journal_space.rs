@@ -6,13 +6,13 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::device::flush_cost::FLUSHING;
+use crate::journal::again::Again;
 use crate::paths::{self, Paths};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::risk::Risk;
 use crate::thresholds::journal_space::LARGER;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::shell;
 use crate::{Cause, Judge, Nature};
 use operation::{Wait, Waits};
 use stats::{Group, TailRow};
@@ -84,22 +84,26 @@ fn judge(case: &mut Case) -> Verdict {
         v.minor = best == 0.0;
         return v;
     };
-    let dev = case.focus.groups.first().map(|g| g.dev).unwrap_or_default();
-    let name = case.name(dev);
-    let target = case.mount(dev).map_or("/MOUNTPOINT".into(), |m| shell(&m.target));
+    let first = case.focus.groups.first();
+    let dev = first.map(|g| g.dev).unwrap_or_default();
+    let again = Again::of(first.and_then(|g| case.mount_of(g)), &case.name(dev));
     let eighth = case
         .settings(dev)
         .and_then(|s| s.number("size"))
         .map_or(LARGER, |sectors| Bytes(sectors.value.saturating_mul(512) / 8));
     let mib = eighth.min(LARGER).0 >> 20;
-    v.try_this("see how large the journal is", Action::look(format!("dumpe2fs -h /dev/{name} | grep -i journal")))
-        .try_this(
-            format!("make the journal {mib} MiB: costs its space, and \
-                 a little more time to recover after a crash"),
-            Risk::Downtime.of(format!(
-                "umount {target} && tune2fs -O ^has_journal /dev/{name} && tune2fs -J size={mib} /dev/{name} && mount /dev/{name} \
-                 {target}"
-            )),
-        )
-        .unless("operations just as slow with a larger journal")
+    v.try_this(
+        "see how large the journal is",
+        Action::look(format!("dumpe2fs -h {} | grep -i journal", again.source)),
+    )
+    .try_this(
+        format!(
+            "make the journal {mib} MiB: costs its space, and \
+                 a little more time to recover after a crash"
+        ),
+        Risk::Downtime
+            .of(again
+                .after(&format!("tune2fs -O ^has_journal {0} && tune2fs -J size={mib} {0}", again.source))),
+    )
+    .unless("operations just as slow with a larger journal")
 }

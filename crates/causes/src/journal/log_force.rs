@@ -4,11 +4,12 @@
 //! and others' forces that go first: there is one log, and its buffers are written in order.
 
 use crate::case::Case;
+use crate::journal::again::Again;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
-use crate::target::strace;
+use crate::target::{strace, syncs};
 use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge, Nature};
@@ -35,9 +36,9 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
-    let whose = groups.first().map(|number| &*case.focus.groups[*number].task);
+    let first = groups.first().map(|number| &case.focus.groups[*number]);
     let mounts: Vec<&Mount> =
-        groups.iter().filter_map(|number| case.mount(case.focus.groups[*number].dev)).collect();
+        groups.iter().filter_map(|number| case.mount_of(&case.focus.groups[*number])).collect();
     for mount in &mounts {
         v = v.because(proof!(
             "{target} is mounted with {options}",
@@ -48,7 +49,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     let v = v.try_on(
         Acts::Victim,
         "fsync less often: one for several changes forces the log once (group commit)",
-        strace("-fc", "fsync,fdatasync", whose),
+        strace(case, "-fc", first.map_or("fsync,fdatasync", syncs), first.map(|group| &*group.task)),
     );
     let v = match mounts.last() {
         Some(mount) if mount.fstype == "btrfs" => of_btrfs(v, mount),
@@ -66,15 +67,12 @@ fn of_btrfs(v: Verdict, mount: &Mount) -> Verdict {
 }
 
 fn of_xfs(v: Verdict, mount: Option<&Mount>) -> Verdict {
-    let (source, target) = mount.map_or(("/dev/DEV".into(), "/MOUNTPOINT".into()), |mount| {
-        (shell(&mount.source), shell(&mount.target))
-    });
     let v = match mount.is_some_and(|mount| mount.options.iter().any(|option| option == "logbsize=256k")) {
         true => v,
         false => v.try_this(
             "larger log buffers, from the next mount on: fewer writes per force where many changes come together, \
                  no gain where each force has few",
-            Risk::Downtime.of(format!("umount {target} && mount -o logbsize=256k {source} {target}")),
+            Risk::Downtime.of(Again::of(mount, "DEV").with("logbsize=256k")),
         ),
     };
     v.try_this(

@@ -32,7 +32,7 @@ pub const CAUSE: Cause = Cause {
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     for &number in groups {
-        let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
+        let Some(mount) = case.mount_of(&case.focus.groups[number]) else { continue };
         v = v
             .because(proof!(
                 "{target} is mounted with {options}",

@@ -5,12 +5,14 @@
 //! are small.
 
 use crate::case::Case;
+use crate::memory::dirty_limits::{begins_after, has_room_for};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge, Nature};
 use ledger::Reason;
+use trace::Bytes;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -60,12 +62,14 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             )
             .unless("writers just as slow without the device's own limit");
     }
-    v.try_this(
+    v.when(
+        begins_after(case, Bytes(67_108_864)),
         "start writeback earlier: throttling begins half way between this and dirty_bytes; costs only the \
              merging of rewritten pages",
         Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
     )
-    .try_this(
+    .when(
+        has_room_for(case, Bytes(4_294_967_296)),
         "allow larger bursts, if they fit into memory; a crash loses more, a sync takes longer",
         Action::Sysctl(&[("vm.dirty_bytes", 4_294_967_296)]),
     )

@@ -87,7 +87,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         Acts::Victim,
         "have the program declare random access: posix_fadvise(POSIX_FADV_RANDOM) turns read-ahead off for \
              the file",
-        strace("-fy", "pread64,read,lseek,fadvise64", Some(&slow.group.task)),
+        strace(case, "-fy", "pread64,read,lseek,fadvise64", Some(&slow.group.task)),
     ))
 }
 

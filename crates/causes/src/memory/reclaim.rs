@@ -5,6 +5,7 @@
 //! to wait there until dirty pages are written.
 
 use crate::case::Case;
+use crate::memory::dirty_limits::begins_after;
 use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
 use crate::verdict::Verdict;
@@ -12,6 +13,7 @@ use crate::words::shell;
 use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Wait, Waits};
+use trace::Bytes;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -37,25 +39,38 @@ fn found(case: &Case, v: Verdict, _: &[usize]) -> Verdict {
     .try_on(
         Acts::Victim,
         "more memory for its cgroup, if that is the reason (for a service also: systemctl set-property SERVICE \
-             MemoryMax=2G)",
+             MemoryMax=MORE); MORE: than it has",
         memory_limit(case),
     )
-    .try_this(
+    .when(
+        begins_after(case, Bytes(67_108_864)),
         "start writeback earlier, so that there are clean pages to reclaim: writers are throttled sooner",
         Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
     )
-    .try_this(
+    .when(
+        may_keep_free(case),
         "wake kswapd earlier: this much stays free (in KiB) and is lost to caches",
         Action::Sysctl(&[("vm.min_free_kbytes", 262_144)]),
     )
     .unless("operations just as slow with memory to spare")
 }
 
+/// What kswapd is asked to keep free, and of how much memory at least: more is taken for lack of memory ("Setting this too high will OOM
+/// your machine instantly", Documentation/admin-guide/sysctl/vm.rst).
+const KEPT_FREE: [Bytes; 2] = [Bytes(262_144 << 10), Bytes(8 << 30)];
+
+/// Whether so much is more than is kept free now, and little of all; or it is not known.
+fn may_keep_free(case: &Case) -> bool {
+    let [free, least] = KEPT_FREE;
+    let is_more = case.system.vm_number("min_free_kbytes").is_none_or(|now| now.value < free.0 >> 10);
+    is_more && case.system.memory_bytes().is_none_or(|memory| memory.value >= least)
+}
+
 /// Raises the limit of a cgroup that the user knows.
 pub(crate) fn memory_limit(case: &Case) -> String {
     let v1 = case.system.mounts.iter().find(|m| m.fstype == "cgroup" && m.option("memory").is_some());
     match v1 {
-        Some(m) => format!("echo 2G > {}/GROUP/memory.limit_in_bytes", shell(&m.target)),
-        None => "echo 2G > /sys/fs/cgroup/GROUP/memory.max".into(),
+        Some(m) => format!("echo MORE > {}/GROUP/memory.limit_in_bytes", shell(&m.target)),
+        None => "echo MORE > /sys/fs/cgroup/GROUP/memory.max".into(),
     }
 }

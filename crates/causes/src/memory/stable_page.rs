@@ -4,6 +4,7 @@
 //! stay as it is until it is written: the kernel makes the next writer of the page wait for the whole write.
 
 use crate::case::Case;
+use crate::memory::dirty_limits::begins_after;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
@@ -11,6 +12,7 @@ use crate::risk::Risk;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge, Nature};
 use operation::{Wait, Waits};
+use trace::Bytes;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -67,7 +69,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 Action::look("grep . /sys/block/*/queue/stable_writes"),
             )
             .try_this(turn_off.0, turn_off.1)
-            .try_this(
+            .when(
+                begins_after(case, Bytes(16_777_216)),
                 "make each writeback short: start it earlier, so that fewer pages are under writeback at a \
                      time",
                 Action::Sysctl(&[("vm.dirty_background_bytes", 16_777_216)]),

@@ -33,7 +33,7 @@ fn found(case: &Case, v: Verdict, _: &[usize]) -> Verdict {
     .try_on(
         Acts::Victim,
         "more memory for the task's cgroup, if its limit causes the swapping (for a service also: systemctl set-property \
-         SERVICE MemoryHigh=2G MemoryMax=2G)",
+         SERVICE MemoryHigh=MORE MemoryMax=MORE); MORE: than it has",
         crate::memory::reclaim::memory_limit(case),
     )
     .try_this(

@@ -4,6 +4,7 @@
 //! same requests were fast when no writeback was in flight. Refuted if they were as slow then.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::memory::dirty_limits::begins_after;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -222,7 +223,7 @@ fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
 }
 
 /// From so many dirty bytes on writeback should begin: some hundred large requests.
-const EARLY: Bytes = Bytes(32 << 20);
+pub(crate) const EARLY: Bytes = Bytes(32 << 20);
 
 fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
     let name = case.name(dev);
@@ -290,7 +291,8 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
         }
         _ => "32 MiB".into(),
     };
-    v.try_this(
+    v.when(
+        begins_after(case, EARLY),
         format!("{now}: smaller, earlier floods; applies to the whole host"),
         Action::Sysctl(&[("vm.dirty_background_bytes", EARLY.0)]),
     )

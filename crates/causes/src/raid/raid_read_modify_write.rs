@@ -5,13 +5,14 @@
 //! Refuted if there are no such reads.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::journal::again::Again;
 use crate::proof::proof;
 use crate::raid::{self, Array, Judged, Question};
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::thresholds::raid_read_modify_write::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{percent, shell, size};
+use crate::words::{percent, size};
 use crate::{Cause, Judge, Nature};
 use evidence::{Fact, Md};
 use ledger::Reason;
@@ -175,25 +176,22 @@ fn more_threads(v: Verdict, case: &Case, array: &Array, name: &str, md: Option<&
 fn whole_stripes(v: Verdict, case: &Case, array: &Array, name: &str, stripe: Option<&Stripe>) -> Verdict {
     let Some(s) = stripe else { return v };
     let (whole, chunk) = (size(s.size()), s.chunk.value.0);
-    match case.mount(array.device.id).map(|m| (m.fstype.as_str(), &m.target)) {
+    let mount = case.mount(array.device.id);
+    let again = Again::of(mount, name);
+    match mount.map(|m| (m.fstype.as_str(), &m.target)) {
         Some(("ext4", target)) => v.try_this(
             format!(
                 "tells ext4 on {target} that a stripe is {whole} wide, from the next mount on: it places and sizes large writes \
                  to fit; small scattered writes stay small (numbers for blocks of 4 KiB)"
             ),
-            format!("tune2fs -E stride={},stripe_width={} /dev/{name}", chunk / BLOCK, s.size().0 / BLOCK),
+            format!("tune2fs -E stride={},stripe_width={} {}", chunk / BLOCK, s.size().0 / BLOCK, again.source),
         ),
         Some(("xfs", target)) => v.try_this(
             format!(
                 "tells XFS that a stripe is {whole} wide, if it does not know (xfs_info {target}): it places and sizes large \
                  writes to fit; small scattered writes stay small"
             ),
-            Risk::Downtime.of(format!(
-                "umount {0} && mount -o sunit={1},swidth={2} /dev/{name} {0}",
-                shell(target),
-                chunk / 512,
-                s.size().0 / 512
-            )),
+            Risk::Downtime.of(again.with(&format!("sunit={},swidth={}", chunk / 512, s.size().0 / 512))),
         ),
         _ => v.try_on(
             Acts::Victim,

@@ -5,7 +5,8 @@
 //! between an operation's insert and its issue are counted. Refuted if the wait is short, or none overtook.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::memory::writeback_flood::wbt_target;
+use crate::memory::dirty_limits::begins_after;
+use crate::memory::writeback_flood::{wbt_target, EARLY};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -93,9 +94,10 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let Some(settings) = case.settings(dev) else {
         return v
             .without(proof!("which scheduler {name} has: {queue}/scheduler was not recorded", name, queue))
-            .try_this(
+            .when(
+                begins_after(case, EARLY),
                 "smaller, earlier writeback; applies to the whole host",
-                Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
+                Action::Sysctl(&[("vm.dirty_background_bytes", EARLY.0)]),
             );
     };
     let scheduler = settings.scheduler();
@@ -118,9 +120,10 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
             Action::set(&name, "queue/wbt_lat_usec", target),
         );
     }
-    v = v.try_this(
+    v = v.when(
+        begins_after(case, EARLY),
         "smaller, earlier writeback: reads and fdatasync wait for less; applies to the whole host",
-        Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
+        Action::Sysctl(&[("vm.dirty_background_bytes", EARLY.0)]),
     );
     if scheduler.is_some_and(|s| s.value == "mq-deadline") {
         let writes = &slow.on.requests[Class::SyncWrite.index()];

@@ -200,3 +200,18 @@ fn only_what_stalled_is_asked_whether_it_was_passed_over() {
     let v = told.verdict("device-stall");
     assert!(is_found(&v) && says(&v, "they were overtaken"), "{v:?}");
 }
+
+/// Free blocks matter to flash: a file gets holes, a disk that turns takes no discards, and no other file system is concerned.
+#[test]
+fn only_what_may_be_flash_is_told_which_blocks_are_free() {
+    let of = |name: &'static str, settings: &str| {
+        let mut story = stalls(80 * MS, false);
+        story.on(name).settings(settings);
+        let all = commands(&story.verdict("device-stall"));
+        all.into_iter().find(|command| command.starts_with("fstrim"))
+    };
+    assert_eq!(of("nvme0n1", ""), Some("fstrim -v /MOUNTPOINT".into()));
+    assert_eq!(of("loop0", ""), None);
+    assert_eq!(of("sda", "sda/queue/rotational: 1\n"), None);
+    assert_eq!(of("sda", "sda/queue/rotational: 0\nsda/queue/discard_max_bytes: 0\n"), None);
+}

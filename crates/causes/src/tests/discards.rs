@@ -119,7 +119,7 @@ fn a_discard_is_made_smaller_or_left_to_the_weekly_trim() {
             commands(&v).iter().map(|c| c.replace(" > /sys/block/sda/queue/discard_max_bytes", "")).collect();
         all
     };
-    let weekly = "systemctl edit fstrim.timer";
+    let weekly = "systemctl list-timers fstrim.timer";
     for (max, less) in
         [("4194304", "echo 1048576"), ("134217728", "echo 16777216"), ("2147483648", "echo 67108864")]
     {

@@ -98,7 +98,9 @@ fn the_log_of_a_file_system_is_put_elsewhere() {
         commands(&flushes(80, "", &format!("/dev/sda /mnt {fs} rw 0 0\n"))).last().map(|c| c.to_string())
     };
     assert_eq!(last("xfs").as_deref(), Some("mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW"));
-    let ext4 = "tune2fs -O ^has_journal /dev/sda && tune2fs -J device=/dev/FAST /dev/sda";
+    let ext4 =
+        "umount /mnt && mke2fs -O journal_dev /dev/FAST && tune2fs -O ^has_journal /dev/sda && tune2fs -J \
+                device=/dev/FAST /dev/sda && mount /dev/sda /mnt";
     assert_eq!(last("ext4").as_deref(), Some(ext4));
     assert!(last("vfat").is_some_and(|c| c.starts_with("strace")));
 }

@@ -2,6 +2,7 @@
 
 use super::paths::told;
 use super::*;
+use crate::journal::again::Again;
 use crate::told::Told;
 use device::{Behind, Split};
 use ledger::Reason;
@@ -102,7 +103,13 @@ fn only_jbd2_has_a_thread_that_commits() {
     }
     rejected(&told(FSYNC, Wait::LogForce, Reason::OnCpu, 80).verdict("journal-cpu"));
     let v = mounted(FSYNC, Wait::JournalCommit, Reason::WaitCpu, "ext4", "rw").verdict("journal-cpu");
-    assert_eq!(v.remedies[0].command(), "for p in $(pgrep '^jbd2/sda'); do chrt -r -p 1 $p; done");
+    assert_eq!(v.remedies[0].command(), "for p in $(pgrep '^jbd2/sda-'); do chrt -r -p 1 $p; done");
+    // One of its partitions, and not sdaa's.
+    let v = mounted(FSYNC, Wait::JournalCommit, Reason::WaitCpu, "", "").verdict("journal-cpu");
+    assert_eq!(
+        v.remedies[0].command(),
+        "for p in $(pgrep '^jbd2/sda(p?[0-9]+)?-'); do chrt -r -p 1 $p; done"
+    );
 }
 
 #[test]
@@ -237,4 +244,21 @@ fn a_larger_journal_is_an_eighth_of_the_device_and_256_mib_at_most() {
     assert_eq!(of("2147483648"), "tune2fs -J size=256 /dev/sda");
     let v = handles(MAKING_ROOM[0], Wait::JournalHandle, 90, "");
     assert!(commands(&v)[1].starts_with("umount /mnt && tune2fs -O ^has_journal /dev/sda"), "{v:?}");
+}
+
+/// What is mounted again is so as it was: its partition, its options.
+#[test]
+fn a_file_system_is_mounted_again_as_it_was() {
+    let of = |mounts: &str| {
+        let mut story = Story::default();
+        story.settings("sda/size: 100000000\nsda1/size: 50000000\n").document("mounts.txt", mounts);
+        let (_, system) = story.parts();
+        Again::of(system.mounts.first(), "sda").with("logbsize=256k")
+    };
+    let options = "rw,noatime,nodev,relatime,attr2,inode64,logbsize=32k,noquota";
+    let again = of(&format!("/dev/sda1 /mnt/a\\040b xfs {options} 0 0\n"));
+    assert_eq!(again, "umount '/mnt/a b' && mount -o noatime,nodev,logbsize=256k /dev/sda1 '/mnt/a b'");
+    assert_eq!(Again::of(None, "sda").with("x=1"), "umount /MOUNTPOINT && mount -o x=1 /dev/sda /MOUNTPOINT");
+    let plain = Again::of(None, "sda").after("true");
+    assert_eq!(plain, "umount /MOUNTPOINT && true && mount /dev/sda /MOUNTPOINT");
 }

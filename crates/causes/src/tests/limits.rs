@@ -137,10 +137,10 @@ fn freeing_memory_is_a_sleep_or_told_by_the_kernel() {
 #[test]
 fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
     for (mounts, limit) in [
-        ("/dev/sda / ext4 rw 0 0\n", "echo 2G > /sys/fs/cgroup/GROUP/memory.max"),
-        ("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n", "echo 2G > /sys/fs/cgroup/GROUP/memory.max"),
-        ("cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n", "echo 2G > /sys/fs/cgroup/GROUP/memory.max"),
-        ("cgroup /my/mem cgroup rw,memory 0 0\n", "echo 2G > /my/mem/GROUP/memory.limit_in_bytes"),
+        ("/dev/sda / ext4 rw 0 0\n", "echo MORE > /sys/fs/cgroup/GROUP/memory.max"),
+        ("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n", "echo MORE > /sys/fs/cgroup/GROUP/memory.max"),
+        ("cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n", "echo MORE > /sys/fs/cgroup/GROUP/memory.max"),
+        ("cgroup /my/mem cgroup rw,memory 0 0\n", "echo MORE > /my/mem/GROUP/memory.limit_in_bytes"),
     ] {
         for (cause, kind, wait) in [("reclaim", WRITE, Wait::Reclaim), ("swap", Kind::PageFault, Wait::Swap)]
         {
@@ -231,4 +231,18 @@ fn what_holds_all_is_found_though_the_slowest_waited_for_something_else() {
     assert!(says(&v, "all reads (300) spent 53 % of their 3.36 s throttled"), "{v:?}");
     assert_eq!((v.claims.len(), v.throughout.len(), v.of_all.len()), (0, 1, 1));
     assert_eq!(of(5).verdict, Answer::Rejected, "not most of their time");
+}
+
+/// A proposal to begin earlier does not begin later, nor does one to allow more allow less.
+#[test]
+fn limits_of_dirty_pages_are_only_moved_the_way_that_is_said() {
+    let of = |text: &str| {
+        let v = beside("dirty-throttling", WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, "vm.txt", text);
+        let all = commands(&v);
+        let has = |setting: &str| all.iter().any(|command| command.contains(setting));
+        (has("vm.dirty_background_bytes="), has("vm.dirty_bytes="))
+    };
+    assert_eq!(of("vm.swappiness = 60\n"), (true, true), "nothing is known");
+    assert_eq!(of("vm.dirty_background_bytes = 67108865\nvm.dirty_bytes = 4294967295\n"), (true, true));
+    assert_eq!(of("vm.dirty_background_bytes = 67108864\nvm.dirty_bytes = 4294967296\n"), (false, false));
 }

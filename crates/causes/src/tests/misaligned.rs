@@ -81,17 +81,37 @@ fn a_tenth_of_the_time_is_the_threshold() {
         .contains("they took 8 ms (mean D2C), whole blocks of about their size 4 ms: that is 8.3 %"));
 }
 
+/// What mends it is told, and nothing else: a place is wrong for all of them, a length is what somebody writes.
 #[test]
-fn the_log_of_xfs_is_only_where_xfs_may_be() {
-    let of = |mounts: &str| {
-        let mut story = writes(200, 50, 10 * MS);
+fn a_place_is_the_partitions_and_a_length_the_programs() {
+    let misplaced = commands(&writes(200, 50, 10 * MS).verdict("misaligned"));
+    assert!(
+        misplaced.len() == 1 && misplaced[0].starts_with("grep . /sys/block/sda/*/start"),
+        "{misplaced:?}"
+    );
+    let short = |whole: u64, name: &str, mounts: &str| {
+        let mut story = Story::default();
+        story.called(name, "flusher");
+        for i in 0..200 {
+            story.write_at(2 * i * MS, (2 * i + 1) * MS, 0, 4096);
+        }
+        for i in 0..50 {
+            let at = (2000 + i * 11) * MS;
+            let bytes = if i < whole { 4096 } else { 3584 };
+            story.write_at(at, at + 10 * MS, 512, bytes);
+        }
         story.settings("sda/queue/rotational: 0\n").document("mounts.txt", mounts);
         let v = story.verdict("misaligned");
         found(&v);
-        (v.remedies.len(), commands(&v).contains(&"mkfs.xfs -s size=4096 /dev/NEW".to_string()))
+        commands(&v)
     };
-    assert_eq!((of(""), of("/dev/sda /mnt xfs rw 0 0\n")), ((3, true), (3, true)));
-    assert_eq!(of("/dev/sda /mnt ext4 rw 0 0\n"), (2, false));
+    assert_eq!(short(25, "db", "")[0][..4], *"grep", "half of them are only misplaced");
+    let (of_program, xfs) = (short(24, "db", ""), "/dev/sda /mnt xfs rw 0 0\n");
+    assert!(of_program.len() == 1 && of_program[0].starts_with("strace"), "{of_program:?}");
+    assert_eq!(short(0, "db", "/dev/sda /mnt ext4 rw 0 0\n"), of_program);
+    assert_eq!(short(0, "mysqld", "")[0], "mysql -e 'SET GLOBAL innodb_log_write_ahead_size=4096'");
+    // Requests alone do not tell whose the log is.
+    assert_eq!(short(0, "db", xfs)[1], "mkfs.xfs -s size=4096 /dev/NEW");
 }
 
 #[test]

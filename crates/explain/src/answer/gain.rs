@@ -1,15 +1,15 @@
 //! What a remedy would gain: the latencies of a victim without its cause, and what came of the same command where it was tried.
 
 use super::claims::Claims;
-use super::precedence::gone_without;
+use super::precedence::{changes_the_work, compares, gone_without, makes_rarer};
 use super::victim::{Sufferer, TOLD};
-use super::without::{Latencies, Predicted};
+use super::without::{Latencies, Predicted, UNCLEAR, UNLIKE};
 use crate::explanation::Explanation;
 use causes::{tested, Acts, Answer, Remedy, Tested};
 use stats::Group;
 use std::collections::BTreeMap;
 use trace::Nanos;
-use waits::Absent;
+use waits::{Absent, Bucket};
 
 /// A remedy, and what there is to gain.
 #[derive(Clone, Debug)]
@@ -60,8 +60,13 @@ pub(super) fn of_each(
     };
     let sums = table.of(*victim).1;
     let now = Nanos(sums.ns / sums.ops.max(1));
+    // Where the median is among the slowest, what was claimed of these is of the usual ones, too.
+    let (usual, slowest) = (Bucket::of(sums.quantile(0.5)), Bucket::of(group.tail.threshold));
     let without = |cause: &str| {
-        let part = |chain, who| {
+        let part = |bucket, chain, who| {
+            if !has_any(cause, bucket, usual, slowest) {
+                return 0.0;
+            }
             let parts = claims.of(table, number, group.dev, (chain, who)).iter();
             let part: f64 = parts.filter(|(of, _)| *of == cause).map(|(_, part)| part).sum();
             part * gone_without(cause, table.culprit_of(who).kind)
@@ -72,13 +77,49 @@ pub(super) fn of_each(
     for cause in found.map(|v| v.cause) {
         let (mean, at) = without(cause);
         if mean < now {
-            let of = |part: usize| {
-                Predicted::relieved(at[part], sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]))
+            // Where the work itself is less without it, its own time is no bound, nor what others wait for.
+            let bounded = |p: Predicted| if changes_the_work(cause) { p.at_most_this() } else { p };
+            let of = |part: usize, unlike: f64| {
+                let (now, alone) = (sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
+                bounded(Predicted::relieved(at[part], now, alone, unlike))
             };
             let alone = Nanos(sums.ns.saturating_sub(sums.lost) / sums.ops.max(1));
-            let p99 = (sums.ops >= 100).then(|| of(1));
-            all.insert(cause, Latencies { mean: Predicted::relieved(mean, now, alone), p50: of(0), p99 });
+            let p99 = (sums.ops >= 100 && !makes_rarer(cause)).then(|| of(1, UNCLEAR));
+            let mean = bounded(Predicted::relieved(mean, now, alone, UNLIKE));
+            all.insert(cause, Latencies { mean, p50: of(0, UNLIKE), p99 });
         }
     }
     all
+}
+
+/// Whether operations of a bucket have anything of what a cause claimed of the slowest.
+fn has_any(cause: &str, bucket: Bucket, usual: Bucket, slowest: Bucket) -> bool {
+    !compares(cause) || bucket > usual || bucket >= slowest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_usual_has_nothing_of_what_the_slowest_are_compared_for() {
+        let bucket = |ms: u64| Bucket::of(Nanos(ms * 1_000_000));
+        let of = |cause, ms| has_any(cause, bucket(ms), bucket(10), bucket(100));
+        assert_eq!([5, 10, 20, 200].map(|ms| of("device-stall", ms)), [false, false, true, true]);
+        assert_eq!([5, 10, 20, 200].map(|ms| of("flush-cost", ms)), [true; 4], "a flush is a flush");
+        assert!(
+            has_any("device-stall", bucket(10), bucket(10), bucket(8)),
+            "the median is among the slowest"
+        );
+    }
+
+    /// Of 10 ms that are 4 without a cause and 3 by themselves.
+    #[test]
+    fn how_much_less_its_own_time_may_be() {
+        let [now, then, alone] = [10, 4, 3].map(|ms| Nanos(ms * 1_000_000));
+        let (p50, p99) =
+            (Predicted::relieved(then, now, alone, UNLIKE), Predicted::relieved(then, now, alone, UNCLEAR));
+        assert_eq!((p50.low, p99.low), (Nanos(2_550_000), Nanos(2_100_000)));
+        assert_eq!(p50.at_most_this(), Predicted { low: Nanos(0), ..p50 });
+    }
 }

@@ -48,6 +48,37 @@ pub(super) fn gone_without(cause: &str, kind: CulpritKind) -> f64 {
     }
 }
 
+/// Causes that are found by comparing the slowest with what is usual: the faster half has nothing of them, whatever else it shares with
+/// the slowest (a device that is slower than alone, parts of its service).
+const COMPARED: [&str; 4] = ["device-errors", "device-stall", "misaligned", "power-state"];
+
+/// Whether only operations slower than the median have anything of a cause.
+pub(super) fn compares(cause: &str) -> bool {
+    COMPARED.contains(&cause)
+}
+
+/// Causes without which the same operations are less work, or the device has less idle time between requests: the time that they take by
+/// themselves is not what remains, and all that waits behind it goes on sooner. How much is gained so is not known.
+const LESS_WORK: [&str; 7] = [
+    "lost-merging",
+    "misaligned",
+    "read-ahead-short",
+    "read-ahead-waste",
+    "reclaim",
+    "request-size",
+    "scheduler-idling",
+];
+
+/// Whether operations are less work without a cause.
+pub(super) fn changes_the_work(cause: &str) -> bool {
+    LESS_WORK.contains(&cause)
+}
+
+/// Whether without a cause waits become rarer and longer, each for more at a time: how long the longest are then is not known.
+pub(super) fn makes_rarer(cause: &str) -> bool {
+    cause == "read-ahead-short"
+}
+
 /// Whether a cause is one that every busy machine has a little of.
 pub(crate) fn is_everyday(cause: &str) -> bool {
     matches!(nature(cause), Nature::Everyday | Nature::General | Nature::Crowd)
@@ -197,4 +228,14 @@ mod tests {
         // A limit sets the pace of all, and is told itself.
         assert_eq!(beside("rate-limit"), None);
     }
+}
+
+#[cfg(test)]
+#[test]
+fn causes_that_are_told_apart_are_known() {
+    let known: Vec<&str> = causes::pages().map(|(name, ..)| name).collect();
+    for cause in COMPARED.iter().chain(&LESS_WORK) {
+        assert!(known.contains(cause), "{cause}");
+    }
+    assert!(LESS_WORK.iter().any(|cause| makes_rarer(cause)), "whose waits are larger");
 }

@@ -91,9 +91,14 @@ impl Predicted {
         Predicted { value, low, high: value + part(TOO_LOW) }
     }
 
-    /// Of a latency without a cause: the operations' own time, too, may be a little less.
-    pub(super) fn relieved(value: Nanos, now: Nanos, alone: Nanos) -> Predicted {
-        Predicted::of(value, now, Nanos((alone.min(value).0 as f64 * (1.0 - UNLIKE)) as u64))
+    /// Of a latency without a cause: the operations' own time, too, may be less by so much.
+    pub(super) fn relieved(value: Nanos, now: Nanos, alone: Nanos, unlike: f64) -> Predicted {
+        Predicted::of(value, now, Nanos((alone.min(value).0 as f64 * (1.0 - unlike)) as u64))
+    }
+
+    /// The same, of which only the upper bound is known: it may be anything below.
+    pub(super) fn at_most_this(self) -> Predicted {
+        Predicted { low: Nanos(0), ..self }
     }
 
     /// Of operations like those that did not meet somebody: these lie within so much, and so far off were they.
@@ -120,11 +125,11 @@ const TOO_LOW: f64 = 0.35;
 
 /// Nine of ten medians of operations that did not meet somebody were off by at most so much (docs/what-if.md, "Pairs of victim and
 /// culprit").
-const UNLIKE: f64 = 0.15;
+pub(super) const UNLIKE: f64 = 0.15;
 
 /// Of the slowest only a bound is predicted where so much of their time would be nobody's: a p99 may be off by twice as much as a median
 /// (docs/what-if.md).
-const UNCLEAR: f64 = 2.0 * UNLIKE;
+pub(super) const UNCLEAR: f64 = 2.0 * UNLIKE;
 
 /// Nine of ten values lie within so many standard deviations of the middle (normal distribution).
 const NINE_IN_TEN: f64 = 1.645;

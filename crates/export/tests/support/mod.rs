@@ -38,7 +38,6 @@ impl All {
     pub fn of(path: &Path) -> All {
         let (mut follow, mut all) = (Follow::default(), All::default());
         read(path, |batch| follow.feed(batch, &mut all));
-        follow.finish();
         all
     }
 }

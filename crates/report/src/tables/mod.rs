@@ -113,6 +113,14 @@ impl View<'_> {
         !self.e.subject.scope.as_ref().is_some_and(|scope| chosen(scope.asking()))
     }
 
+    /// Whether nothing else is chosen: no tasks, no kinds of operations.
+    fn has_all_tasks(&self) -> bool {
+        let others = |by: &By| !matches!(by, By::Device | By::Mount);
+        let chosen =
+            |asking: &Asking| By::ALL.iter().filter(|by| others(by)).any(|by| !asking.of(*by).is_empty());
+        self.tasks.is_empty() && !self.e.subject.scope.as_ref().is_some_and(|scope| chosen(scope.asking()))
+    }
+
     fn shows(&self, dev: DevId) -> bool {
         self.e.asks_about(dev)
     }

@@ -6,9 +6,10 @@
 
 use super::table::{columns, Column, Table, Value};
 use super::{spread, View, SPREAD};
-use life::Class;
+use life::{Class, Unfinished};
 use stats::{Device, DeviceDetails, Distribution, Phases, TaskDetails};
 use std::collections::BTreeMap;
+use units::words::{counted, size};
 
 /// Phases in plain words.
 fn phase(name: &str) -> Value {
@@ -105,7 +106,9 @@ pub(super) fn by_device(v: &View) -> Table {
     let mut t = Table::new("device", "time by phase", &phase_columns(("device", "device")));
     let mut all = Sum::default();
     let mut shown = 0;
+    let mut open = Unfinished::default();
     for device in v.devices() {
+        device.unfinished.iter().for_each(|one| open.add(*one));
         let more = v.details.device(device.id);
         let mut sum = Sum { q2q: device.traffic.q2q.clone(), ..Sum::default() };
         sum.add(device, more, true);
@@ -120,6 +123,18 @@ pub(super) fn by_device(v: &View) -> Table {
         all.show(&mut t, &Value::Text("all".into()));
         t.notes.push(
             "all: Q2Q, D2C and Q2C of bios are those of devices not below another recorded one.".into(),
+        );
+    }
+    // Their requests wait since the bio was queued, and may have waited longer than any bio that is over.
+    if open.bios > 0 && v.has_all_tasks() {
+        t.notes.push(format!(
+            "requests are also those of {} of {} not over at the end, from when it was queued on:",
+            counted(open.bios, "bio", "bios"),
+            size(open.bytes)
+        ));
+        t.notes.push(
+            "such a bio is in no row of bios, and Q2C of its requests may be longer than that of any other."
+                .into(),
         );
     }
     t

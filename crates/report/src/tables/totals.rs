@@ -2,9 +2,10 @@
 
 use super::table::{columns, Table, Value};
 use super::View;
-use life::{Class, Op};
+use life::{Class, Op, Unfinished};
 use stats::{class_op, Device, Phases};
-use trace::Action;
+use trace::{Action, Bytes};
+use units::words::{counted, size};
 
 /// Table `totals`.
 pub(super) fn totals(v: &View) -> Table {
@@ -17,6 +18,10 @@ pub(super) fn totals(v: &View) -> Table {
         ("bios_split", "split"),
         ("requests", "requests"),
         ("requests_bytes", "served"),
+        ("unfinished_bios", ""),
+        ("unfinished_bytes", ""),
+        ("unfinished_served_bytes", ""),
+        ("requests_without_bio", ""),
         ("requeues", "requeues"),
         ("errors", "errors"),
         ("per_s", "requests/s"),
@@ -27,6 +32,7 @@ pub(super) fn totals(v: &View) -> Table {
         "bios (what was asked for) and requests (what the device did), completed",
         &cols,
     );
+    let mut apart = vec![];
     for device in v.devices() {
         let time = device.duration().seconds();
         for op in Op::ALL {
@@ -39,6 +45,13 @@ pub(super) fn totals(v: &View) -> Table {
             let main = if requests.count > 0 { &requests } else { &bios };
             let rate = |n: f64| if time > 0.0 { n / time } else { 0.0 };
             let unless_zero = |n: u64| if n == 0 { Value::None } else { Value::Count(n) };
+            let open = unfinished(v, device, op);
+            let of_open = |bytes: Bytes| if open.bios == 0 { Value::None } else { Value::Size(bytes.0) };
+            // The kernel's own flushes have no bio, and passthrough is no bio's.
+            let has_bios = !matches!(op, Op::Flush | Op::Passthrough);
+            let without = if has_bios { requests.count.saturating_sub(requests.q2c.count()) } else { 0 };
+            apart.extend(counted_apart(&format!("{} {}", v.e.name(device.id), op.name()), open, without));
+            let of_requests = |value: Value| if device.has_requests() { value } else { Value::None };
             t.row(vec![
                 v.name(device.id),
                 Value::Text(op.name().into()),
@@ -46,8 +59,12 @@ pub(super) fn totals(v: &View) -> Table {
                 Value::Size(bios.bytes.0),
                 unless_zero(merged),
                 unless_zero(split),
-                Value::Count(requests.count),
-                Value::Size(requests.bytes.0),
+                of_requests(Value::Count(requests.count)),
+                of_requests(Value::Size(requests.bytes.0)),
+                unless_zero(open.bios),
+                of_open(open.bytes),
+                of_open(open.served),
+                unless_zero(without),
                 unless_zero(requests.requeues),
                 unless_zero(requests.errors),
                 Value::Number(rate(main.count as f64)),
@@ -55,7 +72,41 @@ pub(super) fn totals(v: &View) -> Table {
             ]);
         }
     }
+    t.notes.extend(apart);
+    if v.devices().any(|d| d.has_io() && !d.has_requests()) {
+        t.notes.push(
+            "devices without requests (md, dm) pass bios on to those below: a second is told of their bios."
+                .into(),
+        );
+    }
     t
+}
+
+/// Why requests are more than bios asked for: some bios are not counted, and what was done for them is.
+fn counted_apart(what: &str, open: Unfinished, without: u64) -> Vec<String> {
+    let mut notes = vec![];
+    if open.bios > 0 {
+        let bios = counted(open.bios, "bio", "bios");
+        let (size, served) = (size(open.bytes), size(open.served));
+        notes.push(format!("{what}: also {bios} of {size} not over at the end; {served} of that are served, as requests above."));
+    }
+    if without > 0 {
+        let requests = counted(without, "request", "requests");
+        notes.push(format!(
+            "{what}: {requests} of bios that are not seen to begin: before the recording, or lost."
+        ));
+    }
+    notes
+}
+
+/// The bios of an operation that were in flight at the end and of which requests had completed parts, where all are asked about.
+fn unfinished(v: &View, device: &Device, op: Op) -> Unfinished {
+    let mut sum = Unfinished::default();
+    if v.has_all_tasks() && op != Op::Passthrough {
+        let classes = Class::ALL.into_iter().filter(|class| class_op(*class) == op);
+        classes.for_each(|class| sum.add(device.unfinished[class.index()]));
+    }
+    sum
 }
 
 /// The bios of an operation, how many of them were merged and how many split. Passthrough requests have no bios;

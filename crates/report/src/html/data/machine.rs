@@ -1,9 +1,11 @@
 //! The machine and the recording: settings, what the kernel counted, what was lost, how far the numbers are good.
 
 use super::Data;
+use life::Unfinished;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos};
+use units::words::size;
 
 /// Settings of a device, or of what is beside them.
 #[derive(Serialize)]
@@ -100,6 +102,14 @@ impl Data<'_> {
             ("damaged", q.damaged_bytes, "bytes of the recording that could not be read"),
         ];
         let counts = counts.into_iter().map(|(what, n, means)| (what, Some(n), means.to_string()));
+        let mut open = Unfinished::default();
+        e.facts.devices.iter().flat_map(|d| d.unfinished).for_each(|one| open.add(one));
+        let parts = format!(
+            "bios of {} not over at the end, of which {} were served: their requests are drawn, they are not",
+            size(open.bytes),
+            size(open.served)
+        );
+        let counts = counts.chain((open.bios > 0).then_some(("served in part", Some(open.bios), parts)));
         let notes = e.notes().into_iter().take(self.detail.rows).map(|note| ("remark", None, note));
         counts.chain(notes).collect()
     }

@@ -1,0 +1,25 @@
+//! When the kernel begins to write dirty pages back, and when it makes writers wait for that, as the host is set
+//! (Documentation/admin-guide/sysctl/vm.rst): a proposal to begin earlier must not begin later, nor one to allow more allow less.
+
+use crate::case::Case;
+use trace::Bytes;
+
+/// Whether writeback begins later than at so many bytes, or it is not known when.
+pub(crate) fn begins_after(case: &Case, bytes: Bytes) -> bool {
+    limit(case, ["dirty_background_bytes", "dirty_background_ratio"]).is_none_or(|now| now > bytes)
+}
+
+/// Whether so many dirty bytes are more than are allowed now, and leave most of the memory to others; or it is not known.
+pub(crate) fn has_room_for(case: &Case, bytes: Bytes) -> bool {
+    let is_more = limit(case, ["dirty_bytes", "dirty_ratio"]).is_none_or(|now| now < bytes);
+    is_more && case.system.memory_bytes().is_none_or(|memory| bytes.0 <= memory.value.0 / 2)
+}
+
+/// A limit in bytes, or where that is 0 as a part of memory, in per cent.
+fn limit(case: &Case, [bytes, ratio]: [&str; 2]) -> Option<Bytes> {
+    if let Some(bytes) = case.system.vm_number(bytes).filter(|bytes| bytes.value > 0) {
+        return Some(Bytes(bytes.value));
+    }
+    let (ratio, memory) = (case.system.vm_number(ratio)?, case.system.memory_bytes()?);
+    Some(Bytes(memory.value.0 / 100 * ratio.value))
+}

@@ -1,0 +1,104 @@
+//! Loads that measure a device: they do what waited, where that does no harm.
+
+use super::*;
+use crate::told::Told;
+use device::Split;
+use operation::{Kind, Wait};
+use trace::Call;
+
+/// Eight at a time, so large each, one far from the other or one behind the other: the device takes a millisecond for each.
+fn eight_at_once(write: bool, bytes: u64, in_order: bool) -> Story {
+    let mut story = Story::default();
+    for i in 0..800 {
+        let (batch, k) = (i / 8, i % 8);
+        let (queued, done) = (8 * batch * MS, (8 * batch + k + 1) * MS);
+        match (write, in_order) {
+            (true, false) => story.write_at(queued, done, 0, bytes),
+            (true, true) => story.write_behind(queued, done, bytes),
+            (false, _) => story.large_read(queued, done, bytes >> 10),
+        };
+    }
+    story
+}
+
+fn measured(story: &mut Story, mounts: &str) -> (String, String) {
+    story.settings("sda/queue/rotational: 0\n").document("mounts.txt", mounts);
+    let v = story.verdict("device-saturated");
+    found(&v);
+    let fio = v.remedies.iter().find(|r| r.command().starts_with("fio")).expect("a measurement");
+    commands(&v);
+    (fio.command(), fio.what.clone())
+}
+
+#[test]
+fn what_reads_is_measured_by_reads_of_the_same_size() {
+    for (kib, bs) in [(16, "16k"), (256, "256k")] {
+        let (command, what) = measured(&mut eight_at_once(false, kib << 10, false), "");
+        let expected = format!(
+            "fio --name=limit --filename=/dev/sda --readonly --rw=randread --bs={bs} --direct=1 --ioengine=libaio \
+             --iodepth=5 --runtime=10 --time_based"
+        );
+        assert_eq!(command, expected, "all eight are there at first, and one at last");
+        assert!(what.contains(&format!("random reads of {kib} KiB, 5 at a time")), "{what}");
+        assert!(what.contains("no more than the 1,000 a second"), "{what}");
+    }
+}
+
+#[test]
+fn what_writes_is_measured_by_writes_to_a_file_there() {
+    let mounts = "/dev/sda /mnt/a\\040b ext4 rw 0 0\n/dev/sda /bound ext4 rw 0 0\n";
+    let (command, what) = measured(&mut eight_at_once(true, 8192, false), mounts);
+    assert!(
+        command.contains("--directory='/mnt/a b' --size=1024M --unlink=1 --rw=randwrite --bs=8k"),
+        "{command}"
+    );
+    assert!(what.contains("takes 1 GiB meanwhile"), "{what}");
+    let (command, what) = measured(&mut eight_at_once(true, 8192, true), "");
+    assert!(command.contains("--directory=DIR") && command.contains("--rw=write --bs=8k"), "{command}");
+    assert!(what.contains("DIR, a directory on it"), "{what}");
+}
+
+/// Where mounts are known and none is of this device, it is used without a file system.
+#[test]
+fn what_writes_to_a_raw_device_is_measured_by_reads() {
+    let (command, what) = measured(&mut eight_at_once(true, 4096, false), "/dev/sdb / ext4 rw 0 0\n");
+    assert!(command.contains("--filename=/dev/sda --readonly --rw=randread --bs=4k"), "{command}");
+    assert!(what.contains("writing to it would destroy what it holds"), "{what}");
+}
+
+/// Another partition's file system is not the one that waited.
+#[test]
+fn a_disk_of_two_file_systems_is_none_of_them() {
+    let mounts = "/dev/sda1 /boot ext4 rw 0 0\n/dev/sda2 /data ext4 rw 0 0\n";
+    let mut story = eight_at_once(true, 4096, false);
+    story.settings("sda1/size: 8\nsda2/size: 8\n");
+    let (command, _) = measured(&mut story, mounts);
+    assert!(!command.contains("/boot") && !command.contains("/data"), "{command}");
+}
+
+#[test]
+fn a_slow_device_is_measured_by_what_was_slow_on_it() {
+    let of = |kind: Kind| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        let mut at = 400 * MS;
+        for i in 0..50 {
+            let took = (15 + 7 * i % 11) * MS;
+            story.write_at(at, at + took, 0, 16 << 10);
+            at += took + 10;
+        }
+        story.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
+        let mut told = Told::default();
+        told.over(story).quick(kind, 297).waiting_for(Wait::DirectIo);
+        for _ in 0..3 {
+            told.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
+        }
+        let v = told.verdict("slow-device");
+        found(&v);
+        commands(&v)[0].clone()
+    };
+    let (sync, write) = (of(Kind::Call(Call::Fdatasync)), of(Kind::Call(Call::Write)));
+    assert!(sync.contains("--rw=randwrite --bs=16k --fdatasync=1 --runtime"), "{sync}");
+    assert!(of(Kind::Call(Call::Syncfs)).contains("--fsync=1"));
+    assert!(write.contains("--directory=/mnt") && write.contains("--bs=16k --direct=1"), "{write}");
+}

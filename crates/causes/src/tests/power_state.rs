@@ -1,0 +1,41 @@
+//! What is done about a device that sleeps is what such a device knows.
+
+use super::*;
+
+/// Reads of a millisecond, and after every pause of 50 ms one of 20 ms, on a device of this name.
+fn of(name: &'static str, settings: &str) -> Vec<String> {
+    let mut story = Story::default();
+    story.on(name).settings(settings);
+    let mut at = 0;
+    for _ in 0..30 {
+        for _ in 0..10 {
+            story.read(at, at, at + MS);
+            at += MS + 10;
+        }
+        at += 50 * MS;
+        story.read(at, at, at + 20 * MS);
+        at += 20 * MS + 10;
+    }
+    let v = story.verdict("power-state");
+    found(&v);
+    v.remedies.iter().for_each(|r| assert!(!r.command().contains("command line"), "{r:?}"));
+    commands(&v)
+}
+
+#[test]
+fn each_kind_of_device_is_kept_awake_in_its_own_way() {
+    let nvme = "echo 0 > /sys/class/nvme/nvme12/power/pm_qos_latency_tolerance_us";
+    assert_eq!(of("nvme12n1", ""), [nvme]);
+    let sata = of("sda", "");
+    assert!(
+        sata[0].contains("readlink /sys/block/sda/device") && sata[1] == "hdparm -S 0 /dev/sda",
+        "{sata:?}"
+    );
+    let flash = of("sda", "sda/queue/rotational: 0\n");
+    assert!(flash.len() == 2 && !flash[1].contains("hdparm"), "{flash:?}");
+    assert_eq!(of("mmcblk0", ""), ["echo on > /sys/block/mmcblk0/device/power/control"]);
+    for name in ["loop0", "dm-1", "md0", "vda", "zram0", "nbd1", "nullb0"] {
+        let looks = of(name, "");
+        assert!(looks.len() == 1 && !looks[0].contains("echo"), "{looks:?}");
+    }
+}
