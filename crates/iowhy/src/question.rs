@@ -31,7 +31,7 @@ pub struct Question {
     /// Only of processes in this control group or below it, by its path: /system.slice/db.service
     #[arg(long, value_name = "PATH")]
     pub cgroup: Vec<String>,
-    /// Only these operations: read, write, fsync, page-fault, journal-commit, writeback, ...; of requests: read, write,
+    /// Only these operations: read, write, fsync (through libaio and io_uring, too), page-fault, journal-commit, writeback, ...; of requests: read, write,
     /// flush, discard, passthrough
     #[arg(long, value_name = "OP", hide_possible_values = true, value_parser = PossibleValuesParser::new(operations()))]
     pub op: Vec<String>,

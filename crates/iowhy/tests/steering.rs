@@ -18,6 +18,10 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_slice(&out.stdout).expect("JSON")
 }
 
+fn screen(arguments: &[&str]) -> String {
+    String::from_utf8(iowhy(arguments).stdout).expect("text")
+}
+
 fn refused(arguments: &[&str]) -> String {
     let out = iowhy(arguments);
     assert!(!out.status.success(), "{arguments:?}");
@@ -86,6 +90,30 @@ fn counters_are_those_of_the_window() {
     };
     let (whole, part) = (counted(&[]), counted(&["--window", "1:1.5"]));
     assert!(0 < part && part <= 2 && part < whole, "{part} of {whole}");
+}
+
+/// Those who are shown to be slow by the screen's word are so when asked about, and counted as what they are.
+#[test]
+fn the_slowest_that_lost_much_each_are_explained() {
+    let heavy = "fixtures/fsync-heavy-j4";
+    let answer = json(&["explain", "--json", "--tail", heavy])["answer"].clone();
+    assert_eq!((&answer["kind"], &answer["cause"]), (&"cause".into(), &"flush-cost".into()), "{answer}");
+    let shown = screen(&["explain", "--tail", heavy]);
+    assert!(shown.contains("SLOWEST") && shown.contains(" of 3,006"), "{shown}");
+}
+
+/// Who lost more than the one told first is on the screen, in a row or by name.
+#[test]
+fn who_lost_more_and_has_less_to_gain_is_named() {
+    let starved = "fixtures/deadline-starved";
+    let victims = json(&["explain", "--json", starved])["victims"].clone();
+    let lost = |v: &Value| v["lost_ns"].as_u64().expect("a time");
+    let all = victims.as_array().expect("victims");
+    let most = all.iter().max_by_key(|v| lost(v)).expect("one");
+    assert!(lost(most) > lost(&all[0]), "the fixture has one");
+    let shown = screen(&["explain", starved]);
+    let task = most["task"].as_str().expect("a name");
+    assert!(shown.contains(&format!("of these {task} ")), "{shown}");
 }
 
 /// An operation that is out where a window ends is one of the slowest there, and not left out.

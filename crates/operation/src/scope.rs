@@ -14,7 +14,7 @@ use life::{Bio, BioNumber, ByClass, Names, Plug, Remapped, Request, Share, Sink}
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
-use trace::{Bytes, DevId, Nanos, Tid};
+use trace::{Bytes, Call, DevId, Nanos, Tid};
 
 /// What things of a recording are called: from what lies beside it.
 pub trait Called: Send {
@@ -150,7 +150,7 @@ impl Scope {
             }
         }
         let mut holds = state.is_on(&self.asking, &devices);
-        holds &= state.is(&self.asking, By::Op, || vec![called(o.kind)]);
+        holds &= state.is(&self.asking, By::Op, || names_of(o.kind));
         holds &= state.is_of_task(&self.asking, names.text(o.task), o.tid, o.process);
         if asked(By::File) {
             let path = state.called.file(o);
@@ -243,6 +243,17 @@ fn listed(by: By, seen: &BTreeSet<String>) -> String {
 /// What a kind of operation is called on the command line: `io_uring-read`.
 pub fn called(kind: Kind) -> String {
     kind.name().replace(' ', "-")
+}
+
+/// What selects it: its own name, and that of the same done by a call, whichever way it is handed over.
+fn names_of(kind: Kind) -> Vec<String> {
+    let by_call = match kind {
+        Kind::RingRead | Kind::AioRead => Some(Call::Read),
+        Kind::RingWrite | Kind::AioWrite => Some(Call::Write),
+        Kind::RingSync => Some(Call::Fsync),
+        _ => None,
+    };
+    by_call.map(Kind::Call).into_iter().chain([kind]).map(called).collect()
 }
 
 /// Passes to a listener what the filter selects.
@@ -357,6 +368,17 @@ mod tests {
         assert!(on(&scope(&[(By::Pid, "10"), (By::Cgroup, "/db.slice")]), 2));
         assert!(on(&scope(&[(By::Task, "fio"), (By::Task, "postgres")]), 2), "any of one kind");
         assert!(Scope::of(Asking::default(), Box::new(Names1)).is_none());
+    }
+
+    /// Reads are reads, whoever hands them over; a name of one kind selects that kind only.
+    #[test]
+    fn reads_through_a_ring_are_reads() {
+        let of = |kind| names_of(kind).join(" ");
+        assert_eq!(
+            (of(Kind::AioRead), of(Kind::RingSync)),
+            ("read libaio-read".into(), "fsync io_uring-fsync".into())
+        );
+        assert_eq!((of(Kind::Call(Call::Read)), of(Kind::RingOther)), ("read".into(), "io_uring".into()));
     }
 
     #[test]

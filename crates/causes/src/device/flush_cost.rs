@@ -59,6 +59,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     // Of a log force all of it is told together, where the slowest have little of it.
     let of_all = case.share_of_all(slow, |row| is_flush(row) && !row.waits.has(Wait::LogForce));
+    let of_each = case.share_of_all(slow, is_flush);
     let its: Vec<bool> = case.rows(slow.group_number).iter().map(|row| is_flush(row)).collect();
     if slow.share(flushing) < MIN_SHARE && of_all < NOT_ITS_OWN {
         return Said::Little(proof!(
@@ -70,7 +71,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let claimed = case.claim_numbered(slow.group_number, flushing, |number| its[number]);
     let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
     let v = v.plus(claimed, sure);
-    Said::Found(prove(v, case, slow, flushing))
+    Said::Found(prove(v, case, slow, [slow.share(flushing), of_each]))
 }
 
 /// Whether it is the victim itself.
@@ -88,12 +89,23 @@ fn flushes(case: &Case) -> Vec<CulpritId> {
     case.facts.waits.culprits().filter(|(_, c)| c.io == Some(Io::Flush)).map(|(id, _)| id).collect()
 }
 
-fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
-    v = v.because(proof!(
-        "the slowest {what} waited for flushes of the device's cache for {flushing} of their time",
-        what = slow.words(),
-        flushing = Share(slow.share(flushing))
-    ));
+/// `part`: of the time of the slowest that is due to flushes, and of the time of all.
+fn prove(mut v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
+    let (what, [of_slowest, of_all]) = (slow.words(), part);
+    // The answer tells of all what was lost; what made the slowest slow may be something else.
+    v = v.because(match of_all > of_slowest {
+        true => proof!(
+            "all {what} waited for flushes of the device's cache for {flushing} of their time, the slowest for {part} of theirs",
+            what,
+            flushing = Share(of_all),
+            part = Share(of_slowest)
+        ),
+        false => proof!(
+            "the slowest {what} waited for flushes of the device's cache for {flushing} of their time",
+            what,
+            flushing = Share(of_slowest)
+        ),
+    });
     let name = case.name(slow.on.id);
     let flushes = &slow.on.requests[Class::Flush.index()];
     let data = &slow.on.requests[Class::SyncWrite.index()];

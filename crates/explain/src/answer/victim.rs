@@ -35,6 +35,8 @@ pub struct Sufferer {
     pub in_devices: (u64, Nanos),
     /// What flash takes for one of them.
     pub(super) at_once: Nanos,
+    /// How many of them are asked about: all, or the slowest 1 %.
+    pub asked: u64,
     /// The time of those that are asked about: of all, or of the slowest 1 %.
     pub time: Nanos,
     /// What of that time was lost.
@@ -121,6 +123,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         count: group.operations,
         in_devices: group.in_devices(table),
         at_once: causes::flash_takes(sums.map_or(0, |s| s.bytes / s.ops.max(1))),
+        asked: of.time.operations,
         time: of.time.total,
         lost,
         noise: of.varied,

@@ -31,7 +31,7 @@ pub(crate) fn told(
     mean: Predicted,
     v: &Sufferer,
 ) -> (&'static str, Predicted, Nanos) {
-    let now = Nanos(v.time.0 / v.count.max(1));
+    let now = Nanos(v.time.0 / v.asked.max(1));
     match p99 {
         Some(p99) if falls(p99, v.latency[1]) || !falls(mean, now) => ("p99", p99, v.latency[1]),
         _ => ("the mean", mean, now),

@@ -310,6 +310,7 @@ fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Victim {
     let op_key = group.and_then(|g| g.op);
     let mount = group.and_then(|g| e.subject.system.mounts.iter().find(|m| m.dev == Some(g.dev)));
     let [p50, p99, max] = v.latency;
+    let of_all = group.map_or(v.time, |g| g.all.time.total);
     Victim {
         task: v.task.clone(),
         cgroup: v.cgroup.clone(),
@@ -323,7 +324,7 @@ fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Victim {
         lost_ns: v.lost,
         lost_is_upper_bound: v.is_bound,
         share: rounded(v.lost.0 as f64 / all.max(1) as f64),
-        latency_ns: VictimLatency { p50, p99, max, mean: v.time.0 / v.count.max(1) },
+        latency_ns: VictimLatency { p50, p99, max, mean: of_all.0 / v.count.max(1) },
         alone_ns: v.alone.map(|[p50, p99]| Alone { p50, p99 }),
         because: v.because.iter().map(|b| because(b, v.lost)).collect(),
         without: v.without.iter().map(without).collect(),

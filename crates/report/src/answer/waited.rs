@@ -4,7 +4,7 @@
 //! least important first, and in the end the culprits stand below their victim.
 
 use super::blocks::Blocks;
-use super::words::{culprit, is_place, operations};
+use super::words::{culprit, is_place, lost, operations};
 use crate::wrap::{columns_of, left, right, wrap};
 use explain::answer::{Answer, Because, Source, Sufferer};
 use explain::blame::Which;
@@ -30,6 +30,8 @@ const BELOW: usize = 2;
 const FIRST: (u8, u8) = (0, 2);
 pub(super) const OTHERS: (u8, u8) = (6, 9);
 const BYSTANDERS: u8 = 11;
+/// How much it matters who lost more than the first victim, and comes later for another reason.
+const LOST_MORE: u8 = 3;
 
 /// A row: a victim and its culprits, each with its share.
 struct Row {
@@ -50,31 +52,47 @@ pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize) {
     for (at, row) in rows.iter().enumerate() {
         let mut lines = layout.row(row).into_iter();
         let (victim, more) = if at == 0 { FIRST } else { OTHERS };
+        let victim = if lost_more(a, &a.victims[at]) { LOST_MORE } else { victim };
         page.lines(lines.next().unwrap_or_default(), victim);
         lines.for_each(|line| page.lines(line, more));
     }
     let others = a.bystanders + a.victims.len().saturating_sub(most);
     if others > 0 {
-        page.text(&others_in_words(a, most, others), "", "", BYSTANDERS);
+        let hidden = a.victims.get(most..).unwrap_or_default();
+        let rank = if hidden.iter().any(|v| lost_more(a, v)) { LOST_MORE } else { BYSTANDERS };
+        page.text(&others_in_words(e, a, most, others), "", "", rank);
     }
 }
 
-/// `3 others lost less`, after so many that are shown; not of those who lost more and come later for another reason.
-pub(crate) fn others_in_words(a: &Answer, shown: usize, others: usize) -> String {
+/// Whether a victim lost more than the one that is told first.
+fn lost_more(a: &Answer, v: &Sufferer) -> bool {
+    a.victims.first().is_some_and(|first| v.lost > first.lost)
+}
+
+/// `3 others lost less`, after so many that are shown; who lost more and comes later for another reason is named.
+pub(crate) fn others_in_words(e: &Explanation, a: &Answer, shown: usize, others: usize) -> String {
     let (told, hidden) = a.victims.split_at(shown.min(a.victims.len()));
     let least = told.iter().map(|v| v.lost).min().unwrap_or_default();
-    match hidden.iter().all(|v| v.lost <= least) {
-        true => format!("{} lost less", counted(others as u64, "other", "others")),
-        false => format!("{} with less to gain", counted(others as u64, "other", "others")),
+    let most = hidden.iter().max_by_key(|v| v.lost).filter(|v| v.lost > least);
+    match most {
+        None => format!("{} lost less", counted(others as u64, "other", "others")),
+        Some(v) => {
+            let all = counted(others as u64, "other", "others");
+            format!("{all} with less to gain, of these {} {} lost {}", v.task, operations(e, v), lost(v))
+        }
     }
 }
 
 fn row(e: &Explanation, a: &Answer, v: &Sufferer, most: usize) -> Row {
     let p99 = if v.count >= 100 { time(v.latency[1]) } else { "-".into() };
     let bound = if v.is_bound { "<=" } else { "" };
+    let ops = match v.asked < v.count {
+        true => format!("{} of {}", count(v.asked), count(v.count)),
+        false => count(v.count),
+    };
     let cells = [
         format!("{} {}", v.task, operations(e, v)),
-        count(v.count),
+        ops,
         time(v.latency[0]),
         p99,
         format!("{bound}{}", time(v.lost)),

@@ -53,7 +53,8 @@ fn victims(e: &Explanation, answer: &Answer) -> String {
     out += "</tbody></table>\n";
     let others = answer.bystanders + answer.victims.len().saturating_sub(VICTIMS);
     if others > 0 {
-        let _ = writeln!(out, "<p class=\"small\">{}</p>", others_in_words(answer, VICTIMS, others));
+        let words = escape(&others_in_words(e, answer, VICTIMS, others));
+        let _ = writeln!(out, "<p class=\"small\">{words}</p>");
     }
     out
 }
