@@ -257,8 +257,9 @@ impl<'a> Input<'a> {
         check(scope.as_ref())?;
         analysis.goes_on(quality.until);
         let facts = analysis.finish(flow);
-        if let Some((first, last)) = facts.flow.span.filter(|_| window.is_some()) {
-            samples.intervals.retain(|i| i.from <= last && first <= i.to);
+        if window.is_some() {
+            let span = facts.flow.span;
+            samples.intervals.retain(|i| span.is_some_and(|(first, last)| i.from <= last && first <= i.to));
         }
         let subject = Subject {
             scope,

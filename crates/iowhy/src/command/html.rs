@@ -1,5 +1,6 @@
 //! The page with the pictures: made for `report --html` and for `view`.
 
+use super::print_as_it_is;
 use crate::failure::Failure;
 use crate::question::Question;
 use explain::Explanation;
@@ -8,10 +9,13 @@ use stats::Pictures;
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Makes the page and writes it to a file.
+/// Makes the page and writes it to a file, or to standard output if that is `-`.
 pub fn write(captures: &[&OsStr], question: &Question, file: &Path) -> Result<(), Failure> {
     Failure::unless_it_has_a_folder(file)?;
     let page = page(captures, question)?;
+    if file == Path::new("-") {
+        return print_as_it_is(&page);
+    }
     std::fs::write(file, page).map_err(Failure::write(&file.display().to_string()))
 }
 
