@@ -106,6 +106,9 @@ impl Hardware {
 /// Folders of devices by name, and where the same are by number (udev; Linux, Documentation/ABI/testing/sysfs-dev).
 const BY_NUMBER: [(&str, &str); 2] = [("/dev/", "/dev/block/"), ("/sys/block/", "/sys/dev/block/")];
 
+/// The option of fio that names a device.
+const OF_FIO: &str = "--filename=";
+
 /// A command with paths that exist: a device whose name is not known is called by its numbers, `254,0`, as traces have it, and has paths by
 /// these.
 pub(crate) fn with_paths(command: &str) -> String {
@@ -116,7 +119,9 @@ pub(crate) fn with_paths(command: &str) -> String {
         out += before;
         match numbers(after) {
             Some((major, minor, left)) => {
-                out += &format!("{by_number}{major}:{minor}");
+                // fio takes a colon for the end of a name (HOWTO, filename), and the shell a backslash for itself.
+                let colon = if out.ends_with(OF_FIO) { "\\\\:" } else { ":" };
+                out += &format!("{by_number}{major}{colon}{minor}");
                 rest = left;
             }
             None => {
@@ -175,7 +180,7 @@ mod tests {
             ("echo 1 > /sys/block/254,0/queue/x", "echo 1 > /sys/dev/block/254:0/queue/x"),
             (
                 "a --filename=/dev/7,1 && b \"/dev/7,1 5\"",
-                "a --filename=/dev/block/7:1 && b \"/dev/block/7:1 5\"",
+                "a --filename=/dev/block/7\\\\:1 && b \"/dev/block/7:1 5\"",
             ),
             ("cat /dev/sda /sys/block/sda/dev 7,1", "cat /dev/sda /sys/block/sda/dev 7,1"),
             ("x > /dev/null; grep . /dev/7, /dev/,1 /dev/", "x > /dev/null; grep . /dev/7, /dev/,1 /dev/"),

@@ -10,11 +10,13 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::measure::{MOST_AT_ONCE, SEQUENTIAL};
 use crate::words::{counted, shell, size};
+
 use life::Class;
 use operation::Kind;
 use stats::{Phases, SizeClass};
 use std::collections::BTreeMap;
 use trace::{Bytes, Call};
+use units::words::count;
 
 /// A load like that which waited.
 pub(crate) struct Load {
@@ -32,8 +34,40 @@ pub(crate) struct Load {
 enum Does {
     Reads,
     Writes,
-    /// Writes, and after each the call of this option.
-    Synced(&'static str),
+    /// Writes, and after some of them a sync.
+    Synced(Syncs),
+}
+
+/// How it syncs.
+#[derive(Clone, Copy, PartialEq)]
+struct Syncs {
+    /// The option of fio.
+    call: &'static str,
+    /// Writes for each.
+    every: u64,
+    /// Syncs that are waited for at once; unknown of requests alone.
+    at_once: Option<u64>,
+    /// Whether what is written has its place already, as a database's pages have: then the journal has nothing to commit.
+    in_place: bool,
+}
+
+impl Syncs {
+    fn of(case: &Case, slow: &Slow, call: &'static str, writes: u64) -> Syncs {
+        let unknown = Syncs { call, every: 1, at_once: None, in_place: false };
+        let Some(key) = slow.group.op.filter(|key| key.kind.makes_safe()) else { return unknown };
+        let (syncs, time) = (slow.group.operations.max(1), slow.group.all.time.total.0);
+        let groups = &case.facts.operations.groups;
+        let commits = groups.iter().filter(|(k, _)| k.kind == Kind::JournalCommit && k.dev == key.dev);
+        let commits: u64 = commits.map(|(_, stats)| stats.latency.count()).sum();
+        let is_journaled = case.mount_of(slow.group).is_some_and(|m| m.fstype == "ext4");
+        let at_once = time as f64 / case.facts.duration().0.max(1) as f64;
+        Syncs {
+            every: (writes as f64 / syncs as f64).round().max(1.0) as u64,
+            at_once: Some((at_once.round() as u64).clamp(1, MOST_AT_ONCE)),
+            in_place: is_journaled && commits * 2 < syncs,
+            ..unknown
+        }
+    }
 }
 
 /// Where it can be done without harm.
@@ -53,13 +87,17 @@ impl Load {
     pub fn of(case: &Case, slow: &Slow) -> Load {
         let of_task = Sent::by(case, slow, |task| task == slow.group.task);
         let sent = if of_task.count > 0 { of_task } else { Sent::by(case, slow, |_| true) };
-        let does = does(slow);
+        let does = does(case, slow, sent.count);
+        let at_once = match does {
+            Does::Synced(Syncs { at_once: Some(at_once), .. }) => at_once,
+            _ => sent.at_once(slow),
+        };
         Load {
             does,
             place: Place::of(case, slow, does),
             random: !in_order(case, slow),
             each: sent.usual(),
-            at_once: sent.at_once(slow),
+            at_once,
             count: sent.count + of_flushes(slow, does),
         }
     }
@@ -79,7 +117,12 @@ impl Load {
         let order = if self.random { "random" } else { "sequential" };
         let what = if self.does == Does::Reads || self.reads_instead() { "reads" } else { "writes" };
         let synced = match self.does {
-            Does::Synced(call) if !self.reads_instead() => format!(", each with its {call}"),
+            Does::Synced(Syncs { call, every: 1, .. }) if !self.reads_instead() => {
+                format!(", each with its {call}")
+            }
+            Does::Synced(Syncs { call, every, .. }) if !self.reads_instead() => {
+                format!(", {} with one {call}", count(every))
+            }
             _ => String::new(),
         };
         let several = if self.at_once > 1 { format!(", {} at a time", self.at_once) } else { String::new() };
@@ -143,13 +186,14 @@ impl Load {
             }
         };
         let way = match self.does {
-            Does::Synced(call) if !self.reads_instead() => {
+            Does::Synced(Syncs { call, every, in_place, .. }) if !self.reads_instead() => {
                 let jobs = if depth == "1" {
                     String::new()
                 } else {
                     format!(" --numjobs={depth} --group_reporting")
                 };
-                format!("--{call}=1{jobs}")
+                let laid = if in_place { " --overwrite=1" } else { "" };
+                format!("--{call}={every}{laid}{jobs}")
             }
             _ => format!("--direct=1 --ioengine=libaio --iodepth={depth}"),
         };
@@ -170,13 +214,14 @@ fn of_flushes(slow: &Slow, does: Does) -> u64 {
     }
 }
 
-fn does(slow: &Slow) -> Does {
+fn does(case: &Case, slow: &Slow, writes: u64) -> Does {
     let kind = slow.group.op.map(|op| op.kind);
+    let synced = |call| Does::Synced(Syncs::of(case, slow, call, writes));
     match (slow.class, kind) {
         (Class::Read, _) => Does::Reads,
-        (_, Some(Kind::Call(Call::Fdatasync))) => Does::Synced("fdatasync"),
-        (_, Some(kind)) if kind.makes_safe() || kind == Kind::JournalCommit => Does::Synced("fsync"),
-        (Class::Flush, _) => Does::Synced("fsync"),
+        (_, Some(Kind::Call(Call::Fdatasync))) => synced("fdatasync"),
+        (_, Some(kind)) if kind.makes_safe() || kind == Kind::JournalCommit => synced("fsync"),
+        (Class::Flush, _) => synced("fsync"),
         _ => Does::Writes,
     }
 }

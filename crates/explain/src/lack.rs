@@ -7,7 +7,7 @@
 
 use causes::{Answer, Verdict};
 use life::Class;
-use stats::{class_words, Facts, LONG_BY_ITSELF};
+use stats::{class_words, Facts, LONG_BY_ITSELF, STUCK};
 use trace::{DevId, Nanos, Quality};
 use units::words::{count, counted, percent, time};
 
@@ -29,7 +29,7 @@ pub enum Lack {
     Whole,
     /// Where I/O came from: only its way into the device and out of it was recorded.
     Beginnings(Vec<InDevice>),
-    /// How what had not ended when the recording did goes on: it had been out for longer than whatever ended there took.
+    /// How what had not ended when the recording did goes on: it had been out for far longer than whatever ended there took.
     End {
         /// On which device.
         dev: DevId,
@@ -214,7 +214,7 @@ impl Lack {
     }
 }
 
-/// What had not ended when the recording did and had been out for longer than whatever ended on that device, and than people notice. Any
+/// What had not ended when the recording did and had been out for more than twice as long as whatever ended on that device, and than people notice. Any
 /// recording ends in the middle of some; of writeback, which grows in floods, the oldest is out for longest at any moment. Where events are lost, so may be the end of one.
 fn stuck(facts: &Facts, quality: &Quality) -> Option<Lack> {
     let t = &facts.tally;
@@ -224,7 +224,12 @@ fn stuck(facts: &Facts, quality: &Quality) -> Option<Lack> {
     let longest = Nanos(phases.map(|p| p.q2c.max()).max().unwrap_or(0));
     let oldest = end.since(began);
     let open = t.requests_in_flight + t.bios_in_flight;
-    (oldest > longest.max(LONG_BY_ITSELF)).then_some(Lack::End { dev, open, oldest, longest })
+    (oldest > Nanos(STUCK * longest.0).max(LONG_BY_ITSELF)).then_some(Lack::End {
+        dev,
+        open,
+        oldest,
+        longest,
+    })
 }
 
 /// Devices and kinds that are listed in one sentence.

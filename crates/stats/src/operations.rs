@@ -167,6 +167,9 @@ const MOST_PROCESSES: usize = 1024;
 /// Processes whose control group is remembered: the largest `pid_max` of small machines.
 const MOST_IN_CGROUPS: usize = 1 << 16;
 
+/// What has been out for so many times the longest that was over is more than the next longest.
+pub const STUCK: u64 = 2;
+
 impl Operations {
     /// The processes that did operations under a task's name; nothing where they are too many to be told.
     pub fn processes_of(&self, task: &str) -> impl Iterator<Item = Tid> + '_ {
@@ -205,9 +208,9 @@ impl Operations {
         }
     }
 
-    /// Whether an operation that is not over says something all the same: its task has not gone on for most of its time, which is longer
-    /// than each of its kind took that was over, or if there was none, each of any kind that a task waits for. Any recording ends in the
-    /// middle of some, and one that goes on is only not done yet.
+    /// Whether an operation that is not over says something all the same: its task has not gone on for most of its time, and for more than
+    /// twice as long as any of its kind took that was over, or if there was none, any of any kind that a task waits for. Any recording ends
+    /// in the middle of some, of which one may be the longest, and one that goes on is only not done yet.
     fn is_stuck(&self, o: &Operation, dev: DevId, asleep: Nanos) -> bool {
         let longest = |is: &dyn Fn(&OpKey) -> bool| {
             self.groups.iter().filter(|(key, _)| is(key)).map(|(_, stats)| stats.latency.max()).max()
@@ -215,7 +218,7 @@ impl Operations {
         let of_kind = || longest(&|key| key.kind == o.kind && (key.dev == dev || dev == DevId(0)));
         let of_any = || longest(&|key| key.kind.is_foreground());
         let most = o.total().0 / 2;
-        asleep.0 > most && asleep.0 > of_kind().or_else(of_any).unwrap_or(0)
+        asleep.0 > most && asleep.0 / STUCK > of_kind().or_else(of_any).unwrap_or(0)
     }
 
     fn note_process(&mut self, o: &Operation, names: &Names, history: &History) {

@@ -78,7 +78,7 @@ fn a_disk_of_two_file_systems_is_none_of_them() {
 
 #[test]
 fn a_slow_device_is_measured_by_what_was_slow_on_it() {
-    let of = |kind: Kind| {
+    let of_so_many = |kind: Kind, quick: u64| {
         let mut story = Story::default();
         quick_reads(&mut story, 0, 200);
         let mut at = 400 * MS;
@@ -89,7 +89,7 @@ fn a_slow_device_is_measured_by_what_was_slow_on_it() {
         }
         story.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
         let mut told = Told::default();
-        told.over(story).quick(kind, 297).waiting_for(Wait::DirectIo);
+        told.over(story).quick(kind, quick).waiting_for(Wait::DirectIo);
         for _ in 0..3 {
             told.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
         }
@@ -97,8 +97,13 @@ fn a_slow_device_is_measured_by_what_was_slow_on_it() {
         found(&v);
         commands(&v)[0].clone()
     };
+    let of = |kind: Kind| of_so_many(kind, 297);
     let (sync, write) = (of(Kind::Call(Call::Fdatasync)), of(Kind::Call(Call::Write)));
-    assert!(sync.contains("--rw=randwrite --bs=16k --fdatasync=1 --runtime"), "{sync}");
-    assert!(of(Kind::Call(Call::Syncfs)).contains("--fsync=1"));
+    // Three hundred syncs of fifty writes, which no commit followed: what they write has its place.
+    assert!(sync.contains("--rw=randwrite --bs=16k --fdatasync=1 --overwrite=1 --runtime"), "{sync}");
+    assert!(of(Kind::Call(Call::Syncfs)).contains("--fsync=1 "));
+    // Twenty-five syncs of fifty writes.
+    let seldom = of_so_many(Kind::Call(Call::Fsync), 22);
+    assert!(seldom.contains("--fsync=2 --overwrite=1 --runtime"), "{seldom}");
     assert!(write.contains("--directory=/mnt") && write.contains("--bs=16k --direct=1"), "{write}");
 }

@@ -116,6 +116,9 @@ impl Answer {
         let first = victims.first();
         let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));
         let verdict = verdict.filter(|found| first.is_some_and(|v| !worth::hardly_explains(e, v, found)));
+        let is_a_place = |found: &&Verdict| precedence::is_everyday(found.cause);
+        let endless = verdict.filter(is_a_place).and(first).is_some_and(Sufferer::waits_without_end);
+        let verdict = verdict.filter(|_| !endless);
         let too_little = first.zip(verdict).filter(|(v, found)| !worth::acting_on(e, v, &victims, found));
         let too_little = too_little.map(|(v, found)| (found.cause, v.lost_to(found.cause)));
         let quick = first.is_some_and(|v| verdict.is_none() && worth::is_quick(v));

@@ -8,6 +8,7 @@
 use super::precedence::{is_limit, WORTH_SEEING};
 use super::victim::Sufferer;
 use super::worth::NOTICED;
+use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, KEPT_WAITING};
 use life::Class;
@@ -63,7 +64,9 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
             true if beside_jobs.contains(&dev) || !commits(e, s) && beside_commits.contains(&dev) => 2,
             _ => 0,
         };
-        (s.is_thin, runs_on, costs_more(s) && victims.contains(&dev))
+        // Whose operations are mostly among the slowest, of these none is slower than the others.
+        let has_no_tail = e.subject.which == Which::Slowest && s.count >= FEW && 2 * s.asked > s.count;
+        (s.is_thin, has_no_tail, runs_on, costs_more(s) && victims.contains(&dev))
     };
     let by = |s: &Sufferer| if by_time { s.time } else { s.lost.since(s.noise) };
     all.sort_by_cached_key(|s| {

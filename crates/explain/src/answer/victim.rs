@@ -76,6 +76,13 @@ impl Sufferer {
         self.unexplained() >= MOSTLY
     }
 
+    /// Whether most of what it lost is a wait whose end was not recorded: the place says what it waits in, and not why.
+    pub fn waits_without_end(&self) -> bool {
+        let unknown = self.because.iter().filter(|b| b.source.kind == CulpritKind::Unknown);
+        let of_nobody: u64 = unknown.map(|b| b.time.0).sum();
+        self.still_out > 0 && of_nobody as f64 >= MOSTLY * self.lost.0 as f64
+    }
+
     /// The class of its operations.
     pub(super) fn class(&self, e: &Explanation) -> Option<Class> {
         e.focus.groups.get(self.group).map(|g| g.class)
@@ -192,5 +199,17 @@ mod tests {
         let mostly = |time| lost(100 - time, CulpritKind::Unknown, time).is_mostly_unexplained();
         let most = (MOSTLY * 100.0).ceil() as u64;
         assert!(mostly(most) && mostly(100) && !mostly(most - 1) && !mostly(0));
+    }
+
+    /// What ends a wait tells why it was; of one that had not ended only its place is known.
+    #[test]
+    fn a_wait_without_end_is_mostly_nobodys() {
+        let of = |still_out, unknown: u64| {
+            let source = Source { kind: CulpritKind::Unknown, ..flushes(0).source };
+            let rest = Because { cause: Some("log-force"), source, ..flushes(unknown) };
+            let because = vec![flushes(100 - unknown), rest];
+            Sufferer { still_out, because, ..victim(1000, 100, 2000) }.waits_without_end()
+        };
+        assert!(of(1, 50) && !of(1, 49) && !of(0, 100));
     }
 }

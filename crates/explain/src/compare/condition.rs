@@ -165,10 +165,8 @@ impl Condition {
 
     fn met_by(&self, metric: &Metric) -> Result<bool, Untried> {
         let value = match self.unit {
-            None => {
-                let was_nothing = || Untried::Here(format!("{} was 0 before", self.metric));
-                metric.ratio().ok_or_else(was_nothing)?
-            }
+            // Nothing before and nothing after is the same; anything after nothing is more than any times as much.
+            None => metric.ratio().unwrap_or(if metric.values[1] > 0.0 { f64::INFINITY } else { 1.0 }),
             Some(unit) if unit == metric.unit => metric.values[1],
             Some(_) => {
                 let why = format!("{} is not counted in the unit of the limit", self.metric);
@@ -247,7 +245,10 @@ mod tests {
             Err(Untried::Here(why)) => why,
             other => panic!("{text}: {other:?}"),
         };
-        assert!(here("read.p50 > 1.1x").contains("was 0"));
+        // Nothing before: whatever is after is more.
+        assert!(
+            matches!(tried("read.p50 > 1.1x"), Ok(Some(_))) && matches!(tried("read.p50 < 1.1x"), Ok(None))
+        );
         assert_eq!(here("fsync.p99 > 1.1x"), "only after has fsync");
         assert_eq!(here("flush.p99 > 1ms"), "only before has flush");
         for text in

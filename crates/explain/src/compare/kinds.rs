@@ -4,6 +4,7 @@ use super::pair::Name;
 use crate::explanation::{latency, Explanation};
 use life::Class;
 use stats::{class_words, Blocks, Distribution, Group, OpKey, PHASES_IN_ORDER};
+use std::collections::BTreeSet;
 use trace::{DevId, Fs, Nanos};
 
 /// Latencies of one kind on one side.
@@ -18,6 +19,8 @@ pub(super) struct Kind<'a> {
     pub is_operation: bool,
     /// Of all of them; 0 of operations that move no data, and where it is not known.
     bytes: u64,
+    /// Who did them, of operations.
+    pub tasks: BTreeSet<&'a str>,
     /// What they lost in all, where the table of waits has them.
     pub lost: Option<Nanos>,
     /// Name (empty for the whole), distribution and order of each phase.
@@ -75,12 +78,16 @@ fn op_of(class: Class) -> &'static str {
 
 /// All kinds that are asked about, those that tasks waited for longest first. Where only some tasks or operations are, a device's own sums cover all tasks, and bios are
 /// counted by their order, which is kept of those asked about only.
-pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
+/// What a device that only the other recording has a name for is called there is in `aliases`.
+pub(super) fn kinds<'e>(e: &'e Explanation, single: bool, aliases: &[(String, String)]) -> Vec<Kind<'e>> {
     let mut all = of_tasks(e, single);
     match e.asks_about_devices() {
         true => all.extend(of_devices(e, single)),
         false if e.facts.operations.groups.is_empty() => all.extend(of_asked_bios(e, single)),
         false => {}
+    }
+    for kind in &mut all {
+        kind.name = kind.name.clone().on_device(aliases);
     }
     all.sort_by(|a, b| b.waited().total_cmp(&a.waited()));
     all
@@ -97,6 +104,7 @@ fn of_tasks(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
             counts: key.kind.is_foreground(),
             is_operation: true,
             bytes: stats.bytes,
+            tasks: e.focus.groups.iter().filter(|g| g.op == Some(*key)).map(|g| g.task.as_str()).collect(),
             lost: lost(e, |g| g.op == Some(*key)),
             phases: vec![("", stats.latency.clone(), order.and_then(|o| o.operations.get(key)))],
         }
@@ -158,6 +166,7 @@ fn of_bios<'a>(
         counts: class != Class::Background,
         is_operation: false,
         bytes,
+        tasks: BTreeSet::new(),
         lost: lost(e, |g| g.op.is_none() && g.dev == dev && g.class == class),
         phases,
     }

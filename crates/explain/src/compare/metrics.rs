@@ -17,6 +17,8 @@ const OUTLIER: f64 = 2.0;
 pub(super) const OUTLIERS: &str = "outliers";
 /// Why a mean has no range.
 const FEW_DECIDE: &str = "a few slow operations decide it";
+/// Why there is no range of outliers.
+const NONE_THERE: &str = "neither side has any";
 /// Why there is no range.
 const TOO_FEW: &str = "too few, or in too few places";
 /// Seeds, so that the same recordings always give the same ranges; the two sides must not draw alike.
@@ -92,15 +94,9 @@ pub(super) fn outliers(orders: Option<(&Blocks, &Blocks)>, p99: u64) -> Option<M
             },
         )
     };
-    let (values, ranges) = drawn.or_else(counted)?;
-    Some(Metric {
-        name: OUTLIERS.into(),
-        threshold: Some(threshold),
-        unit: Unit::Share,
-        values,
-        ranges: Some(ranges),
-        no_range: TOO_FEW,
-    })
+    let (values, ranges) = drawn.or_else(counted).map_or(([0.0; 2], None), |(values, r)| (values, Some(r)));
+    let (name, threshold, unit) = (OUTLIERS.into(), Some(threshold), Unit::Share);
+    Some(Metric { name, threshold, unit, values, ranges, no_range: NONE_THERE })
 }
 
 /// The mean of both sides.

@@ -65,8 +65,8 @@ impl Comparison {
     ) -> Comparison {
         let mut c = Comparison { names: first.order(run.name(), name.clone()), ..Comparison::default() };
         let single = e.top_devices().len() == 1;
-        let all = kinds(e, single);
-        let own = of_program.map(|own| kinds(own, single));
+        let all = kinds(e, single, &[]);
+        let own = of_program.map(|own| kinds(own, single, &[]));
         let mut used: Vec<&str> = vec![];
         let mut waited: Vec<(usize, f64)> = vec![];
         let of_run = run.run().of_intervals();

@@ -42,6 +42,8 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// The kinds that only one of two recordings has, before and after: what the other would have is 0.
     pub only: [Vec<Row>; 2],
+    /// What tasks waited for most on one side, if the other has none of that kind: the kinds that both have say little then.
+    pub elsewhere: Option<String>,
     /// Where the time of the slowest went.
     pub tails: Vec<Tails>,
     /// The culprits of operations' lost time; empty of texts.

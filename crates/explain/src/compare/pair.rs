@@ -34,6 +34,17 @@ impl Name {
         }
     }
 
+    /// The same, on a device by the name that the other recording has for its number.
+    pub fn on_device(mut self, aliases: &[(String, String)]) -> Name {
+        for (number, name) in aliases {
+            if let Some(what) = self.what.strip_suffix(number.as_str()) {
+                self.what = format!("{what}{name}");
+                break;
+            }
+        }
+        self
+    }
+
     fn is_unknown(&self) -> bool {
         self.fs == Some(Fs::Unknown)
     }
@@ -100,6 +111,17 @@ mod tests {
         assert_eq!(told(&[("reads", ext4)], &[("reads", xfs)]), []);
         assert_eq!(told(&[("reads", ext4)], &[("reads", None)]), []);
         assert_eq!(told(&[("reads on vda", ext4)], &[("reads on vdb", unknown)]), []);
+    }
+
+    /// One recording came without a word of what its devices are called.
+    #[test]
+    fn a_device_is_called_as_the_other_recording_does() {
+        let aliases = [(" on 7,0".to_string(), " on loop0".to_string())];
+        let of = |what: &str| names(&[(what, None)]).remove(0).on_device(&aliases).what;
+        assert_eq!(
+            (of("reads on 7,0"), of("reads on 7,1")),
+            ("reads on loop0".into(), "reads on 7,1".into())
+        );
     }
 
     #[test]

@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use trace::{Bytes, DevId};
 use units::words::{count, ns, size};
 
+/// What tasks waited for on one side is mostly something that the other does not have from this part of their time on.
+const MOSTLY: f64 = 0.5;
 /// Sizes and depths that differ by more than this are another load.
 const ANOTHER_LOAD: f64 = 1.25;
 /// A kind that has a smaller part of the time of all slowest, or of the time of all operations, is not judged, unless its slowest took what
@@ -28,7 +30,9 @@ impl Comparison {
     /// Compares two recordings; their facts should have latencies in order ([`stats::Analysis::in_order`]).
     pub fn of_recordings(names: [String; 2], before: &Explanation, after: &Explanation) -> Comparison {
         let single = [before, after].iter().all(|e| e.top_devices().len() == 1);
-        let (kinds_before, kinds_after) = (kinds(before, single), kinds(after, single));
+        let [for_before, for_after] = [aliases(before, after), aliases(after, before)];
+        let (kinds_before, kinds_after) =
+            (kinds(before, single, &for_before), kinds(after, single, &for_after));
         let named = |kinds: &[Kind]| kinds.iter().map(|k| k.name.clone()).collect::<Vec<_>>();
         let (names_before, names_after) = (named(&kinds_before), named(&kinds_after));
         let same = pairs(&names_before, &names_after);
@@ -44,7 +48,8 @@ impl Comparison {
             let at = same.iter().position(|(at, _)| names_before[*at] == *name);
             (at, at.map_or_else(|| name.clone(), |at| names_after[same[at].1].clone()))
         };
-        let (groups_before, groups_after) = (groups(before, single), groups(after, single));
+        let (groups_before, groups_after) =
+            (groups(before, single, &for_before), groups(after, single, &for_after));
         for (name, b) in &groups_before {
             let (at, other) = partner(name);
             let of_name = || groups_after.iter().filter(|(name, _)| *name == other);
@@ -89,24 +94,45 @@ impl Comparison {
         );
         let mut settings = before.subject.system.differences(&after.subject.system);
         settings.sort_by_key(|c| is_of_another_device(&c.what, [before, after]));
-        let mut load = load(before, after, single);
+        let mut load = load(before, after, single, [&for_before, &for_after]);
         let blamed = blamed(before, after);
-        let mut only = [vec![], vec![]];
+        let (mut only, mut elsewhere) = ([vec![], vec![]], None);
         for (side, kinds) in [&kinds_before, &kinds_after].into_iter().enumerate() {
             let is_paired = |at: usize| same.iter().any(|pair| [pair.0, pair.1][side] == at);
             let alone: Vec<&Kind> =
                 kinds.iter().enumerate().filter(|(at, _)| !is_paired(*at)).map(|(_, kind)| kind).collect();
             only[side] = alone.iter().map(|kind| one_side(kind, side)).collect();
-            load.extend(alone.iter().filter_map(|kind| waited_for_there_alone(kind, kinds, side)));
+            let others = [&kinds_after, &kinds_before][side];
+            for kind in alone {
+                let Some((part, difference)) = waited_for_there_alone(kind, kinds, side) else { continue };
+                // A neighbour that is gone takes its operations with it; who is still there does something else now.
+                let is_there = others.iter().any(|other| !other.tasks.is_disjoint(&kind.tasks));
+                if part >= MOSTLY && is_there && elsewhere.is_none() {
+                    elsewhere = Some(difference.text.clone());
+                }
+                load.push(difference);
+            }
         }
-        Comparison { names, settings, load, rows, only, tails, blamed, levels_differ: false, notes }
+        Comparison {
+            names,
+            settings,
+            load,
+            rows,
+            only,
+            elsewhere,
+            tails,
+            blamed,
+            levels_differ: false,
+            notes,
+        }
     }
 }
 
 impl Comparison {
     /// Of two recordings, only one of which has what is asked about: `side` is 0 if that is before.
     pub fn of_one(names: [String; 2], e: &Explanation, side: usize) -> Comparison {
-        let rows = kinds(e, e.top_devices().len() == 1).iter().map(|kind| one_side(kind, side)).collect();
+        let rows =
+            kinds(e, e.top_devices().len() == 1, &[]).iter().map(|kind| one_side(kind, side)).collect();
         let mut only = [vec![], vec![]];
         only[side] = rows;
         Comparison { names, only, ..Comparison::default() }
@@ -151,17 +177,18 @@ fn row(before: &Kind, after: &Kind) -> Row {
     }
 }
 
-/// What is said of a kind that one side alone has, if tasks waited for it for a part of their time that matters there: what they waited for
+/// The part of what tasks waited for on a side, and what is said of it, of a kind that this side alone has, if tasks waited for it for a part of their time that matters there: what they waited for
 /// on the other side is then something else.
-fn waited_for_there_alone(kind: &Kind, all: &[Kind], side: usize) -> Option<Difference> {
+fn waited_for_there_alone(kind: &Kind, all: &[Kind], side: usize) -> Option<(f64, Difference)> {
     let sum: f64 = all.iter().filter(|k| k.counts && k.is_operation).map(Kind::waited).sum();
-    if !(kind.counts && kind.is_operation && kind.waited() >= MIN_SHARE * sum) {
+    let part = kind.waited() / sum.max(1.0);
+    if !(kind.counts && kind.is_operation && part >= MIN_SHARE) {
         return None;
     }
     let (_, times, _) = kind.phases.first()?;
     let (n, each) = (count(times.count()), ns(times.mean() as u64));
     let text = format!("{} only {}: {n} of {each}", kind.told(), ["before", "after"][side]);
-    Some(Difference { text, unlike: true })
+    Some((part, Difference { text, unlike: true }))
 }
 
 /// A kind that one side alone has; what the other would have is 0.
@@ -180,12 +207,19 @@ fn one_side(kind: &Kind, side: usize) -> Row {
 }
 
 /// The groups in focus, by the names that [`kinds`] has.
-fn groups(e: &Explanation, single: bool) -> Vec<(Name, Group)> {
+fn groups(e: &Explanation, single: bool, aliases: &[(String, String)]) -> Vec<(Name, Group)> {
     let name = |g: &Group| {
         let dev = g.op.map(|key| key.dev).filter(|dev| *dev != DevId(0)).unwrap_or(g.dev);
         Name { what: format!("{}{}", g.words(), on(e, dev, single)), fs: g.op.map(|key| fs_of(e, &key)) }
     };
-    e.focus.groups.iter().map(|g| (name(g), g.clone())).collect()
+    e.focus.groups.iter().map(|g| (name(g).on_device(aliases), g.clone())).collect()
+}
+
+/// What devices that a recording knows by their number alone are called in the other one.
+fn aliases(e: &Explanation, other: &Explanation) -> Vec<(String, String)> {
+    let there = |dev: DevId| other.top_devices().iter().any(|d| d.id == dev);
+    let unnamed = e.top_devices().into_iter().map(|d| d.id).filter(|dev| e.name(*dev) == dev.to_string());
+    unnamed.filter(|dev| there(*dev)).map(|dev| (on(e, dev, false), on(other, dev, false))).collect()
 }
 
 fn tails_of(what: String, before: &Group, after: &Group) -> Tails {
@@ -205,13 +239,14 @@ fn tails_of(what: String, before: &Group, after: &Group) -> Tails {
 }
 
 /// What was asked of the devices, by kind: phases and mean depth at issue.
-fn asked(e: &Explanation, single: bool) -> BTreeMap<String, (Phases, f64)> {
+fn asked(e: &Explanation, single: bool, aliases: &[(String, String)]) -> BTreeMap<String, (Phases, f64)> {
     let mut all = BTreeMap::new();
     for device in e.top_devices() {
         for class in Class::ALL {
             let bios = &device.bios[class.index()].phases;
             if bios.count > 0 {
                 let what = format!("{}{}", class_words(class), on(e, device.id, single));
+                let what = Name { what, fs: None }.on_device(aliases).what;
                 all.insert(what, (bios.clone(), device.company[class.index()].depth.mean()));
             }
         }
@@ -231,8 +266,13 @@ fn machine(before: &Explanation, after: &Explanation, single: bool) -> Vec<Diffe
     others.map(|text| Difference { text, unlike: false }).collect()
 }
 
-fn load(before: &Explanation, after: &Explanation, single: bool) -> Vec<Difference> {
-    let (b, a) = (asked(before, single), asked(after, single));
+fn load(
+    before: &Explanation,
+    after: &Explanation,
+    single: bool,
+    aliases: [&[(String, String)]; 2],
+) -> Vec<Difference> {
+    let (b, a) = (asked(before, single, aliases[0]), asked(after, single, aliases[1]));
     let seconds = [before, after].map(|e| (e.duration().0 as f64 / 1e9).max(1e-9));
     let mut found = machine(before, after, single);
     let names: std::collections::BTreeSet<&String> = b.keys().chain(a.keys()).collect();

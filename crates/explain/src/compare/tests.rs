@@ -321,3 +321,32 @@ fn one_load_is_the_same_as_itself() {
     eprintln!("{told}");
     assert!(sure <= 16 && different.len() <= 45, "{told}");
 }
+
+/// Syncs that became writes: the kinds that both have say little of what was waited for.
+#[test]
+fn what_was_waited_for_elsewhere_decides_nothing() {
+    let elsewhere = Some("fsyncs (xfs) only before: 288 of 25.1 ms".to_string());
+    let c = Comparison { elsewhere, ..compared(vec![row(Some(5000), vec![latency("p99", 2.0, WORSE)])]) };
+    assert_eq!((c.outcome(), c.is_sure()), (Outcome::CannotTell, Some(false)));
+    let said = c.verdict();
+    assert!(
+        said.starts_with("Cannot tell: most of what was waited for is on one side alone: fsyncs"),
+        "{said}"
+    );
+    assert!(said.contains("; besides: reads p99"), "{said}");
+}
+
+/// Outliers are there to be asked for, also where neither side has any.
+#[test]
+fn no_outliers_are_none() {
+    let mut even = stats::Blocks::default();
+    (0..500).for_each(|i| even.record(3000 + i % 7));
+    let metric = super::metrics::outliers(Some((&even, &even)), even.all().quantile(0.99)).expect("a number");
+    assert_eq!(
+        (metric.values, metric.ranges.is_none(), metric.outcome()),
+        ([0.0; 2], true, Outcome::CannotTell)
+    );
+    let c = compared(vec![row(Some(500), vec![metric])]);
+    let holds = |text: &str| text.parse::<super::Condition>().unwrap().holds(&c).unwrap().is_some();
+    assert!(!holds("read.outliers > 1.1x") && holds("read.outliers < 1.1x"));
+}

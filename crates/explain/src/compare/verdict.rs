@@ -274,6 +274,9 @@ impl Comparison {
 
     /// The outcome.
     pub fn outcome(&self) -> Outcome {
+        if self.elsewhere.is_some() {
+            return Outcome::CannotTell;
+        }
         let findings = self.findings();
         let has = |o: Outcome| findings.iter().take(MOST).any(|f| f.outcome == o);
         match (has(Outcome::Better), has(Outcome::Worse)) {
@@ -285,17 +288,29 @@ impl Comparison {
         }
     }
 
+    /// Whether a row is one of those that the sentence tells.
+    pub fn tells(&self, row: &Row) -> bool {
+        self.findings().iter().take(MOST).any(|f| std::ptr::eq(f.row, row))
+    }
+
     /// Whether what came of it is unlikely to be chance. `None` of summaries, which cannot say.
     pub fn is_sure(&self) -> Option<bool> {
         let measured = self.rows.iter().any(|r| r.least.is_some());
-        measured.then(|| self.findings().iter().take(MOST).all(|f| f.sure))
+        measured.then(|| self.elsewhere.is_none() && self.findings().iter().take(MOST).all(|f| f.sure))
     }
 
     /// The sentence.
     pub fn verdict(&self) -> String {
         let findings = self.findings();
         if findings.is_empty() {
-            return "Cannot tell: too few operations of a kind that both sides have".into();
+            return "Cannot tell: no kind of operation that both sides have enough of".into();
+        }
+        if let Some(elsewhere) = &self.elsewhere {
+            let most = findings.first().map(|f| format!("; besides: {} {}", f.row.what, f.metric.told()));
+            let most = most.unwrap_or_default();
+            return format!(
+                "Cannot tell: most of what was waited for is on one side alone: {elsewhere}{most}"
+            );
         }
         let doubts = [
             (self.is_unlike(), "the loads differ"),

@@ -285,7 +285,7 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         };
         return format!("Cannot tell: {few}; for waits above the block layer: iowhy record");
     }
-    if v.is_mostly_unexplained() && v.still_out > 0 {
+    if v.waits_without_end() {
         return format!(
             "Cannot tell: {} of {} {} on {} had not ended when the recording did, after {}; what ended it would tell: record longer",
             count(v.still_out),

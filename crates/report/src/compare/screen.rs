@@ -84,8 +84,10 @@ const GAP: usize = 2;
 /// Each kind in a line, its numbers below it.
 fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
     // A single flush or commit has no percentiles.
-    let several = |r: &&Row| r.least.is_none_or(|n| n >= FEW);
-    let rows: Vec<&Row> = c.rows.iter().filter(several).collect();
+    let several = |r: &&Row| r.least.is_none_or(|n| n >= FEW) || c.tells(r);
+    let mut rows: Vec<&Row> = c.rows.iter().filter(several).collect();
+    // What the sentence tells stands there first.
+    rows.sort_by_key(|r| !c.tells(r));
     let ranged = c.rows.iter().flat_map(|r| &r.metrics).any(|m| m.ranges.is_some());
     let head = ["", "before", "after", "times", if ranged { "95 %" } else { "" }, ""].map(String::from);
     let of = |row: &&Row| row.metrics.iter().filter(|m| worth(row, m)).map(cells).collect::<Vec<Cells>>();
@@ -238,6 +240,9 @@ pub(crate) fn worth(row: &Row, metric: &Metric) -> bool {
     // Of recordings, sums are for conditions, and a mean that a few slow operations decide says less than a percentile.
     let is_known = metric.name == "mean" && metric.ranges.is_some();
     if row.least.is_some() && ["mean", "lost"].contains(&metric.name.as_str()) && !is_known {
+        return false;
+    }
+    if metric.name == "outliers" && metric.ranges.is_none() {
         return false;
     }
     if metric.name == "p99.9" && least < 1000 || metric.name.ends_with("p99") && least < 100 {

@@ -50,13 +50,15 @@ fn one(c: &Comparison) -> String {
         }
         out += "</ul>\n";
     }
-    let several = |r: &&explain::compare::Row| r.least.is_none_or(|n| n >= FEW);
+    let several = |r: &&explain::compare::Row| r.least.is_none_or(|n| n >= FEW) || c.tells(r);
+    let mut rows: Vec<&explain::compare::Row> = c.rows.iter().filter(several).collect();
+    rows.sort_by_key(|r| !c.tells(r));
     let _ = writeln!(
         out,
         "<table class=\"numbers\"><thead><tr><th>what</th><th></th><th>{before}</th><th>{after}</th><th>times</th>\
          <th>95 % range</th><th></th></tr></thead><tbody>"
     );
-    for row in c.rows.iter().filter(several).take(MOST_KINDS) {
+    for row in rows.into_iter().take(MOST_KINDS) {
         let mut what = row.what.as_str();
         let shown = |m: &&Metric| METRICS.contains(&m.name.as_str()) && worth(row, m);
         for metric in row.metrics.iter().filter(shown) {
