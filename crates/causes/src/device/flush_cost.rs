@@ -125,6 +125,11 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
                 d2c_p99 = Nanos(data.d2c.quantile(0.99))
             ));
     }
+    remedied(v, case, slow, &name)
+}
+
+/// What is to be tried: fewer syncs, a cache that need not be emptied, a log elsewhere.
+fn remedied(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     let cache = case.settings(slow.on.id).and_then(|s| s.write_cache());
     let (task, sender) = sender(case, slow);
     v = v.try_on(
@@ -146,7 +151,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
                      it): \
                      otherwise a power cut loses data that was reported safe"
                 ),
-                Action::set(&name, "queue/write_cache", "write through"),
+                Action::set(name, "queue/write_cache", "write through"),
             );
         }
         Some(c) => v = v.unless(proof!("write_cache is \"write through\" already ({at})", at = c.at)),
@@ -165,7 +170,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
             Risk::Data("/dev/NEW and /dev/FAST").of("mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW"),
         ),
         Some("ext4") => {
-            let again = Again::of(mount, &name);
+            let again = Again::of(mount, name);
             let moved = again.after(&format!(
                 "mke2fs -O journal_dev /dev/FAST && tune2fs -O ^has_journal {0} && tune2fs -J device=/dev/FAST {0}",
                 again.source

@@ -76,43 +76,13 @@ impl Comparison {
             rows.iter_mut().zip(times).for_each(|(r, time)| r.counts = visible(r, time));
         }
         rows.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        let mut notes: Vec<String> = vec![];
-        for (name, e) in names.iter().zip([before, after]) {
-            if e.trust != Trust::Good {
-                notes.push(format!("{name} is {}: see iowhy explain {name}", e.trust.name()));
-            }
-            let left_out = e.facts.in_order.as_ref().map_or(0, |o| o.left_out);
-            if left_out > 0 {
-                notes.push(format!(
-                    "{name}: {} operations of rare kinds were kept without their order",
-                    count(left_out)
-                ));
-            }
-        }
-        notes.push(
-            "ranges cover only chance within a recording; two runs can differ by more: repeat them".into(),
-        );
+        let notes = notes(&names, [before, after]);
         let mut settings = before.subject.system.differences(&after.subject.system);
         settings.sort_by_key(|c| is_of_another_device(&c.what, [before, after]));
         let mut load = load(before, after, single, [&for_before, &for_after]);
         let blamed = blamed(before, after);
-        let (mut only, mut elsewhere) = ([vec![], vec![]], None);
-        for (side, kinds) in [&kinds_before, &kinds_after].into_iter().enumerate() {
-            let is_paired = |at: usize| same.iter().any(|pair| [pair.0, pair.1][side] == at);
-            let alone: Vec<&Kind> =
-                kinds.iter().enumerate().filter(|(at, _)| !is_paired(*at)).map(|(_, kind)| kind).collect();
-            only[side] = alone.iter().map(|kind| one_side(kind, side)).collect();
-            let others = [&kinds_after, &kinds_before][side];
-            for kind in alone {
-                let Some((part, difference)) = waited_for_there_alone(kind, kinds, side) else { continue };
-                // A neighbour that is gone takes its operations with it; who is still there does something else now.
-                let is_there = others.iter().any(|other| !other.tasks.is_disjoint(&kind.tasks));
-                if part >= MOSTLY && is_there && elsewhere.is_none() {
-                    elsewhere = Some(difference.text.clone());
-                }
-                load.push(difference);
-            }
-        }
+        let OneSided { only, elsewhere, differences } = one_sided([&kinds_before, &kinds_after], &same);
+        load.extend(differences);
         Comparison {
             names,
             settings,
@@ -137,6 +107,55 @@ impl Comparison {
         only[side] = rows;
         Comparison { names, only, ..Comparison::default() }
     }
+}
+
+/// What must be known of two recordings to trust their comparison.
+fn notes(names: &[String; 2], sides: [&Explanation; 2]) -> Vec<String> {
+    let mut notes = vec![];
+    for (name, e) in names.iter().zip(sides) {
+        if e.trust != Trust::Good {
+            notes.push(format!("{name} is {}: see iowhy explain {name}", e.trust.name()));
+        }
+        let left_out = e.facts.in_order.as_ref().map_or(0, |o| o.left_out);
+        if left_out > 0 {
+            let left_out = count(left_out);
+            notes.push(format!("{name}: {left_out} operations of rare kinds were kept without their order"));
+        }
+    }
+    notes
+        .push("ranges cover only chance within a recording; two runs can differ by more: repeat them".into());
+    notes
+}
+
+/// The kinds of operation that one side alone has.
+#[derive(Default)]
+struct OneSided {
+    /// Before and after.
+    only: [Vec<Row>; 2],
+    /// The one that is most of what tasks waited for there, if they wait for something else on the other side.
+    elsewhere: Option<String>,
+    /// Those that tasks waited for.
+    differences: Vec<Difference>,
+}
+
+/// `same`: the places of those that both have.
+fn one_sided(kinds: [&[Kind]; 2], same: &[(usize, usize)]) -> OneSided {
+    let mut found = OneSided::default();
+    for (side, these) in kinds.into_iter().enumerate() {
+        let is_paired = |at: usize| same.iter().any(|pair| [pair.0, pair.1][side] == at);
+        let alone = these.iter().enumerate().filter(|(at, _)| !is_paired(*at)).map(|(_, kind)| kind);
+        for kind in alone {
+            found.only[side].push(one_side(kind, side));
+            let Some((part, difference)) = waited_for_there_alone(kind, these, side) else { continue };
+            // A neighbour that is gone takes its operations with it; who is still there does something else now.
+            let is_there = kinds[1 - side].iter().any(|other| !other.tasks.is_disjoint(&kind.tasks));
+            if part >= MOSTLY && is_there && found.elsewhere.is_none() {
+                found.elsewhere = Some(difference.text.clone());
+            }
+            found.differences.push(difference);
+        }
+    }
+    found
 }
 
 /// Whether a setting is one of a device on which nothing was compared.

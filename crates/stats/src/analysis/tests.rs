@@ -1,0 +1,93 @@
+//! Who waited, of tasks' events made by hand.
+
+use super::*;
+use trace::{Call, Context, Cpu, Left, TaskEvent, TextId, Tid, What};
+
+#[test]
+fn a_recording_without_block_events_lasted_as_long_as_its_tasks_events() {
+    let what = |time| TaskEvent {
+        time: Nanos(time),
+        after: 0,
+        tid: Tid(7),
+        cpu: Cpu(0),
+        context: Context(0),
+        what: What::Exec,
+    };
+    let mut batch = Batch::default();
+    batch.tasks.extend([what(5), what(905)]);
+    assert_eq!(Facts::of(&[batch]).duration(), Nanos(900));
+}
+
+/// One task calls and reads, another and a thread of the kernel only read.
+fn read_by_three(stacks: bool) -> Vec<String> {
+    let read = |at: u32, tid: u32| {
+        let sector = 8 * tid;
+        let event = |after: u32, action: &str| format!("{} {action} R {sector}+8 tid={tid}\n", at + after);
+        [event(0, "Q"), event(1, "G"), event(2, "D"), event(90, "C")].concat()
+    };
+    let names = "0 name caller tid=1\n0 name mapper tid=2\n0 name kworker/u4:1 tid=3\n";
+    let story = [names.into(), read(10, 1), read(210, 2), read(410, 3)].concat();
+    let mut batch = testkit::Story::of(&story).batches(usize::MAX).remove(0);
+    let mut task = |time: u64, what| {
+        let time = Nanos(time * 1000);
+        let after = batch.events.partition_point(|e| e.time <= time) as u32;
+        let (cpu, context) = (Cpu(0), Context(0));
+        batch.tasks.push(TaskEvent { time, after, tid: Tid(1), cpu, context, what });
+    };
+    task(5, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] });
+    task(20, What::Switch { left: Left::Uninterruptible, next: Tid(0) });
+    if stacks {
+        task(20, What::Stack(TextId(0)));
+    }
+    task(105, What::Exit { call: Call::Read, result: 4096 });
+    let facts = Facts::of(&[batch]);
+    facts.waits.victims().map(|(_, v, _)| v.task.to_string()).collect()
+}
+
+/// A task reads ten times and then not to the end, when others are still seen: it sleeps for `asleep` and then goes on, or does not.
+fn stuck(asleep: u64, goes_on: bool, until: Option<u64>) -> Vec<(Option<Nanos>, u64)> {
+    let mut batch = Batch::default();
+    let mut task = |tid: u32, time: u64, what| {
+        let (time, cpu, context) = (Nanos(time * 1000), Cpu(0), Context(0));
+        batch.tasks.push(TaskEvent { time, after: 0, tid: Tid(tid), cpu, context, what });
+    };
+    let read = What::Enter { call: Call::Read, args: [3, 0, 4096, 0] };
+    let sleeps = What::Switch { left: Left::Uninterruptible, next: Tid(2) };
+    for i in 0..10 {
+        task(1, i * 1000, read);
+        task(1, i * 1000 + 10, sleeps);
+        task(2, i * 1000 + 100, What::Switch { left: Left::Interruptible, next: Tid(1) });
+        task(1, i * 1000 + 110, What::Exit { call: Call::Read, result: 4096 });
+    }
+    task(1, 20_000, read);
+    task(1, 20_010, sleeps);
+    if goes_on {
+        task(2, 20_010 + asleep, What::Switch { left: Left::Interruptible, next: Tid(1) });
+    }
+    task(2, 20_020 + asleep, What::Exec);
+    let mut analysis = Analysis::default();
+    analysis.feed(&batch);
+    analysis.goes_on(until.map(|us| Nanos(us * 1000)));
+    let facts = analysis.finish(Flow::default());
+    let slowest = facts.operations.groups.values().flat_map(|g| g.slowest.all());
+    slowest
+        .map(|k| (k.operation.still_out, k.operation.total().0 / 1000))
+        .filter(|(_, us)| *us > 110)
+        .collect()
+}
+
+/// Any recording ends in the middle of some; the one that is stuck is not left out.
+#[test]
+fn a_read_that_is_stuck_at_the_end_is_one_of_the_slowest() {
+    assert_eq!(stuck(500, false, None), [(Some(Nanos(510_000)), 520)]);
+    assert_eq!(stuck(50, false, None), [], "for no longer than others took");
+    assert_eq!(stuck(500, true, None), [], "it goes on");
+    // A part of a recording that goes on without a word of it.
+    assert_eq!(stuck(50, false, Some(22_000)), [(Some(Nanos(1_990_000)), 2000)]);
+}
+
+#[test]
+fn who_reads_without_a_call_waits_where_no_stack_shows_page_faults() {
+    assert_eq!(read_by_three(false), ["caller", "mapper"]);
+    assert_eq!(read_by_three(true), ["caller"]);
+}
