@@ -214,8 +214,9 @@ impl Lack {
     }
 }
 
-/// What had not ended when the recording did and had been out for more than twice as long as whatever ended on that device, and than people notice. Any
-/// recording ends in the middle of some; of writeback, which grows in floods, the oldest is out for longest at any moment. Where events are lost, so may be the end of one.
+/// What had not ended when the recording did and had been out for more than twice as long as whatever ended on that device, and for longer
+/// than people wait unnoticed. Any recording ends in the middle of some; of writeback, which grows in floods, the oldest is out for longest
+/// at any moment. Where events are lost, so may be the end of one.
 fn stuck(facts: &Facts, quality: &Quality) -> Option<Lack> {
     let t = &facts.tally;
     let (dev, began) = t.oldest_in_flight.filter(|_| quality.lost_total() == 0 && t.unmatched() == 0)?;
@@ -224,7 +225,7 @@ fn stuck(facts: &Facts, quality: &Quality) -> Option<Lack> {
     let longest = Nanos(phases.map(|p| p.q2c.max()).max().unwrap_or(0));
     let oldest = end.since(began);
     let open = t.requests_in_flight + t.bios_in_flight;
-    (oldest > Nanos(STUCK * longest.0).max(LONG_BY_ITSELF)).then_some(Lack::End {
+    (oldest > Nanos(longest.0.saturating_mul(STUCK)).max(LONG_BY_ITSELF)).then_some(Lack::End {
         dev,
         open,
         oldest,
