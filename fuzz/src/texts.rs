@@ -9,6 +9,9 @@ use explain::Explanation;
 use report::{Detail, Style};
 use std::io::BufReader;
 use tooltext::Mail;
+use whatif::question::{assignment, stretch, Sweep, Word};
+use whatif::settings::Settings;
+use whatif::suggest::Aim;
 
 /// What tools print, and fio's JSON.
 pub fn tool_text(bytes: &[u8]) {
@@ -78,4 +81,12 @@ pub fn arguments(bytes: &[u8]) {
     let _ = Mask::of_hex(text);
     let _ = Format::parse(text);
     let _ = OwnFormat::parse(text);
+    let _ = text.parse::<Aim>();
+    let _ = text.parse::<Word>();
+    let _ = text.parse::<Sweep>().map(|sweep| assert!(sweep.values().is_sorted()));
+    let _ = stretch(text);
+    let told = |path: &str| Some(if path == "queue/scheduler" { "mq-deadline" } else { "256" }.into());
+    if let (Ok(set), Ok(recorded)) = (assignment(text), Settings::recorded(told, 256, false, false)) {
+        let _ = recorded.with(&[set]);
+    }
 }

@@ -57,21 +57,18 @@ pub struct Bench {
 impl Bench {
     /// Measures, prints and writes the tables.
     pub fn run(&self) -> Outcome {
-        fs::create_dir_all(&self.scratch)?;
-        let absolute = Bench {
-            iowhy: whole(&self.iowhy)?,
-            capture: self.capture.as_deref().map(whole).transpose()?,
-            trace: self.trace.as_deref().map(whole).transpose()?,
-            seed: whole(&self.seed)?,
-            scratch: whole(&self.scratch)?,
-            runs: self.runs,
-            out: self.out.clone(),
-        };
-        let report = absolute.tables();
-        fs::remove_dir_all(&self.scratch)?;
-        let report = report?;
-        print!("{report}");
-        document::renew(&self.out, "reading", &report)
+        document::measured((&self.out, "reading"), &self.scratch, |scratch| {
+            let absolute = Bench {
+                iowhy: whole(&self.iowhy)?,
+                capture: self.capture.as_deref().map(whole).transpose()?,
+                trace: self.trace.as_deref().map(whole).transpose()?,
+                seed: whole(&self.seed)?,
+                scratch: scratch.into(),
+                runs: self.runs,
+                out: self.out.clone(),
+            };
+            absolute.tables()
+        })
     }
 
     fn tables(&self) -> Outcome<String> {

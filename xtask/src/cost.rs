@@ -59,18 +59,11 @@ const TURNS: [Who; 5] =
 impl RecordingCost {
     /// Measures, prints and writes the tables.
     pub fn run(&self) -> Outcome {
-        fs::create_dir_all(&self.scratch)?;
-        let own = RecordingCost {
-            iowhy: fs::canonicalize(&self.iowhy)?,
-            out: self.out.clone(),
-            scratch: fs::canonicalize(&self.scratch)?,
-            ..*self
-        };
-        let report = own.tables();
-        fs::remove_dir_all(&self.scratch)?;
-        let report = report?;
-        print!("{report}");
-        document::renew(&self.out, "recording", &report)
+        document::measured((&self.out, "recording"), &self.scratch, |scratch| {
+            let iowhy = fs::canonicalize(&self.iowhy)?;
+            let own = RecordingCost { iowhy, out: self.out.clone(), scratch: scratch.into(), ..*self };
+            own.tables()
+        })
     }
 
     fn tables(&self) -> Outcome<String> {

@@ -7,8 +7,24 @@ use crate::Outcome;
 use std::fs;
 use std::path::Path;
 
+/// Measures with what is made in the folder `scratch`, which is removed at the end; prints the text and writes it as the part `name` of a
+/// document.
+pub fn measured(
+    (file, name): (&Path, &str),
+    scratch: &Path,
+    measure: impl FnOnce(&Path) -> Outcome<String>,
+) -> Outcome {
+    fs::create_dir_all(scratch)?;
+    let scratch = fs::canonicalize(scratch)?;
+    let text = measure(&scratch);
+    fs::remove_dir_all(&scratch)?;
+    let text = text?;
+    print!("{text}");
+    renew(file, name, &text)
+}
+
 /// Writes `text` as the part `name` of a document; a new part goes to the end.
-pub fn renew(file: &Path, name: &str, text: &str) -> Outcome {
+fn renew(file: &Path, name: &str, text: &str) -> Outcome {
     let old = fs::read_to_string(file).unwrap_or_default();
     fs::write(file, renewed(&old, name, text))?;
     Ok(())

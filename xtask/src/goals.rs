@@ -50,13 +50,7 @@ pub struct Goals {
 impl Goals {
     /// Measures, prints and writes the tables.
     pub fn run(&self) -> Outcome {
-        fs::create_dir_all(&self.scratch)?;
-        let scratch = fs::canonicalize(&self.scratch)?;
-        let text = self.tables(&scratch);
-        fs::remove_dir_all(&scratch)?;
-        let text = text?;
-        print!("{text}");
-        document::renew(&self.out, "goals", &text)
+        document::measured((&self.out, "goals"), &self.scratch, |scratch| self.tables(scratch))
     }
 
     fn tables(&self, scratch: &Path) -> Outcome<String> {

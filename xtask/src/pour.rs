@@ -52,13 +52,7 @@ pub struct Pour {
 impl Pour {
     /// Measures, prints and writes the table.
     pub fn run(&self) -> Outcome {
-        fs::create_dir_all(&self.scratch)?;
-        let scratch = fs::canonicalize(&self.scratch)?;
-        let text = self.table(&scratch);
-        fs::remove_dir_all(&scratch)?;
-        let text = text?;
-        print!("{text}");
-        document::renew(&self.out, "pour", &text)
+        document::measured((&self.out, "pour"), &self.scratch, |scratch| self.table(scratch))
     }
 
     fn table(&self, scratch: &Path) -> Outcome<String> {

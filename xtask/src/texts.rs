@@ -44,13 +44,7 @@ pub struct BenchTexts {
 impl BenchTexts {
     /// Measures, prints and writes the table.
     pub fn run(&self) -> Outcome {
-        fs::create_dir_all(&self.scratch)?;
-        let scratch = fs::canonicalize(&self.scratch)?;
-        let table = self.table(&scratch);
-        fs::remove_dir_all(&scratch)?;
-        let table = table?;
-        print!("{table}");
-        document::renew(&self.out, "texts", &table)
+        document::measured((&self.out, "texts"), &self.scratch, |scratch| self.table(scratch))
     }
 
     fn table(&self, scratch: &Path) -> Outcome<String> {

@@ -6,8 +6,9 @@ use crate::progress::Fitting;
 use causes::{Action, Answer, Remedy, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use units::words::ns;
 use whatif::metric::{words_of, Phase};
-use whatif::predict::{humane, Cell, Lab};
+use whatif::predict::{Cell, Lab};
 use whatif::settings::{Refusal, MQ_DEADLINE, QUEUE};
 use whatif::simulate::Work;
 
@@ -99,8 +100,8 @@ fn words(cells: &std::result::Result<Vec<Cell>, Refusal>) -> String {
         .filter_map(|c| {
             let p = c.predicted?;
             let (class, at) = (words_of(c.metric.class), c.percentile);
-            let now = humane(c.recorded as f64);
-            let [value, from, to] = [p.value, p.from, p.to].map(|t| humane(t as f64));
+            let now = ns(c.recorded);
+            let [value, from, to] = [p.value, p.from, p.to].map(ns);
             Some(format!("{class} {at} {now} -> {value} (90 %: {from} to {to})"))
         })
         .collect();

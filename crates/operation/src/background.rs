@@ -4,6 +4,7 @@ use crate::history::History;
 use crate::operation::{Kind, Operation};
 use crate::stretch::{State, Step, Stretch};
 use crate::thread::Thread;
+use crate::throttle::held_for_a_timer;
 use crate::wait::Wait;
 use crate::writers::WritingBack;
 use life::{Names, TaskName};
@@ -27,16 +28,19 @@ pub(crate) fn page_fault(h: &History, task: Tid, to: Nanos, names: &Names) -> Op
 }
 
 /// Whether a task that runs again slept for a page, in a recording without stacks: it was in no call, all of which are recorded, and
-/// slept uninterruptibly until what it had sent itself was read.
+/// slept uninterruptibly until what it had sent itself was read, or what its control group's limit had held.
 fn is_one_without_stack(h: &History, thread: &Thread, tid: Tid) -> bool {
     if h.sees_stacks || !h.sees_all_calls || !thread.is_outside {
         return false;
     }
     let mut before = thread.stretches.iter().rev().skip(1);
     let woken = before.next().and_then(Stretch::wake);
-    let is_deep = before.next().is_some_and(|s| s.state == State::Asleep(Left::Uninterruptible));
+    let asleep = before.next().filter(|s| s.state == State::Asleep(Left::Uninterruptible));
     let served = woken.and_then(|wake| h.served.get(wake.served?));
-    is_deep && served.is_some_and(|entry| entry.done.is_read() && entry.done.queuer() == tid)
+    let Some((asleep, entry)) = asleep.zip(served).filter(|(_, entry)| entry.done.is_read()) else {
+        return false;
+    };
+    entry.done.queuer() == tid || held_for_a_timer(h, entry, asleep.from, entry.done.queued())
 }
 
 /// A phase of a journal's commit begins; with the last one the commit is over.

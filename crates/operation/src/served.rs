@@ -52,6 +52,14 @@ impl Done {
         self.op() == Op::Flush
     }
 
+    /// When it was queued.
+    pub(crate) fn queued(&self) -> Nanos {
+        match self {
+            Done::Request(r) => r.time.start(),
+            Done::Bio(b) => b.time.start(),
+        }
+    }
+
     /// Time of completion.
     pub fn completed(&self) -> Nanos {
         match self {

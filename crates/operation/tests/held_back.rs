@@ -171,6 +171,32 @@ fn a_read_that_a_worker_sends_after_a_timer_was_held_back_where_no_work_was_reco
     assert_eq!(synced("W"), Nanos(0), "written back at its time");
 }
 
+/// Outside of all calls, in a recording without stacks: a page that its limit held is a page fault, as one that it had sent itself is.
+#[test]
+fn a_page_that_a_limit_held_is_waited_for() {
+    let faults = |name: &str, context| {
+        let steps = [(90_000, "Q", 20), (90_001, "G", 20), (90_002, "D", 20), (90_400, "C", 0)];
+        let steps = steps.map(|(at, step, tid)| format!("{at} {step} R 8+8 tid={tid}\n"));
+        let blocks = format!("0 name {name} tid=20\n{}", steps.concat());
+        let story = [
+            (0, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+            (3, READER, 0, What::Enter { call: Call::Other, args: [0; 4] }),
+            (5, READER, 0, What::Exit { call: Call::Other, result: 0 }),
+            (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+            (89_980, Tid(55), context, What::Wake(WORKER)),
+            (89_990, Tid(0), 0, What::Switch { left: Left::Preempted, next: WORKER }),
+            (90_100, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+            (90_401, Tid(0), Context::HARD, What::Wake(READER)),
+            (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
+        ];
+        told(Story::of(&blocks).batches(usize::MAX).remove(0), &story)
+    };
+    let held = faults("kworker/1:0", Context::SOFT);
+    assert_eq!(held.iter().map(|account| account.from).collect::<Vec<_>>(), [Nanos(20_000)]);
+    assert!(held[0].of(Reason::CgroupLimit) >= Nanos(89_900_000));
+    assert!(faults("kworker/1:0", 0).is_empty() && faults("reader", Context::SOFT).is_empty());
+}
+
 /// The account of a read that a worker wakes at 9 ms: it slept like this until somebody gave it work at 8.9 ms, and had waited for others'
 /// I/O before that.
 fn read_behind_a_worker(between: Left) -> Account {

@@ -62,6 +62,13 @@ pub struct Range {
     pub to: f64,
 }
 
+impl Range {
+    /// Widened up to `value`.
+    pub fn with(self, value: f64) -> Range {
+        Range { from: self.from.min(value), to: self.to.max(value) }
+    }
+}
+
 /// A number of a recording, and how it scatters.
 #[derive(Clone, Debug)]
 pub struct Estimate {

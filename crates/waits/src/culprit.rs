@@ -83,6 +83,12 @@ impl Culprit {
         }
     }
 
+    /// Whether it is a task of another name, and that name is known. Who is nobody's kernel thread, such as a journal's, works for
+    /// whoever waits for it.
+    pub fn is_another_than(&self, task: &str) -> bool {
+        self.kind == CulpritKind::Task && self.name.as_deref().is_some_and(|name| name != "?" && name != task)
+    }
+
     /// Whether it is a task that sends I/O.
     #[inline]
     pub fn is_somebody(&self) -> bool {

@@ -136,13 +136,3 @@ pub fn percentile(sorted: &[u64], q: f64) -> Option<u64> {
     let rank = (sorted.len() as f64 * q).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
 }
-
-/// A time with a unit.
-pub fn humane(nanos: f64) -> String {
-    match nanos {
-        n if n < 1e3 => format!("{n:.0} ns"),
-        n if n < 1e6 => format!("{:.1} us", n / 1e3),
-        n if n < 1e9 => format!("{:.2} ms", n / 1e6),
-        n => format!("{:.2} s", n / 1e9),
-    }
-}

@@ -4,9 +4,12 @@
 
 use crate::arrival::Recorded;
 use crate::load::Load;
+use crate::predict::Lab;
+use crate::settings::Settings;
 use crate::simulate::Done;
 use serde::Serialize;
 use std::ops::Range;
+use trace::Nanos;
 
 /// A request that went to the device. What joined it later went with it and is none of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -23,8 +26,43 @@ pub struct Sent {
     pub bytes: u64,
 }
 
+/// The order in a stretch, both ways. Times count from the recording's first event.
+pub struct Schedule {
+    /// As recorded.
+    pub recorded: Vec<Sent>,
+    /// As simulated.
+    pub simulated: Vec<Sent>,
+    /// When the first arrival was.
+    shift: u64,
+    /// The stretch since then.
+    inner: Range<u64>,
+}
+
+impl Schedule {
+    /// As recorded, in a stretch since `began`; why not.
+    pub fn recorded(r: &Recorded, began: Nanos, stretch: &Range<u64>) -> Result<Schedule, String> {
+        // The model's time begins with the first arrival.
+        let shift = r.arrivals.first().map_or(0, |a| a.queued.since(began).0);
+        let inner = stretch.start.saturating_sub(shift)..stretch.end.saturating_sub(shift);
+        let recorded = recorded(r, &inner);
+        match recorded.is_empty() {
+            true => Err("no request went to the device in that stretch".into()),
+            false => Ok(Schedule { shift, inner, recorded, simulated: Vec::new() }),
+        }
+    }
+
+    /// And as simulated.
+    pub fn simulated(mut self, lab: &Lab, asked: &Settings) -> Result<Schedule, String> {
+        self.simulated = lab.schedule(asked, &self.inner).ok_or("no device explains the recording")?;
+        for sent in self.recorded.iter_mut().chain(&mut self.simulated) {
+            sent.issued += self.shift;
+        }
+        Ok(self)
+    }
+}
+
 /// As recorded.
-pub fn recorded(r: &Recorded, stretch: &Range<u64>) -> Vec<Sent> {
+fn recorded(r: &Recorded, stretch: &Range<u64>) -> Vec<Sent> {
     let Some(began) = r.arrivals.first().map(|a| a.queued) else { return Vec::new() };
     let sent = r.arrivals.iter().filter(|a| !a.joined).map(|a| Sent {
         issued: a.issued.since(began).0,
@@ -37,7 +75,7 @@ pub fn recorded(r: &Recorded, stretch: &Range<u64>) -> Vec<Sent> {
 }
 
 /// As simulated.
-pub fn simulated(load: &Load, done: &[Done], stretch: &Range<u64>) -> Vec<Sent> {
+pub(crate) fn simulated(load: &Load, done: &[Done], stretch: &Range<u64>) -> Vec<Sent> {
     let sent = done.iter().filter(|d| !d.joined).map(|d| Sent {
         issued: d.issued,
         waited: d.issued.saturating_sub(d.inserted),
@@ -60,7 +98,7 @@ mod tests {
     use super::*;
     use crate::arrival::Arrival;
     use life::Class;
-    use trace::{Bytes, Nanos, Sector, Tid};
+    use trace::{Bytes, Sector, Tid};
 
     fn arrival(queued: u64, issued: u64, joined: bool) -> Arrival {
         Arrival {

@@ -56,7 +56,7 @@ fn held_back(case: &Case, group: &Group) -> f64 {
     let by_somebody = |row: &&TailRow| {
         let culprit = table.culprit_of(row.culprit);
         // The journal writes its own changes, too.
-        let somebody = culprit.kind == CulpritKind::Task && culprit.name.as_deref() != Some(&*group.task);
+        let somebody = culprit.is_another_than(&group.task);
         let place = match row.phase {
             Phase::NoTag | Phase::Refused => true,
             Phase::Reason(reason) => HOLDS_BACK.contains(&reason),

@@ -1,31 +1,10 @@
 //! What a victim lost, by cause ([`claims`](super::claims)) and culprit.
 
 use super::claims::Claims;
-use life::Io;
 use stats::{Facts, Group};
 use std::collections::BTreeMap;
 use trace::Nanos;
-use waits::{ChainId, Culprit, CulpritId, CulpritKind, Link, Phase, Selection};
-
-/// Because of whom.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Source {
-    /// The kind of culprit.
-    pub kind: CulpritKind,
-    /// Whose name.
-    pub name: Option<String>,
-    /// Whose data that one wrote, if somebody else's.
-    pub dirtied_by: Option<String>,
-    /// By which kind of I/O.
-    pub io: Option<Io>,
-}
-
-impl Source {
-    pub(crate) fn of(c: &Culprit) -> Source {
-        let text = |t: &Option<Box<str>>| t.as_deref().map(str::to_string);
-        Source { kind: c.kind, name: text(&c.name), dirtied_by: text(&c.dirtied_by), io: c.io }
-    }
-}
+use waits::{ChainId, Culprit, CulpritId, Link, Phase, Selection};
 
 /// A part of what a victim lost.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +12,7 @@ pub struct Because {
     /// Which cause explains it.
     pub cause: Option<&'static str>,
     /// Because of whom.
-    pub source: Source,
+    pub culprit: Culprit,
     /// The chain of waits with the most of it.
     pub chain: Vec<String>,
     /// The last link.
@@ -43,7 +22,7 @@ pub struct Because {
 }
 
 /// By what lost time is put together: the cause, and because of whom.
-type Key = (Option<&'static str>, Source);
+type Key = (Option<&'static str>, Culprit);
 
 /// A lost row: its chain, its culprit, its time.
 type Lost = (ChainId, CulpritId, Nanos);
@@ -59,37 +38,34 @@ pub(crate) fn all(
     let table = &facts.waits;
     let mut sums = BTreeMap::<Key, Vec<(ChainId, Nanos)>>::new();
     let mut told = Nanos(0);
-    for (chain, culprit, time) in lost_rows(facts, group, which) {
+    for (chain, id, time) in lost_rows(facts, group, which) {
         told += time;
-        let mut left = time;
-        for (cause, part) in claims.of(table, number, group.dev, (chain, culprit)) {
+        let (mut left, culprit) = (time, table.culprit_of(id));
+        for (cause, part) in claims.of(table, number, group.dev, (chain, id)) {
             let claimed = Nanos((time.0 as f64 * part) as u64).min(left);
             left = left.since(claimed);
-            let source = Source::of(table.culprit_of(culprit));
-            sums.entry((Some(cause), source)).or_default().push((chain, claimed));
+            sums.entry((Some(cause), culprit.clone())).or_default().push((chain, claimed));
         }
         if left.0 > 0 {
-            let source = Source::of(table.culprit_of(culprit));
-            sums.entry((None, source)).or_default().push((chain, left));
+            sums.entry((None, culprit.clone())).or_default().push((chain, left));
         }
     }
     // What is in no row of its own.
     if lost > told {
-        let nobody = Source::of(&Culprit::default());
-        sums.entry((None, nobody)).or_default().push((ChainId(1), lost.since(told)));
+        sums.entry((None, Culprit::default())).or_default().push((ChainId(1), lost.since(told)));
     }
-    let because = |((cause, source), rows): (Key, Vec<(ChainId, Nanos)>)| {
+    let because = |((cause, culprit), rows): (Key, Vec<(ChainId, Nanos)>)| {
         let chain = rows.iter().max_by_key(|(_, time)| *time).map(|(chain, _)| *chain).unwrap_or_default();
         Because {
             cause,
-            source,
+            culprit,
             chain: words(facts, group, chain),
             phase: table.phase(chain),
             time: rows.iter().map(|(_, time)| *time).sum(),
         }
     };
     let mut all: Vec<Because> = sums.into_iter().map(because).filter(|b| b.time.0 > 0).collect();
-    all.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.source.cmp(&b.source)));
+    all.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.culprit.cmp(&b.culprit)));
     all
 }
 

@@ -13,7 +13,7 @@ mod victim;
 mod without;
 mod worth;
 
-pub use because::{Because, Source};
+pub use because::Because;
 pub use gain::Try;
 pub use precedence::{is_limit, most_of_slowest, share_of_slowest, WORTH_SEEING};
 pub use roles::Roles;
@@ -27,7 +27,7 @@ use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
 use serde::Serialize;
 use stats::{Facts, LONG_BY_ITSELF};
 use trace::Nanos;
-use waits::CulpritKind;
+use waits::Culprit;
 
 /// What kind of answer it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -65,7 +65,7 @@ pub struct Answer {
     /// The confidence of the cause.
     pub confidence: Option<Confidence>,
     /// Because of whom, if of somebody.
-    pub culprit: Option<Source>,
+    pub culprit: Option<Culprit>,
     /// The part of what the first victim lost that a cause or a culprit has, 0 to 1; `None` where only texts were read, whose
     /// counters do not tell what anybody lost.
     pub explained: Option<f64>,
@@ -188,9 +188,9 @@ impl Answer {
             Acts::Device | Acts::Host => true,
         };
         let mut all: Vec<_> = v.remedies_of(victim.map_or(0, |v| v.group)).into_iter().filter(fits).collect();
-        let named = self.culprit.as_ref().and_then(|c| c.name.as_ref());
+        let named = self.culprit.as_ref().and_then(|c| c.name.as_deref());
         all.sort_by_key(|r| match &r.acts {
-            Acts::Culprit(name) if named == Some(name) => 0,
+            Acts::Culprit(name) if named == Some(&**name) => 0,
             Acts::Culprit(_) if named.is_some() => 2,
             _ => 1,
         });
@@ -299,35 +299,31 @@ fn is_blind(facts: &Facts) -> bool {
     facts.operations.is_empty()
 }
 
-/// Whether it is another task whose name is known; the journal's writes of its own changes are its own.
-fn is_somebody_else(v: &Sufferer, source: &Source) -> bool {
-    source.kind == CulpritKind::Task
-        && source.name.as_deref().is_some_and(|name| name != "?" && name != v.task)
-}
-
 /// Who is named beside a cause: of what it explains, or of all that was lost, the somebody else with the most.
-fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Source> {
+fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Culprit> {
     let cause = verdict.map(|v| v.cause);
     let its = v.because.iter().filter(|b| cause.is_none() || b.cause == cause);
-    let (somebody, nobody): (Vec<&Because>, Vec<_>) = its.partition(|b| is_somebody_else(v, &b.source));
+    let (somebody, nobody): (Vec<&Because>, Vec<_>) = its.partition(|b| b.culprit.is_another_than(&v.task));
     let most = somebody.iter().max_by_key(|b| b.time)?;
     let all: Nanos = somebody.iter().chain(&nobody).map(|b| b.time).sum();
-    (most.time.0.saturating_mul(WORTH_NAMING) >= all.0).then(|| most.source.clone())
+    (most.time.0.saturating_mul(WORTH_NAMING) >= all.0).then(|| most.culprit.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::worth::tests::{flushes, victim};
     use super::*;
+    use waits::CulpritKind;
 
     fn because(kind: CulpritKind, name: &str, ms: u64) -> Because {
-        let name = Some(name).filter(|n| !n.is_empty()).map(str::to_string);
-        Because { source: Source { kind, name, ..flushes(0).source }, ..flushes(ms) }
+        let name = Some(name).filter(|n| !n.is_empty()).map(Into::into);
+        Because { culprit: Culprit { name, ..Culprit::of(kind) }, ..flushes(ms) }
     }
 
     /// Who is named beside what fio lost.
     fn named(because: Vec<Because>) -> Option<String> {
-        culprit(&Sufferer { because, ..victim(1000, 100, 2000) }, None).map(|c| c.name.unwrap_or_default())
+        culprit(&Sufferer { because, ..victim(1000, 100, 2000) }, None)
+            .map(|c| c.name.unwrap_or_default().into_string())
     }
 
     /// From a fifth of it on; neither a device nor the victim's own task is somebody else.

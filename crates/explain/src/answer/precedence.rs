@@ -155,7 +155,7 @@ fn slow_throughout<'a>(
 fn own_part(victim: &Sufferer, cause: &str) -> f64 {
     let of = |own: bool| -> u64 {
         let rows = victim.because.iter().filter(|b| b.cause == Some(cause));
-        rows.filter(|b| !own || b.source.kind == CulpritKind::Own).map(|b| b.time.0).sum()
+        rows.filter(|b| !own || b.culprit.kind == CulpritKind::Own).map(|b| b.time.0).sum()
     };
     of(true) as f64 / of(false).max(1) as f64
 }
@@ -183,8 +183,9 @@ pub fn most_of_slowest<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::because::{Because, Source};
+    use crate::answer::because::Because;
     use crate::answer::worth::tests::{flushes, victim};
+    use waits::Culprit;
 
     #[test]
     fn a_setting_matters_by_how_much_it_takes_and_a_stall_by_being_there() {
@@ -203,8 +204,8 @@ mod tests {
         assert!(!is_reached(&with(20), "flush-cost"));
         let beside_queue = |queue: u64| {
             let mut v = with(20);
-            let own = Source { kind: CulpritKind::Own, ..flushes(0).source };
-            v.because[0] = Because { cause: Some(QUEUE), source: own, ..flushes(queue) };
+            let own = Culprit::of(CulpritKind::Own);
+            v.because[0] = Because { cause: Some(QUEUE), culprit: own, ..flushes(queue) };
             is_reached(&v, OWN_LIMIT)
         };
         assert!(beside_queue(40) && !beside_queue(41));

@@ -137,7 +137,7 @@ fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
 
 /// What it lost to no disk: it waited for a processor.
 fn for_a_processor(s: &Sufferer) -> Nanos {
-    s.because.iter().filter(|b| b.source.kind == CulpritKind::Cpu).map(|b| b.time).sum()
+    s.because.iter().filter(|b| b.culprit.kind == CulpritKind::Cpu).map(|b| b.time).sum()
 }
 
 /// Of operations that overlap, what they took together, but for their own queue.
@@ -157,7 +157,7 @@ fn own_queue_of_many(e: &Explanation, s: &Sufferer) -> Nanos {
 
 /// What it lost to its own requests.
 fn own_queue(s: &Sufferer) -> Nanos {
-    s.because.iter().filter(|b| b.source.kind == CulpritKind::Own).map(|b| b.time).sum()
+    s.because.iter().filter(|b| b.culprit.kind == CulpritKind::Own).map(|b| b.time).sum()
 }
 
 /// Of operations that overlap, what they took together.
@@ -174,11 +174,11 @@ fn device(e: &Explanation, s: &Sufferer) -> DevId {
 fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)> {
     let mut sums = BTreeMap::<String, (Nanos, Nanos)>::new();
     for s in all.iter().filter(|s| !s.is_thin) {
-        for b in s.because.iter().filter(|b| b.source.kind == CulpritKind::Task) {
-            let Some(by) = b.source.name.as_ref().filter(|by| **by != s.task) else { continue };
+        for b in s.because.iter().filter(|b| b.culprit.is_another_than(&s.task)) {
+            let Some(by) = b.culprit.name.as_deref() else { continue };
             sums.entry(s.task.clone()).or_default().0 += b.time;
             if e.subject.roles.is_job(by) || !is_job(e, s) {
-                sums.entry(by.clone()).or_default().1 += b.time;
+                sums.entry(by.to_string()).or_default().1 += b.time;
             }
         }
     }

@@ -66,7 +66,7 @@ pub struct Sufferer {
 impl Sufferer {
     /// The part of what it lost that no cause explains and nobody had, 0 to 1.
     pub fn unexplained(&self) -> f64 {
-        let unknown = |b: &&Because| b.cause.is_none() && b.source.kind == CulpritKind::Unknown;
+        let unknown = |b: &&Because| b.cause.is_none() && b.culprit.kind == CulpritKind::Unknown;
         let time: Nanos = self.because.iter().filter(unknown).map(|b| b.time).sum();
         time.0 as f64 / self.lost.0.max(1) as f64
     }
@@ -78,7 +78,7 @@ impl Sufferer {
 
     /// Whether most of what it lost is a wait whose end was not recorded: the place says what it waits in, and not why.
     pub fn waits_without_end(&self) -> bool {
-        let unknown = self.because.iter().filter(|b| b.source.kind == CulpritKind::Unknown);
+        let unknown = self.because.iter().filter(|b| b.culprit.kind == CulpritKind::Unknown);
         let of_nobody: u64 = unknown.map(|b| b.time.0).sum();
         self.still_out > 0 && of_nobody as f64 >= MOSTLY * self.lost.0 as f64
     }
@@ -176,14 +176,14 @@ pub fn tasks_of_cgroup<'a>(e: &'a Explanation, path: &'a str) -> impl Iterator<I
 
 #[cfg(test)]
 mod tests {
-    use super::super::because::Source;
     use super::super::worth::tests::{flushes, victim};
     use super::*;
+    use waits::Culprit;
 
     /// Who lost so much to flushes, and so much that no cause explains to a culprit of this kind.
     fn lost(to_flushes: u64, to: CulpritKind, time: u64) -> Sufferer {
-        let source = Source { kind: to, ..flushes(0).source };
-        let other = Because { cause: None, source, ..flushes(time) };
+        let culprit = Culprit::of(to);
+        let other = Because { cause: None, culprit, ..flushes(time) };
         Sufferer { because: vec![flushes(to_flushes), other], ..victim(1000, to_flushes + time, 2000) }
     }
 
@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn a_wait_without_end_is_mostly_nobodys() {
         let of = |still_out, unknown: u64| {
-            let source = Source { kind: CulpritKind::Unknown, ..flushes(0).source };
-            let rest = Because { cause: Some("log-force"), source, ..flushes(unknown) };
+            let culprit = Culprit::of(CulpritKind::Unknown);
+            let rest = Because { cause: Some("log-force"), culprit, ..flushes(unknown) };
             let because = vec![flushes(100 - unknown), rest];
             Sufferer { still_out, because, ..victim(1000, 100, 2000) }.waits_without_end()
         };

@@ -115,8 +115,8 @@ fn is_noticed(
 
 /// Whether it waited for processors that ran many tasks, each for a part that is not worth seeing, and not for most of its time.
 fn is_scattered(v: &Sufferer, cause: &str) -> bool {
-    let behind = v.because.iter().filter(|b| b.cause == Some(cause) && b.source.kind == CulpritKind::Cpu);
-    let most = behind.filter(|b| b.source.name.is_some()).map(|b| b.time).max().unwrap_or_default();
+    let behind = v.because.iter().filter(|b| b.cause == Some(cause) && b.culprit.kind == CulpritKind::Cpu);
+    let most = behind.filter(|b| b.culprit.name.is_some()).map(|b| b.time).max().unwrap_or_default();
     let all = v.lost_to(cause);
     cause == CPU_WAIT && part_of(most, v.time) < WORTH_SEEING && part_of(all, v.time) < MOSTLY
 }
@@ -160,15 +160,16 @@ fn each(v: &Sufferer, time: Nanos) -> Nanos {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::answer::because::{Because, Source};
+    use crate::answer::because::Because;
+    use waits::Culprit;
 
     const MS: u64 = 1_000_000;
 
     /// So many milliseconds that were lost to flushes.
     pub fn flushes(lost: u64) -> Because {
-        let flush = Source { kind: CulpritKind::Device, name: None, dirtied_by: None, io: None };
+        let culprit = Culprit::of(CulpritKind::Device);
         let time = Nanos(lost * MS);
-        Because { cause: Some("flush-cost"), source: flush, chain: vec![], phase: None, time }
+        Because { cause: Some("flush-cost"), culprit, chain: vec![], phase: None, time }
     }
 
     /// A thousand operations within ten seconds, of so many microseconds each; so many milliseconds in all were lost to flushes.
@@ -210,8 +211,8 @@ pub(super) mod tests {
     #[test]
     fn what_has_little_of_what_nothing_explains_is_no_answer() {
         let with = |flush: u64, unknown: u64| {
-            let source = Source { kind: CulpritKind::Unknown, ..flushes(0).source };
-            let rest = Because { cause: None, source, ..flushes(unknown) };
+            let culprit = Culprit::of(CulpritKind::Unknown);
+            let rest = Because { cause: None, culprit, ..flushes(unknown) };
             Sufferer { because: vec![flushes(flush), rest], ..victim(1000, 100, 2000) }
         };
         assert!(has_little(&with(9, 91), "flush-cost", Some(0.09)));
@@ -264,7 +265,7 @@ pub(super) mod tests {
     fn many_who_ran_are_nobody_in_particular() {
         let behind = |name: &str, time: u64| Because {
             cause: Some(CPU_WAIT),
-            source: Source { kind: CulpritKind::Cpu, name: Some(name.into()), dirtied_by: None, io: None },
+            culprit: Culprit { name: Some(name.into()), ..Culprit::of(CulpritKind::Cpu) },
             chain: vec![],
             phase: None,
             time: Nanos(time * MS),

@@ -40,27 +40,25 @@ pub(super) fn latencies(
     [before, after]: [&Distribution; 2],
     orders: Option<(&Blocks, &Blocks)>,
 ) -> Vec<Metric> {
-    let one = |(metric, q): (&str, f64)| Metric {
-        name: named(metric),
-        threshold: None,
-        unit: Unit::Nanoseconds,
-        values: [before.quantile(q) as f64, after.quantile(q) as f64],
-        ranges: orders.and_then(|(b, a)| {
-            let of = |order: &Blocks, side: usize| Estimate::percentile(order, q, SEEDS[side]).ok();
-            of(b, 0).zip(of(a, 1)).map(ranges)
-        }),
-        no_range: TOO_FEW,
+    let one = |(metric, q): (&str, f64)| {
+        let values = [before.quantile(q) as f64, after.quantile(q) as f64];
+        let of = |order: &Blocks, side: usize| Estimate::percentile(order, q, SEEDS[side]).ok();
+        let ranges = orders.and_then(|(b, a)| of(b, 0).zip(of(a, 1))).map(|both| ranges(both, values));
+        Metric { ranges, ..time_of(named(metric), values, TOO_FEW) }
     };
     PERCENTILES.into_iter().map(one).collect()
 }
 
-fn ranges((before, after): (Estimate, Estimate)) -> Ranges {
-    let [ratio, ratio_99] = after.ratio_to(&before);
+/// Where both lie. What is shown of a side is its bucket's value and the draws' lies within the bucket, so a narrow range is widened up to
+/// what is shown.
+fn ranges((before, after): (Estimate, Estimate), shown: [f64; 2]) -> Ranges {
+    let ratio = shown[1] / shown[0];
+    let [of_95, of_99] = after.ratio_to(&before).map(|r| if ratio.is_finite() { r.with(ratio) } else { r });
     Ranges {
-        before: before.range(),
-        after: after.range(),
-        ratio,
-        ratio_99,
+        before: before.range().with(shown[0]),
+        after: after.range().with(shown[1]),
+        ratio: of_95,
+        ratio_99: of_99,
         blocks: [(before.blocks, before.block_length), (after.blocks, after.block_length)],
     }
 }
@@ -71,12 +69,13 @@ pub(super) fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option
     let (before, after) = orders?;
     let of = |order: &Blocks, side: usize| Estimate::share_from(order, threshold, SEEDS[side]).ok();
     let (b, a) = of(before, 0).zip(of(after, 1))?;
+    let values = [b.value, a.value];
     Some(Metric {
         name: "slow".into(),
         threshold: Some(threshold),
         unit: Unit::Share,
-        values: [b.value, a.value],
-        ranges: Some(ranges((b, a))),
+        values,
+        ranges: Some(ranges((b, a), values)),
         no_range: TOO_FEW,
     })
 }
@@ -86,7 +85,10 @@ pub(super) fn outliers(orders: Option<(&Blocks, &Blocks)>, p99: u64) -> Option<M
     let (before, after) = orders?;
     let threshold = (p99 as f64 * OUTLIER) as u64;
     let of = |order: &Blocks, side: usize| Estimate::share_from(order, threshold, SEEDS[side]).ok();
-    let drawn = of(before, 0).zip(of(after, 1)).map(|(b, a)| ([b.value, a.value], ranges((b, a))));
+    let drawn = of(before, 0).zip(of(after, 1)).map(|(b, a)| {
+        let values = [b.value, a.value];
+        (values, ranges((b, a), values))
+    });
     let counted = || {
         rare([before, after], threshold).map(
             |Rare { shares, each: [before, after], ratio, ratio_99, blocks }| {
@@ -102,8 +104,9 @@ pub(super) fn outliers(orders: Option<(&Blocks, &Blocks)>, p99: u64) -> Option<M
 /// The mean of both sides.
 pub(super) fn mean(name: String, [b, a]: [&Distribution; 2], orders: Option<(&Blocks, &Blocks)>) -> Metric {
     let of = |order: &Blocks, side: usize| Estimate::mean(order, SEEDS[side]).ok();
-    let ranges = orders.and_then(|(b, a)| of(b, 0).zip(of(a, 1))).map(ranges);
-    Metric { ranges, ..time_of(name, [b.mean(), a.mean()], FEW_DECIDE) }
+    let values = [b.mean(), a.mean()];
+    let ranges = orders.and_then(|(b, a)| of(b, 0).zip(of(a, 1))).map(|both| ranges(both, values));
+    Metric { ranges, ..time_of(name, values, FEW_DECIDE) }
 }
 
 /// All of a log, as of a recording.

@@ -336,6 +336,26 @@ fn what_was_waited_for_elsewhere_decides_nothing() {
     assert!(said.contains("; besides: reads p99"), "{said}");
 }
 
+/// What is shown of a side is the value of a bucket: of narrow ranges its edge would lie outside.
+#[test]
+fn a_range_holds_the_number_beside_it() {
+    let side = |shift: u64| {
+        let mut blocks = stats::Blocks::default();
+        (0..20_000u64).for_each(|i| blocks.record(1_000_000 + shift + i * 7919 % 12_000));
+        blocks
+    };
+    let (before, after) = (side(0), side(3000));
+    let metrics = super::metrics::of_order([&before, &after]);
+    let ranged: Vec<_> = metrics.iter().filter_map(|m| Some((m, m.ranges?))).collect();
+    assert!(ranged.len() >= 4, "{metrics:?}");
+    for (metric, ranges) in ranged {
+        let holds = |range: Range, value: f64| range.from <= value && value <= range.to;
+        let [b, a] = metric.values;
+        assert!(holds(ranges.before, b) && holds(ranges.after, a), "{metric:?}");
+        assert!(holds(ranges.ratio, a / b) && holds(ranges.ratio_99, a / b), "{metric:?}");
+    }
+}
+
 /// Outliers are there to be asked for, also where neither side has any.
 #[test]
 fn no_outliers_are_none() {

@@ -3,7 +3,7 @@
 use super::line::line;
 use super::words::those;
 use causes::Acts;
-use explain::answer::{Answer, Because, Kind, Latencies, Predicted, Refused, Source, Sufferer, Without};
+use explain::answer::{Answer, Because, Kind, Latencies, Predicted, Refused, Sufferer, Without};
 use explain::blame::Which;
 use explain::Explanation;
 use life::Io;
@@ -257,7 +257,7 @@ pub(crate) fn to_json(e: &Explanation, a: &Answer) -> Answered {
         victim: first.map(|v| v.task.clone()),
         op: first.map(|v| op(e, v)),
         device: first.and_then(|v| device(e, v)),
-        culprit: a.culprit.as_ref().and_then(|c| c.name.clone()),
+        culprit: a.culprit.as_ref().and_then(|c| c.name.as_deref().map(str::to_string)),
         of: e.subject.which,
         explained: a.explained.map(rounded),
         r#try: a.remedies(e).into_iter().map(remedy).collect(),
@@ -335,21 +335,21 @@ fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Victim {
 fn because(b: &Because, lost: Nanos) -> Reason {
     Reason {
         cause: b.cause,
-        culprit: culprit(&b.source),
+        culprit: culprit(&b.culprit),
         chain: b.chain.clone(),
         ns: b.time,
         share: rounded(b.time.0 as f64 / lost.0.max(1) as f64),
     }
 }
 
-fn culprit(s: &Source) -> Culprit {
+fn culprit(s: &waits::Culprit) -> Culprit {
     let is_named =
         matches!(s.kind, CulpritKind::Task | CulpritKind::Kernel | CulpritKind::Unknown | CulpritKind::Cpu);
     Culprit {
         kind: s.kind,
-        name: s.name.clone().filter(|_| is_named),
+        name: s.name.as_deref().filter(|_| is_named).map(str::to_string),
         io: s.io,
-        dirtied_by: s.dirtied_by.clone(),
+        dirtied_by: s.dirtied_by.as_deref().map(str::to_string),
     }
 }
 

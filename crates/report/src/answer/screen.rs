@@ -73,7 +73,7 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     let victim = a.victims.first().map_or(0, |first| first.group);
     let mut proofs = v.evidence_of(victim);
     // Of several who were in the way, first the one whom the sentence names.
-    let named = a.culprit.as_ref().and_then(|source| source.name.as_deref());
+    let named = a.culprit.as_ref().and_then(|culprit| culprit.name.as_deref());
     proofs.sort_by_key(|proof| named.is_some() && proof.text("task") != named);
     let root = v.root.and_then(|root| e.verdicts.iter().find(|behind| behind.cause == root));
     if let Some(behind) = root.and_then(|root| root.evidence_of(victim).into_iter().next()) {

@@ -6,13 +6,13 @@
 use super::blocks::Blocks;
 use super::words::{culprit, is_place, lost, operations};
 use crate::wrap::{columns_of, left, right, wrap};
-use explain::answer::{Answer, Because, Source, Sufferer};
+use explain::answer::{Answer, Because, Sufferer};
 use explain::blame::Which;
 use explain::Explanation;
 use std::collections::BTreeMap;
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
-use waits::CulpritKind;
+use waits::{Culprit, CulpritKind};
 
 /// Victims, and reasons of the first of them, at most.
 pub(super) const VICTIMS: usize = 3;
@@ -102,7 +102,7 @@ fn row(e: &Explanation, a: &Answer, v: &Sufferer, most: usize) -> Row {
 
 /// What a victim lost by culprit, in words, the largest first.
 pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
-    summed(&v.because, |b| culprit(&b.source))
+    summed(&v.because, |b| culprit(&b.culprit))
 }
 
 /// The same, with the answer's cause beside a culprit that is only a place: `the device: flush (flush-cost)`. A place alone does not
@@ -111,11 +111,11 @@ pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
 pub(crate) fn by_culprit_and_cause(v: &Sufferer, answer: Option<&str>) -> Vec<(String, Nanos)> {
     let together = is_scattered(&v.because);
     let words = |b: &Because| {
-        let whoever = Source { name: None, ..b.source.clone() };
-        let source = if together && b.source.kind == CulpritKind::Cpu { &whoever } else { &b.source };
-        match b.cause.filter(|cause| is_place(source) && Some(*cause) == answer) {
-            Some(cause) => format!("{} ({cause})", culprit(source)),
-            None => culprit(source),
+        let whoever = Culprit { name: None, ..b.culprit.clone() };
+        let who = if together && b.culprit.kind == CulpritKind::Cpu { &whoever } else { &b.culprit };
+        match b.cause.filter(|cause| is_place(who) && Some(*cause) == answer) {
+            Some(cause) => format!("{} ({cause})", culprit(who)),
+            None => culprit(who),
         }
     };
     let mut rows = summed(&v.because, words);
@@ -138,9 +138,9 @@ fn share(time: Nanos, v: &Sufferer) -> f64 {
 
 /// Whether a victim waited for processors that nobody had for most of that time: each alone would be lost among the small rows.
 fn is_scattered(because: &[Because]) -> bool {
-    let mut ran = BTreeMap::<&Option<String>, u64>::new();
-    for b in because.iter().filter(|b| b.source.kind == CulpritKind::Cpu) {
-        *ran.entry(&b.source.name).or_default() += b.time.0;
+    let mut ran = BTreeMap::<&Option<Box<str>>, u64>::new();
+    for b in because.iter().filter(|b| b.culprit.kind == CulpritKind::Cpu) {
+        *ran.entry(&b.culprit.name).or_default() += b.time.0;
     }
     2 * ran.values().copied().max().unwrap_or_default() < ran.values().sum()
 }
@@ -311,9 +311,8 @@ mod tests {
     #[test]
     fn processors_that_nobody_had_for_most_of_the_time_are_one_row() {
         let ran = |name: &str, ms: u64| {
-            let source =
-                Source { kind: CulpritKind::Cpu, name: Some(name.into()), dirtied_by: None, io: None };
-            Because { cause: None, source, chain: vec![], phase: None, time: Nanos(ms) }
+            let culprit = Culprit { name: Some(name.into()), ..Culprit::of(CulpritKind::Cpu) };
+            Because { cause: None, culprit, chain: vec![], phase: None, time: Nanos(ms) }
         };
         assert!(is_scattered(&[ran("bash", 4), ran("top", 3), ran("bash", 1), ran("ls", 3)]));
         assert!(!is_scattered(&[ran("bash", 4), ran("top", 3), ran("bash", 1), ran("ls", 2)]));

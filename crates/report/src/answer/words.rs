@@ -1,11 +1,11 @@
 //! How victims and culprits are called.
 
 use causes::Confidence;
-use explain::answer::{Source, Sufferer, Those};
+use explain::answer::{Sufferer, Those};
 use explain::Explanation;
 use life::Io;
 use units::words::time;
-use waits::CulpritKind;
+use waits::{Culprit, CulpritKind};
 
 /// A task's name with its genitive: `postgres'`, `fio's`.
 pub fn of(task: &str) -> String {
@@ -55,14 +55,14 @@ pub fn device(e: &Explanation, v: &Sufferer) -> String {
 pub const NOT_EXPLAINED: &str = "not explained";
 
 /// A culprit as a cell of the table: `sync: writes of cp's data`.
-pub fn culprit(s: &Source) -> String {
+pub fn culprit(s: &Culprit) -> String {
     let io = s.io.map_or("", Io::words);
     match (s.kind, &s.name, &s.dirtied_by) {
-        (CulpritKind::Task, Some(name), _) if name == "?" => format!("tasks without a name: {io}"),
+        (CulpritKind::Task, Some(name), _) if &**name == "?" => format!("tasks without a name: {io}"),
         (CulpritKind::Task | CulpritKind::Kernel, Some(name), Some(of)) => {
             format!("{name}: {io} of {of}'s data")
         }
-        (CulpritKind::Task | CulpritKind::Kernel, Some(name), None) if io.is_empty() => name.clone(),
+        (CulpritKind::Task | CulpritKind::Kernel, Some(name), None) if io.is_empty() => name.to_string(),
         (CulpritKind::Task | CulpritKind::Kernel, Some(name), None) => format!("{name}: {io}"),
         (CulpritKind::Own, ..) if io.is_empty() => "itself".into(),
         (CulpritKind::Own, ..) => format!("its own {io}"),
@@ -72,13 +72,13 @@ pub fn culprit(s: &Source) -> String {
         (CulpritKind::Cpu, Some(name), _) => format!("no processor ({name} ran)"),
         (CulpritKind::Cpu, None, _) => "no processor".into(),
         (CulpritKind::Kernel, None, _) => "the kernel".into(),
-        (CulpritKind::Unknown, Some(name), _) => name.clone(),
+        (CulpritKind::Unknown, Some(name), _) => name.to_string(),
         _ => NOT_EXPLAINED.into(),
     }
 }
 
 /// Whether a culprit is no more than where the time passed: no name says who it was.
-pub fn is_place(s: &Source) -> bool {
+pub fn is_place(s: &Culprit) -> bool {
     match s.kind {
         CulpritKind::Own | CulpritKind::Device | CulpritKind::Limit => true,
         CulpritKind::Task | CulpritKind::Kernel | CulpritKind::Cpu | CulpritKind::Unknown => s.name.is_none(),
@@ -86,12 +86,12 @@ pub fn is_place(s: &Source) -> bool {
 }
 
 /// Who a culprit is, in a sentence: `sync writing cp's data`.
-pub fn who(s: &Source) -> String {
-    let name = s.name.clone().unwrap_or_else(|| "others".into());
+pub fn who(s: &Culprit) -> String {
+    let name = s.name.as_deref().unwrap_or("others");
     match (&s.dirtied_by, s.io) {
         (Some(of), Some(io)) => format!("{name} ({} of {of}'s data)", io.words()),
         (None, Some(io)) => format!("{name}'s {}", io.words()),
-        _ => name,
+        _ => name.into(),
     }
 }
 

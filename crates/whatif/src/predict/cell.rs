@@ -2,11 +2,12 @@
 
 use super::Lab;
 use crate::fit::{error, FLOOR};
-use crate::metric::{humane, Metric, Phase, Times};
+use crate::metric::{Metric, Phase, Times};
 use crate::settings::{Kind, Settings};
 use life::Class;
 use serde::Serialize;
 use stats::{Blocks, Estimate};
+use units::words::ns;
 
 /// The model of the recording may be off by so much.
 pub const GATE: f64 = 0.20;
@@ -188,14 +189,14 @@ impl Lab {
         let value = values[values.len() / 2];
         let (low, high) = (values[0], values[values.len() - 1]);
         if high > SPREAD * low {
-            return Err(format!("{DISAGREE}: {} to {}", humane(low), humane(high)));
+            return Err(format!("{DISAGREE}: {} to {}", words(low), words(high)));
         }
         let (down, up) = self.chance(metric, q);
         let from = ends.iter().copied().fold(low, f64::min) * down / ELSEWHERE;
         let from = if from < FLOOR { 0.0 } else { from };
         let to = ends.iter().copied().fold(high, f64::max) * up * ELSEWHERE;
         if to > WIDEST * from.max(FLOOR) {
-            return Err(format!("too uncertain: {} to {}", humane(from), humane(to)));
+            return Err(format!("too uncertain: {} to {}", words(from), words(to)));
         }
         let in_device = Metric { phase: Phase::D2C, ..metric };
         let rarely = self.real.percentile(in_device, RARELY).unwrap_or(0) as f64;
@@ -203,10 +204,9 @@ impl Lab {
         if metric.phase != Phase::I2D && !self.alone[write as usize] && value < rarely {
             return Err(format!(
                 "faster than 19 of 20 recorded were in the device ({}), and no request was alone in it",
-                humane(rarely)
+                words(rarely)
             ));
         }
-        let whole = |x: f64| x.round().max(0.0) as u64;
         Ok(Predicted { value: whole(value), from: whole(from), to: whole(to), devices })
     }
 
@@ -235,4 +235,12 @@ impl Lab {
             _ => (1.0 / SPREAD, SPREAD),
         }
     }
+}
+/// Nanoseconds, without a fraction.
+fn whole(time: f64) -> u64 {
+    time.round().max(0.0) as u64
+}
+
+fn words(time: f64) -> String {
+    ns(whole(time))
 }

@@ -21,7 +21,6 @@ use crate::arrival::Recorded;
 use crate::crowd::{most_in_device, most_with_tag};
 use crate::fit::{fit, in_parallel, judged, Fitted};
 use crate::load::{infer, Load};
-pub use crate::metric::humane;
 use crate::metric::{percentile, Metric, Phase, Times};
 use crate::schedule::{simulated, Sent};
 use crate::settings::{Kind, Refusal, Settings};

@@ -1,21 +1,21 @@
 //! `iowhy whatif`.
 
-mod aim;
-mod schedule;
-mod screen;
 mod without;
 
 use super::{print, print_json};
+use crate::command::explain::style;
 use crate::failure::Failure;
 use crate::part::Part;
-use aim::Aim;
 use clap::Args;
 use explain::{device_name, Arrivals, Asking, By, Fitting, Input};
-use report::Supposed;
+use report::what_if::{self, Supposed};
 use std::path::PathBuf;
 use whatif::predict::{Cell, Lab};
+use whatif::question::{alternatives, assignment, stretch, Set, Sweep, Word};
+use whatif::schedule::Schedule;
 use whatif::settings::Settings;
 use whatif::simulate::Work;
+use whatif::suggest::{suggest, Aim};
 
 const WHAT_IT_DOES: &str = "--without and --alone take operations that met those taken away to be like those that did not; where too \
 few did not, they subtract from each the time that the recording attributes to those. With settings, the recorded \
@@ -40,14 +40,14 @@ pub struct WhatIf {
     pub alone: Option<String>,
     /// A setting to predict, named as in sysfs: read_expire=200, scheduler=none; several are set together, unless `or`
     /// stands between them: fifo_batch=4 or scheduler=none
-    #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = set_or)]
+    #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     pub set: Vec<Word>,
     /// A setting during the recording, where the recording does not have it: scheduler=mq-deadline
     #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = assignment)]
     pub was: Vec<(String, String)>,
     /// Predict for values of one setting in a range: read_expire=50..1000
-    #[arg(long, value_name = "NAME=FROM..TO", value_parser = sweep, conflicts_with = "set")]
-    pub sweep: Option<(String, u64, u64)>,
+    #[arg(long, value_name = "NAME=FROM..TO", conflicts_with = "set")]
+    pub sweep: Option<Sweep>,
     /// Search mq-deadline's settings for the aim; print the commands, and what they would slow down
     #[arg(long, requires = "aim", conflicts_with_all = ["set", "sweep"])]
     pub suggest: bool,
@@ -62,7 +62,7 @@ pub struct WhatIf {
     pub device: Option<String>,
     /// Show the order of requests to the device in a span, recorded and simulated, with --set or as recorded;
     /// FROM-TO in seconds since the first event, as 12.3-12.9
-    #[arg(long, value_name = "FROM-TO", value_parser = schedule::stretch, conflicts_with_all = ["sweep", "suggest", "explain_load"])]
+    #[arg(long, value_name = "FROM-TO", value_parser = stretch, conflicts_with_all = ["sweep", "suggest", "explain_load"])]
     pub schedule: Option<std::ops::Range<u64>>,
     /// Show the streams found in the load, with the evidence; predict nothing
     #[arg(long)]
@@ -80,18 +80,6 @@ pub struct WhatIf {
     #[arg(long)]
     pub json: bool,
 }
-
-/// A word after --set.
-#[derive(Clone, Debug)]
-pub enum Word {
-    /// A setting, by its name in sysfs, and its value.
-    Set(String, String),
-    /// What follows is asked for itself.
-    Or,
-}
-
-/// Values that a sweep tries.
-const SWEPT: usize = 8;
 
 impl WhatIf {
     /// Reads, fits, predicts, prints.
@@ -121,7 +109,7 @@ impl WhatIf {
             let load = whatif::load::infer(recorded);
             return match self.json {
                 true => print_json(&Supposed::load(name, &load, recorded)),
-                false => print(&screen::load(name, &load)),
+                false => print(&what_if::load(name, &load)),
             };
         }
         let settings = arrivals.settings(asked_of, &self.was).map_err(|why| {
@@ -135,9 +123,8 @@ impl WhatIf {
             .collect::<Result<Vec<_>, String>>()
             .map_err(|why| usage(why, "see iowhy whatif --help"))?;
         let swept = self.swept(&settings)?;
-        let order =
-            self.schedule.as_ref().map(|s| schedule::Shown::new(recorded, arrivals.began, s)).transpose();
-        let order = order.map_err(|why| {
+        let order = self.schedule.as_ref().map(|s| Schedule::recorded(recorded, arrivals.began, s));
+        let order = order.transpose().map_err(|why| {
             refused(why, "choose a stretch in which requests went to the device (iowhy events shows them)")
         })?;
         let work = if self.fixed_work { Work::Amount } else { Work::Time };
@@ -145,23 +132,23 @@ impl WhatIf {
         let lab = Lab::new(recorded, settings, work, self.seed, &|part| bar.at(part));
         bar.end();
         let lab = lab.map_err(|why| refused(why, "no prediction can be made from this recording"))?;
-        if let Some((key, ..)) = &self.sweep {
+        if let Some(Sweep { key, .. }) = &self.sweep {
             let rows: Vec<(u64, Vec<Cell>)> = swept.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
             return match self.json {
                 true => print_json(&Supposed::swept(name, key, &rows)),
-                false => print(&screen::sweep(name, key, &rows)),
+                false => print(&what_if::sweep(name, key, &rows)),
             };
         }
         if let Some(aim) = &self.aim {
             return self.suggest(aim, name, &lab);
         }
-        if let Some(shown) = order {
-            let shown = shown
-                .simulate(&lab, &asked[0])
+        if let Some(order) = order {
+            let order = order
+                .simulated(&lab, &asked[0])
                 .map_err(|why| refused(why, "no prediction can be made from this recording"))?;
             return match self.json {
-                true => print_json(&shown.to_json(name, &sets[0])),
-                false => print(&shown.render(name, &sets[0])),
+                true => print_json(&Supposed::schedule(name, &sets[0], &order)),
+                false => print(&what_if::schedule(name, &sets[0], &order)),
             };
         }
         let told: Vec<Vec<Cell>> = asked.iter().map(|settings| lab.predict(settings)).collect();
@@ -170,29 +157,23 @@ impl WhatIf {
 
     /// The settings that a sweep tries, by value.
     fn swept(&self, settings: &Settings) -> Result<Vec<(u64, Settings)>, Failure> {
-        let Some((key, from, to)) = &self.sweep else { return Ok(Vec::new()) };
-        let one = |v: u64| Ok((v, settings.with(&[(key.clone(), v.to_string())])?));
-        let all = swept(*from, *to).into_iter().map(one).collect::<Result<Vec<_>, String>>();
+        let Some(sweep) = &self.sweep else { return Ok(Vec::new()) };
+        let one = |v: u64| Ok((v, settings.with(&[(sweep.key.clone(), v.to_string())])?));
+        let all = sweep.values().into_iter().map(one).collect::<Result<Vec<_>, String>>();
         all.map_err(|why| usage(why, "see iowhy whatif --help"))
     }
 
     fn suggest(&self, aim: &Aim, name: &str, lab: &Lab) -> Result<(), Failure> {
-        let found = aim::suggest(lab, aim, self.max_regression)
-            .map_err(|why| refused(why, "no command is suggested"))?;
+        let found =
+            suggest(lab, aim, self.max_regression).map_err(|why| refused(why, "no command is suggested"))?;
         match self.json {
-            true => print_json(&found.to_json(name)),
-            false => print(&found.render(name, lab)),
+            true => print_json(&Supposed::suggested(name, &found)),
+            false => print(&what_if::suggested(name, &found, lab)),
         }
     }
 
     /// Prints what each alternative would have done.
-    fn tell(
-        &self,
-        name: &str,
-        lab: &Lab,
-        sets: &[Vec<(String, String)>],
-        told: &[Vec<Cell>],
-    ) -> Result<(), Failure> {
+    fn tell(&self, name: &str, lab: &Lab, sets: &[Set], told: &[Vec<Cell>]) -> Result<(), Failure> {
         let each = sets.iter().zip(told);
         if self.json {
             let mut all: Vec<Supposed> =
@@ -202,34 +183,27 @@ impl WhatIf {
                 _ => print_json(&Supposed::alternatives(name, all)),
             };
         }
-        let all: Vec<String> = each.map(|(set, cells)| screen::render(name, set, lab, cells)).collect();
+        let width = style().width;
+        let all: Vec<String> =
+            each.map(|(set, cells)| what_if::predicted(name, set, lab, cells, width)).collect();
         print(&all.join("\n"))
     }
 
     /// What is to be set, each alternative for itself.
-    fn alternatives(&self) -> Result<Vec<Vec<(String, String)>>, Failure> {
-        let mut all = vec![Vec::new()];
-        for word in &self.set {
-            match word {
-                Word::Set(key, value) => {
-                    all.last_mut().into_iter().for_each(|set| set.push((key.clone(), value.clone())))
-                }
-                Word::Or => all.push(Vec::new()),
-            }
-        }
-        if all.len() > 1 && all.iter().any(Vec::is_empty) {
-            return Err(usage(
+    fn alternatives(&self) -> Result<Vec<Set>, Failure> {
+        let all = alternatives(&self.set);
+        match all.len() {
+            0 => Err(usage(
                 "`or` stands between two settings".into(),
                 "as in --set fifo_batch=4 or scheduler=none",
-            ));
-        }
-        if all.len() > 1 && self.schedule.is_some() {
-            return Err(usage(
+            )),
+            1 => Ok(all),
+            _ if self.schedule.is_some() => Err(usage(
                 "--schedule shows one order".into(),
                 "set one alternative, or none for the order as it was",
-            ));
+            )),
+            _ => Ok(all),
         }
-        Ok(all)
     }
 }
 
@@ -239,41 +213,4 @@ fn refused(what: String, help: &str) -> Failure {
 
 fn usage(what: String, help: &str) -> Failure {
     Failure::Usage { what, help: Some(help.into()) }
-}
-
-fn assignment(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() && !value.is_empty() => {
-            Ok((key.trim().into(), value.trim().into()))
-        }
-        _ => Err("NAME=VALUE, as read_expire=200".into()),
-    }
-}
-
-fn set_or(text: &str) -> Result<Word, String> {
-    match text {
-        "or" => Ok(Word::Or),
-        text => assignment(text).map(|(key, value)| Word::Set(key, value)),
-    }
-}
-
-fn sweep(text: &str) -> Result<(String, u64, u64), String> {
-    let wrong = || "NAME=FROM..TO, as read_expire=50..1000".to_string();
-    let (key, range) = text.split_once('=').ok_or_else(wrong)?;
-    let (from, to) = range.split_once("..").ok_or_else(wrong)?;
-    let (from, to) = (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
-    if from >= to {
-        return Err(format!("{from} is not less than {to}"));
-    }
-    Ok((key.into(), from, to))
-}
-
-/// Values from `from` to `to`, each about the same factor above the one before.
-fn swept(from: u64, to: u64) -> Vec<u64> {
-    let low = from.max(1) as f64;
-    let step = (to as f64 / low).powf(1.0 / (SWEPT - 1) as f64);
-    let mut all: Vec<u64> = (0..SWEPT).map(|i| (low * step.powi(i as i32)).round() as u64).collect();
-    (all[0], all[SWEPT - 1]) = (from, to);
-    all.dedup();
-    all
 }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use explain::answer::{in_the_way, tasks_of_cgroup, without_somebody, Absent, Those, Without};
 use explain::{Explanation, Input};
 use life::Io;
-use report::Supposed;
+use report::what_if::Supposed;
 
 /// The name for taking flushes away.
 const FLUSHES: &str = "flushes";

@@ -1,17 +1,19 @@
-//! What `iowhy whatif` prints.
+//! Latencies under other settings, and the load that was found.
 
-use crate::command::explain::style;
-use report::wrap::wrap_into;
+use crate::wrap::wrap_into;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use trace::Bytes;
+use units::words::{ns, size};
 use whatif::load::Load;
 use whatif::metric::{words_of, Phase};
-use whatif::predict::{humane, Cell, Lab};
+use whatif::predict::{Cell, Lab};
+use whatif::question::Set;
 
-/// The table, and what is refused.
-pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -> String {
-    let asked: Vec<String> = set.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    let mut out = format!("{name}: what {} would have done\n\n", asked.join(" "));
+/// The table, and what is refused, in so many columns.
+pub fn predicted(name: &str, set: &Set, lab: &Lab, cells: &[Cell], width: usize) -> String {
+    let mut out = format!("{name}: what {} would have done\n\n", in_words(set));
+    let paragraph = |out: &mut String, text: &str| wrap_into(out, text, width, "", "");
     out += &table(cells);
     let mut refused = BTreeMap::<&str, Vec<String>>::new();
     for cell in cells {
@@ -41,8 +43,7 @@ pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -
             seen.push(cell.metric);
             let (tail, most) = lab.tail(cell.metric);
             let class = words_of(cell.metric.class);
-            let _ =
-                writeln!(out, "  {class}: p99.9 {}, maximum {}", humane(tail as f64), humane(most as f64));
+            let _ = writeln!(out, "  {class}: p99.9 {}, maximum {}", ns(tail), ns(most));
         }
     }
     let devices = lab.devices.len();
@@ -59,8 +60,9 @@ pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -
     out
 }
 
-fn paragraph(out: &mut String, text: &str) {
-    wrap_into(out, text, style().width, "", "");
+/// Example: `read_expire=200 fifo_batch=1`.
+pub(super) fn in_words(set: &Set) -> String {
+    set.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
 }
 
 /// A row for each number, its columns as wide as they must be.
@@ -79,14 +81,14 @@ fn table(cells: &[Cell]) -> String {
 }
 
 fn columns(cell: &Cell) -> [String; 6] {
-    let (recorded, model) = (humane(cell.recorded as f64), cell.model.map(|m| humane(m as f64)));
+    let (recorded, model) = (ns(cell.recorded), cell.model.map(ns));
     let (predicted, within, change) = match &cell.predicted {
         Some(p) => {
             let change = (p.value as f64 / cell.recorded.max(1) as f64 - 1.0) * 100.0;
-            let within = format!("{} to {}", humane(p.from as f64), humane(p.to as f64));
+            let within = format!("{} to {}", ns(p.from), ns(p.to));
             // What rounds to nothing has no sign.
             let change = if change.abs() < 0.5 { "0 %".into() } else { format!("{change:+.0} %") };
-            (humane(p.value as f64), within, change)
+            (ns(p.value), within, change)
         }
         None => ("refused".into(), String::new(), String::new()),
     };
@@ -100,7 +102,7 @@ fn label(cell: &Cell) -> String {
 
 /// The streams of a load.
 pub fn load(name: &str, load: &Load) -> String {
-    let mut out = format!("{name}: {} arrivals in {}\n\n", load.len(), humane(load.span as f64));
+    let mut out = format!("{name}: {} arrivals in {}\n\n", load.len(), ns(load.span));
     let mut small = (0, 0);
     for s in &load.streams {
         if s.items.len() < 20 {
@@ -112,9 +114,9 @@ pub fn load(name: &str, load: &Load) -> String {
         let _ = writeln!(out, "{}\n  {}", s.name, s.kind.words());
         let _ = writeln!(
             out,
-            "  {} reads, {writes} writes, {:.1} MiB\n  because: {}",
+            "  {} reads, {writes} writes, {}\n  because: {}",
             s.items.len() - writes,
-            bytes as f64 / 1048576.0,
+            size(Bytes(bytes)),
             s.support
         );
     }
@@ -137,7 +139,7 @@ pub fn sweep(name: &str, key: &str, rows: &[(u64, Vec<Cell>)]) -> String {
         }
         let at = |cells: &[Cell]| cells.get(i).and_then(|c| c.predicted);
         let most = rows.iter().filter_map(|(_, c)| at(c)).map(|p| p.to).max().unwrap_or(1).max(1);
-        let _ = writeln!(out, "\n{}, recorded {}", label(cell), humane(cell.recorded as f64));
+        let _ = writeln!(out, "\n{}, recorded {}", label(cell), ns(cell.recorded));
         for (value, cells) in rows {
             let _ = match at(cells) {
                 Some(p) => {
@@ -149,7 +151,7 @@ pub fn sweep(name: &str, key: &str, rows: &[(u64, Vec<Cell>)]) -> String {
                         _ => ' ',
                     };
                     let picture: String = (0..=BAR).map(dot).collect();
-                    writeln!(out, "  {value:>8}  {:>10}  |{picture}", humane(p.value as f64))
+                    writeln!(out, "  {value:>8}  {:>10}  |{picture}", ns(p.value))
                 }
                 None => {
                     let why = cells.get(i).and_then(|c| c.refused.clone()).unwrap_or_default();

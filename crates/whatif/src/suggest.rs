@@ -1,15 +1,14 @@
-//! `--suggest`: settings of mq-deadline that reach an aim, and which classes they slow down.
+//! Settings of mq-deadline that reach an aim, and which classes they slow down.
 //!
 //! One setting after the other is tried at a few values, the best is kept, twice around. A candidate counts if the aim's
 //! number is predicted, and none that is predicted for others becomes worse by more than the bound; what is refused for
 //! others is said.
 
-use report::Supposed;
-use std::fmt::Write;
+use crate::metric::{name_of, words_of, Metric, Phase};
+use crate::predict::{Cell, Lab};
+use crate::question::Set;
+use crate::settings::{Kind, Settings};
 use std::str::FromStr;
-use whatif::metric::{name_of, words_of, Metric, Phase};
-use whatif::predict::{humane, Cell, Lab};
-use whatif::settings::{Kind, Settings};
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -45,15 +44,23 @@ const TRIED: [(&str, &[u64]); 5] = [
 ];
 const ROUNDS: usize = 2;
 
-/// Settings with their values.
-type Set = Vec<(String, String)>;
-
 /// What was found.
 pub struct Suggestion {
-    set: Set,
-    cells: Vec<Cell>,
-    aim: Aim,
-    reached: bool,
+    /// What to set.
+    pub set: Set,
+    /// What it would do.
+    pub cells: Vec<Cell>,
+    /// What was wanted.
+    pub aim: Aim,
+    /// Whether that would be reached.
+    pub reached: bool,
+}
+
+impl Aim {
+    /// Whether it is of this number.
+    pub fn is_of(&self, cell: &Cell) -> bool {
+        cell.metric == self.metric && cell.percentile == self.percentile
+    }
 }
 
 /// Searches. `harm` is how much worse others may become.
@@ -74,9 +81,7 @@ pub fn suggest(lab: &Lab, aim: &Aim, harm: f64) -> Result<Suggestion, String> {
                     continue;
                 }
                 let cells = lab.predict(&asked);
-                let Some(cell) =
-                    cells.iter().find(|c| c.metric == aim.metric && c.percentile == aim.percentile)
-                else {
+                let Some(cell) = cells.iter().find(|c| aim.is_of(c)) else {
                     return Err(format!("too few of {} were recorded", words_of(aim.metric.class)));
                 };
                 let Some(p) = cell.predicted else {
@@ -112,61 +117,19 @@ fn worst(cells: &[Cell], aim: &Aim) -> f64 {
     others.filter_map(factor).fold(0.0, f64::max)
 }
 
-impl Suggestion {
-    /// The commands, and their effect on each class.
-    pub fn render(&self, name: &str, lab: &Lab) -> String {
-        let now = &lab.settings.deadline;
-        let mut out = match self.reached {
-            true => format!("{name}: the aim would be reached with\n\n"),
-            false => format!("{name}: the aim would not be reached; the best that was found is\n\n"),
-        };
-        for (key, value) in &self.set {
-            let _ = writeln!(out, "  echo {value} > /sys/block/{name}/queue/iosched/{key}");
-        }
-        let _ = writeln!(
-            out,
-            "\nrecorded with read_expire {}, write_expire {}, writes_starved {}, fifo_batch {}\n",
-            now.read_expire / 1_000_000,
-            now.write_expire / 1_000_000,
-            now.writes_starved,
-            now.fifo_batch
-        );
-        for cell in self.cells.iter().filter(|c| c.metric.phase == Phase::Q2C) {
-            let (class, at) = (words_of(cell.metric.class), cell.percentile);
-            let mark =
-                if cell.metric == self.aim.metric && at == self.aim.percentile { "  <- the aim" } else { "" };
-            let _ = match (&cell.predicted, &cell.refused) {
-                (Some(p), _) => {
-                    let factor = p.value as f64 / cell.recorded.max(1) as f64;
-                    let word = match factor {
-                        f if f < 0.95 => "gain",
-                        f if f > 1.05 => "harm",
-                        _ => "same",
-                    };
-                    writeln!(
-                        out,
-                        "  {word}  {class} {at}: {} -> {} ({} to {}){mark}",
-                        humane(cell.recorded as f64),
-                        humane(p.value as f64),
-                        humane(p.from as f64),
-                        humane(p.to as f64)
-                    )
-                }
-                (None, why) => {
-                    let why = why.as_deref().unwrap_or_default();
-                    writeln!(
-                        out,
-                        "  ?     {class} {at}: {} -> no prediction: {why}",
-                        humane(cell.recorded as f64)
-                    )
-                }
-            };
-        }
-        out
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// For programs.
-    pub fn to_json<'a>(&'a self, name: &'a str) -> Supposed<'a> {
-        Supposed::suggested(name, &self.set, self.reached, &self.cells)
+    #[test]
+    fn an_aim_is_a_number_that_is_predicted_and_a_bound() {
+        let aim: Aim = "read.p99 < 20ms".parse().unwrap();
+        assert_eq!((aim.metric.class, &*aim.percentile, aim.below), (0, "p99", 20e6));
+        assert_eq!("writeback.p50<1s".parse::<Aim>().unwrap().below, 1e9);
+        let refused = |text: &str| text.parse::<Aim>().unwrap_err();
+        assert_eq!(refused("read.p99.9 < 1s"), "p99.9 is not predicted: p50 or p99");
+        for text in ["", "read", "read.p99", "read < 1s", "nobody.p99 < 1s", "read.p99 < 1 parsec"] {
+            assert!(refused(text).contains("write it as"), "{text}");
+        }
     }
 }

@@ -11,8 +11,10 @@ use whatif::device::Model;
 use whatif::load::{Kind, Load};
 use whatif::metric::{name_of, Metric, Times};
 use whatif::predict::{Cell, Lab};
-use whatif::schedule::Sent;
+use whatif::question::Set;
+use whatif::schedule::{Schedule, Sent};
 use whatif::settings::Settings;
+use whatif::suggest::Suggestion;
 
 /// Predicted latencies without a task or under other settings; or the load that was found, or the order of requests.
 /// Times are in nanoseconds.
@@ -70,7 +72,7 @@ enum Said<'a> {
         /// The device.
         device: &'a str,
         /// What was found.
-        suggested: Suggestion<'a>,
+        suggested: Suggested<'a>,
     },
     /// With --explain-load.
     Load {
@@ -150,7 +152,7 @@ struct Tried<'a> {
 /// Settings that come closest to an aim.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Suggestion<'a> {
+struct Suggested<'a> {
     /// The settings, each its name and value.
     set: &'a [(String, String)],
     /// Whether that reaches the aim.
@@ -228,12 +230,7 @@ impl<'a> Supposed<'a> {
     }
 
     /// What settings would have done.
-    pub fn predicted(
-        device: &'a str,
-        set: &[(String, String)],
-        lab: &'a Lab,
-        cells: &'a [Cell],
-    ) -> Supposed<'a> {
+    pub fn predicted(device: &'a str, set: &Set, lab: &'a Lab, cells: &'a [Cell]) -> Supposed<'a> {
         let devices = lab.devices.iter().map(|d| Device { score: d.score, device: &d.model }).collect();
         Supposed::said(Said::Predicted { device, settings: &lab.settings, set: by_name(set), cells, devices })
     }
@@ -250,13 +247,9 @@ impl<'a> Supposed<'a> {
     }
 
     /// Settings for an aim, and whether they reach it.
-    pub fn suggested(
-        device: &'a str,
-        set: &'a [(String, String)],
-        reached: bool,
-        cells: &'a [Cell],
-    ) -> Supposed<'a> {
-        Supposed::said(Said::Suggested { device, suggested: Suggestion { set, reached, cells } })
+    pub fn suggested(device: &'a str, found: &'a Suggestion) -> Supposed<'a> {
+        let Suggestion { set, reached, cells, .. } = found;
+        Supposed::said(Said::Suggested { device, suggested: Suggested { set, reached: *reached, cells } })
     }
 
     /// The streams of a load.
@@ -278,18 +271,14 @@ impl<'a> Supposed<'a> {
     }
 
     /// In which order requests went to the device, and would have gone.
-    pub fn schedule(
-        device: &'a str,
-        set: &[(String, String)],
-        recorded: &[Sent],
-        simulated: &[Sent],
-    ) -> Supposed<'a> {
-        let [recorded, simulated] = [recorded, simulated].map(|sent| sent.iter().map(request).collect());
+    pub fn schedule(device: &'a str, set: &Set, order: &Schedule) -> Supposed<'a> {
+        let [recorded, simulated] =
+            [&order.recorded, &order.simulated].map(|sent| sent.iter().map(request).collect());
         Supposed::said(Said::Schedule { device, set: by_name(set), recorded, simulated })
     }
 }
 
-fn by_name(set: &[(String, String)]) -> Map<String, Value> {
+fn by_name(set: &Set) -> Map<String, Value> {
     set.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect()
 }
 
