@@ -107,6 +107,9 @@ pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use trace::works_for_others;
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 
+/// The cause that takes no time of any operation: what a task waited for a processor between two.
+pub const OUTSIDE_IO: &str = cpu::outside_io::CAUSE.name;
+
 /// A cause of slow I/O.
 pub struct Cause {
     /// Its name, as contracts and scripts know it.

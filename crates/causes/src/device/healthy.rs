@@ -2,7 +2,7 @@
 //!
 //! Found if no other cause was, and if the slowest are within what the kernel itself expects of such a device. It claims no time:
 //! there is none to be won. Where all is within what is expected even of flash, and nobody held it back for a part worth acting
-//! on, it is found whatever else was: nothing was slow ([`nothing_slow`]).
+//! on, it is found whatever else was: nothing was slow ([`nothing_slow`]); a wait for a processor between operations is told beside it.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::cpu::outside_io;
@@ -110,7 +110,7 @@ fn judge(case: &mut Case) -> Verdict {
             "the device, or a limit, sets the pace of every operation",
         );
     }
-    if case.was_found(outside_io::CAUSE.name) {
+    if case.was_found(outside_io::CAUSE.name) && !nothing_slow(case) {
         return Verdict::out_of_the_question(CAUSE.name, "the slow time was outside the operations");
     }
     let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::High);

@@ -129,10 +129,14 @@ pub(super) fn commits(e: &Explanation, s: &Sufferer) -> bool {
     e.facts.operations.is_empty() && s.task.starts_with("jbd2/")
 }
 
-/// Whether it keeps operations in flight, and is no server. Of writes that blocks show somebody may wait for all together: a sync.
+/// Whether it keeps operations in flight, and is no server. Of writes that blocks show somebody may wait for all together: a sync. What a
+/// limit holds for most of its time does not wait for the disk that it would keep busy.
 fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
     let waited_for = |g: &Group| g.op.is_none() && g.class != Class::Read;
-    s.role.is_none() && overlaps(e, s) && !e.focus.groups.get(s.group).is_some_and(waited_for)
+    let limited: Nanos =
+        s.because.iter().filter(|b| b.culprit.kind == CulpritKind::Limit).map(|b| b.time).sum();
+    let is_held = limited.0 > s.time.0 / 2;
+    s.role.is_none() && !is_held && overlaps(e, s) && !e.focus.groups.get(s.group).is_some_and(waited_for)
 }
 
 /// What it lost to no disk: it waited for a processor.

@@ -139,7 +139,14 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
             format!(", {} of a recording of {} for {cause}", time(lost), time(e.facts.duration()))
         });
         let text = format!("{waited}{}{most}; -v shows what was checked", mostly.unwrap_or_default());
-        return page.text(&text, "", "", rank::CAUSE);
+        page.text(&text, "", "", rank::CAUSE);
+        // An application's own timer counts it as I/O.
+        let is_outside = |v: &&Verdict| v.cause == causes::OUTSIDE_IO && v.verdict == causes::Answer::Found;
+        let between = e.verdicts.iter().find(is_outside).and_then(|found| found.evidence.first());
+        if let Some(between) = between {
+            page.text(&format!("{}: {}", causes::OUTSIDE_IO, between.sentence()), "", "", rank::CAUSE);
+        }
+        return;
     }
     if let Some(mostly) = mostly.filter(|_| e.lack.is_none()) {
         page.text(&format!("{waited}{mostly}"), "- ", "  ", rank::CAUSE);
