@@ -36,6 +36,7 @@ mod block {
     pub(crate) mod at_limit;
     pub mod cgroup_limit;
     pub mod crypt_queue;
+    pub(crate) mod let_go;
     pub mod lost_merging;
     pub mod queue_freeze;
     pub mod request_size;

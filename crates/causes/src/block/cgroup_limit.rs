@@ -5,6 +5,7 @@
 //! `blk_throtl_dispatch_work_fn`. Where no sleep was recorded, the pace may show it ([`at_limit`](crate::block::at_limit)).
 
 use crate::block::at_limit::{limits, Limit};
+use crate::block::let_go;
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
@@ -64,7 +65,7 @@ fn judge(case: &mut Case) -> Verdict {
     });
     match v.verdict {
         Answer::Found => remedies(v, case, &told, found),
-        _ => v,
+        _ => let_go::proof(case).into_iter().fold(v, Verdict::because),
     }
 }
 

@@ -178,6 +178,28 @@ fn what_a_limit_lets_through_is_counted_with_what_it_held_back() {
     }
 }
 
+/// How long a limit held them is not recorded, so it is only suspected: reads of a bound worker, of no other, and not a few.
+#[test]
+fn what_a_bound_worker_reads_may_have_been_held() {
+    let of = |others: u64, called: &str| {
+        let mut story = Story::default();
+        story.called("fio", called);
+        for i in 0..200 {
+            let at = i * 10 * MS;
+            if i < others {
+                story.read_by_another(at, at, at + MS);
+            } else {
+                story.read(at, at, at + MS);
+            }
+        }
+        let v = story.verdict("cgroup-limit");
+        assert_eq!(v.verdict, Answer::CannotTell);
+        says(&v, "of 200 reads and synchronous writes")
+    };
+    assert_eq!([of(10, "kworker/0:2"), of(9, "kworker/0:2")], [true, false]);
+    assert_eq!([of(100, "kworker/u8:2"), of(100, "tar")], [false, false]);
+}
+
 #[test]
 fn blocks_that_come_at_just_the_rate_of_a_limit_show_it() {
     let beside_a_gap = |gap: std::ops::Range<u64>, apart: u64, took: u64, file: &str, limit: &str| {

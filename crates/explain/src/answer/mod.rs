@@ -123,6 +123,7 @@ impl Answer {
         let too_little = too_little.map(|(v, found)| (found.cause, v.lost_to(found.cause)));
         let quick = first.is_some_and(|v| verdict.is_none() && worth::is_quick(v));
         let kind = match kind {
+            _ if too_little.is_some() && may_be_held_above(e) => Kind::Unknown,
             _ if too_little.is_some() => Kind::Healthy,
             Kind::Cause if quick => Kind::Healthy,
             // What was found is about others.
@@ -280,7 +281,7 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
         return Kind::Healthy;
     }
     match (healthy, nothing, e.verdicts.iter().any(|v| found(&v))) {
-        (true, ..) if is_blind(&e.facts) && e.verdicts.iter().any(is_set_above) => Kind::Unknown,
+        (true, ..) if may_be_held_above(e) => Kind::Unknown,
         (true, true, _) if is_blind(&e.facts) && worth::read_quickly(&e.facts.devices) => Kind::Healthy,
         (_, true, _) if is_blind(&e.facts) => Kind::Unknown,
         (true, ..) => Kind::Healthy,
@@ -289,9 +290,11 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     }
 }
 
-/// Whether something is set that holds I/O back before block events begin.
-fn is_set_above(v: &Verdict) -> bool {
-    v.cause == "cgroup-limit" && v.verdict == Verdicted::CannotTell && !v.evidence.is_empty()
+/// Whether something shows of what holds I/O back before block events begin, where nothing else was recorded.
+fn may_be_held_above(e: &Explanation) -> bool {
+    let shows =
+        |v: &Verdict| v.cause == "cgroup-limit" && v.verdict == Verdicted::CannotTell && !v.evidence.is_empty();
+    is_blind(&e.facts) && e.verdicts.iter().any(shows)
 }
 
 /// Whether what applications wait for was not recorded.

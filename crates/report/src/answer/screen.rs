@@ -138,7 +138,8 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             format!(", {} of a recording of {} for {cause}", time(lost), time(e.facts.duration()))
         });
-        let text = format!("{waited}{}{most}; -v shows what was checked", mostly.unwrap_or_default());
+        let blind = if e.facts.operations.is_empty() { "; waits above block events are not in it" } else { "" };
+        let text = format!("{waited}{}{most}{blind}; -v shows what was checked", mostly.unwrap_or_default());
         page.text(&text, "", "", rank::CAUSE);
         // An application's own timer counts it as I/O.
         let is_outside = |v: &&Verdict| v.cause == causes::OUTSIDE_IO && v.verdict == causes::Answer::Found;
