@@ -97,6 +97,11 @@ impl Follow {
         !self.operations.is_empty()
     }
 
+    /// Whether it is seen what operations wait for: tasks, and when they leave their processors. Of calls alone all time would pass on one.
+    pub fn follows_operations(&self) -> bool {
+        self.sees_tasks() && self.operations.history().sees_switches
+    }
+
     /// Whether the recording says where in the kernel tasks sleep.
     pub fn sees_stacks(&self) -> bool {
         self.operations.history().sees_stacks

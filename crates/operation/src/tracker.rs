@@ -263,6 +263,7 @@ impl OperationTracker {
                 self.end(over, names, observer);
             }
             What::Switch { left, next } => {
+                h.sees_switches = true;
                 self.switch(e, left, next);
                 let over = background::page_fault(&self.history, next, e.time, names);
                 self.end(over, names, observer);

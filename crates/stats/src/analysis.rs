@@ -40,8 +40,10 @@ pub struct Facts {
     pub tally: Tally,
     /// What passed by, of all devices together.
     pub flow: Flow,
-    /// What tasks asked for, where that was recorded.
+    /// What tasks asked for, where that was recorded, and whether they slept meanwhile.
     pub operations: Operations,
+    /// Operations of which nothing but begin and end was recorded: what they waited for is not known, so bios stand for them.
+    pub unfollowed: u64,
     /// Who waited, for what, because of whom: operations, or, where none were recorded, bios.
     pub waits: Table,
     /// The same of all bios, where operations were recorded.
@@ -193,7 +195,9 @@ impl Analysis {
         let tally = self.follow.finish(self.until, &mut self.found);
         let threads = self.follow.names().threads();
         let Found { devices, tasks, mut operations, mut in_order, .. } = self.found;
-        if let Some((all, of_tasks)) = in_order.as_mut().zip(operations.in_order.take()) {
+        let is_followed = self.follow.follows_operations();
+        let of_tasks = operations.in_order.take().filter(|_| is_followed);
+        if let Some((all, of_tasks)) = in_order.as_mut().zip(of_tasks) {
             all.operations = of_tasks.operations;
             all.left_out += of_tasks.left_out;
         }
@@ -250,7 +254,10 @@ impl Analysis {
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
         let mut facts =
             Facts { devices, cells, tasks, threads, tally, flow, waits, in_order, ..Facts::default() };
-        facts.put_operations(operations);
+        match is_followed {
+            true => facts.put_operations(operations),
+            false => facts.unfollowed = operations.count(),
+        }
         if !self.follow.sees_stacks() {
             facts.put_readers_without_calls();
         }

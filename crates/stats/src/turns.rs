@@ -63,7 +63,7 @@ impl Turns {
     /// bound of a closed queue; Lazowska and others, Quantitative System Performance, 1984, chapter 5). The median turn: a flush in
     /// between is none of theirs.
     pub fn least(&self, at_once: f64) -> Option<Nanos> {
-        let is_in_turn = 2 * self.gaps.quantile(EARLY) >= self.gaps.mean() as u64;
+        let is_in_turn = self.gaps.quantile(EARLY).saturating_mul(2) >= self.gaps.mean() as u64;
         let turn = self.gaps.quantile(0.5);
         (self.gaps.count() >= ENOUGH && is_in_turn).then(|| Nanos((turn as f64 * at_once.max(1.0)) as u64))
     }
@@ -97,6 +97,7 @@ mod tests {
         // A flush in between, or a completion that a late interrupt brought with it, changes nothing.
         assert!(turns([MS, MS, MS, 4 * MS]).unwrap().0.abs_diff(3 * MS) < MS / 10);
         assert_eq!(turns([MS / 100, MS / 100, MS, 4 * MS]), None, "they come together: side by side");
+        assert_eq!(turns([u64::MAX / 2 + 1; 4]), Some(Nanos(u64::MAX)), "of a clock of centuries");
         assert_eq!(Turns::default().least(1.0), None);
     }
 }

@@ -258,6 +258,46 @@ fn batches(all: &[Given], back: bool) -> Vec<Batch> {
     batches
 }
 
+/// Twenty fsyncs that each wait 9 ms for a write; with or without what the task did in between.
+fn fsyncs(switches: bool) -> Facts {
+    let fsync = |n: u64| {
+        let block = |us: u64, action| Given::Block(us * 1000, 7, action, n, 0, 4096);
+        let task = |us: u64, tid, context, what| Given::Task(us * 1000, tid, context, what);
+        [
+            task(500, 7, 0, What::Enter { call: Call::Fsync, args: [3, 0, 0, 0] }),
+            block(1, Action::Queue),
+            block(1, Action::Get),
+            block(1, Action::Issue),
+            task(1, 7, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+            block(9000, Action::Complete),
+            task(1, 0, Context::HARD, What::Wake(Tid(7))),
+            task(1, 0, 0, What::Switch { left: Left::Preempted, next: Tid(7) }),
+            task(1, 7, 0, What::Exit { call: Call::Fsync, result: 0 }),
+        ]
+    };
+    let of_calls = |given: &Given| match given {
+        Given::Task(.., what) => matches!(what, What::Enter { .. } | What::Exit { .. }),
+        Given::Block(..) => true,
+    };
+    let all: Vec<Given> = (0..20).flat_map(fsync).filter(|given| switches || of_calls(given)).collect();
+    Facts::of(&batches(&all, false))
+}
+
+/// Of calls alone all time would pass on a processor, and nobody would have waited.
+#[test]
+fn calls_whose_sleeps_were_not_recorded_stand_for_nothing() {
+    let bios = |facts: &Facts| {
+        facts.waits.victims().filter(|(_, v, _)| matches!(v.asked, waits::Asked::Bio(_))).count()
+    };
+    let followed = fsyncs(true);
+    assert_eq!((followed.operations.count(), followed.unfollowed, bios(&followed)), (20, 0, 0));
+    let alone = fsyncs(false);
+    assert_eq!((alone.operations.count(), alone.unfollowed), (0, 20));
+    assert!(bios(&alone) > 0);
+    let waited: u64 = alone.waits.victims().map(|(.., sums)| sums.ns).sum();
+    assert!(waited > 20 * 9_000_000, "{waited}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 

@@ -292,8 +292,9 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
 
 /// Whether something shows of what holds I/O back before block events begin, where nothing else was recorded.
 fn may_be_held_above(e: &Explanation) -> bool {
-    let shows =
-        |v: &Verdict| v.cause == "cgroup-limit" && v.verdict == Verdicted::CannotTell && !v.evidence.is_empty();
+    let shows = |v: &Verdict| {
+        v.cause == "cgroup-limit" && v.verdict == Verdicted::CannotTell && !v.evidence.is_empty()
+    };
     is_blind(&e.facts) && e.verdicts.iter().any(shows)
 }
 

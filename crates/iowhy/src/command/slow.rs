@@ -95,9 +95,10 @@ impl Slow {
         places.began = first.unwrap_or_default();
         places.freed = follow.freed().clone();
         let op = question.op.iter().find(|op| request_op(op).is_none());
-        if let Some(op) = op.filter(|_| !follow.sees_tasks()) {
+        if let Some(op) = op.filter(|_| !follow.follows_operations()) {
+            let lack = if follow.sees_tasks() { "no sched_switch was" } else { "only block events were" };
             return Err(Failure::Other {
-                what: format!("{}: only block events were recorded, no {op}", self.capture.display()),
+                what: format!("{}: {lack} recorded, no {op} is followed", self.capture.display()),
                 help: Some("`iowhy record` records what tasks do; without --op, requests are shown".into()),
             });
         }
@@ -119,7 +120,7 @@ impl Slow {
     fn shows_requests(&self, follow: &Follow) -> bool {
         let ops = &self.question.op;
         let request_only = !ops.is_empty() && ops.iter().all(|op| names::no_operation_is_called(op));
-        self.requests || request_only || !follow.sees_tasks()
+        self.requests || request_only || !follow.follows_operations()
     }
 
     /// Prints them; `task` is whose they are, if no filter asked for it.

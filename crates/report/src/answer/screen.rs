@@ -15,7 +15,7 @@ use explain::blame::Which;
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
 use std::collections::BTreeSet;
-use units::words::{percent, time};
+use units::words::{counted, percent, time};
 use waits::Absent;
 
 /// How much each part matters, the most first, and so how many proofs and remedies there are; the table of victims has ranks of its own.
@@ -138,7 +138,8 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             format!(", {} of a recording of {} for {cause}", time(lost), time(e.facts.duration()))
         });
-        let blind = if e.facts.operations.is_empty() { "; waits above block events are not in it" } else { "" };
+        let blind =
+            if e.facts.operations.is_empty() { "; waits above block events are not in it" } else { "" };
         let text = format!("{waited}{}{most}{blind}; -v shows what was checked", mostly.unwrap_or_default());
         page.text(&text, "", "", rank::CAUSE);
         // An application's own timer counts it as I/O.
@@ -164,6 +165,13 @@ fn trust(page: &mut Blocks, e: &Explanation) {
     page.text(&trust_line(e), "TRUST  ", INDENT, rank::TRUST);
     if let Some(c) = contradictions(e).first() {
         let text = format!("{} is {} ({}), but {}: not used", c.setting, c.says, c.at, c.seen);
+        page.text(&text, INDENT, INDENT, rank::TRUST);
+    }
+    if e.facts.unfollowed > 0 {
+        let calls = counted(e.facts.unfollowed, "call was recorded", "calls were recorded");
+        let text = format!(
+            "{calls} without sched_switch, so what they waited for is not in it: record sched_switch and sched_waking, too"
+        );
         page.text(&text, INDENT, INDENT, rank::TRUST);
     }
     if let Some(text) = failed(e).first() {
