@@ -34,6 +34,7 @@ impl Calls {
 
     /// A call begins: what its task did since the last one, if that was about storage too.
     pub fn enter(&mut self, h: &mut History, e: &TaskEvent, call: Call, args: [u64; 4]) -> Option<Outside> {
+        h.sees_calls = true;
         h.sees_all_calls |= call == Call::Other;
         h.thread_mut(e.tid)?.is_outside = false;
         let process = self.processes.of(e.tid);

@@ -97,9 +97,15 @@ impl Follow {
         !self.operations.is_empty()
     }
 
-    /// Whether it is seen what operations wait for: tasks, and when they leave their processors. Of calls alone all time would pass on one.
-    pub fn follows_operations(&self) -> bool {
-        self.sees_tasks() && self.operations.history().sees_switches
+    /// What of tasks was not recorded, if that hides what operations wait for.
+    pub fn unrecorded(&self) -> Option<Unrecorded> {
+        let history = self.operations.history();
+        match (history.sees_calls, history.sees_switches) {
+            _ if !self.sees_tasks() => None,
+            (_, false) => Some(Unrecorded::Switches),
+            (false, _) => Some(Unrecorded::Calls),
+            _ => None,
+        }
     }
 
     /// Whether the recording says where in the kernel tasks sleep.
@@ -160,6 +166,15 @@ impl Follow {
         }
         self.lives.finish()
     }
+}
+
+/// Events of tasks without which operations are not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unrecorded {
+    /// When tasks leave their processors: all time of a call would pass on one.
+    Switches,
+    /// System calls: only page faults and the kernel's own operations would be left.
+    Calls,
 }
 
 /// Passes what is completed to the tracker of operations, and then to the caller.

@@ -53,6 +53,8 @@ pub struct History {
     pub(crate) sees_all_calls: bool,
     /// Whether the recording says where in the kernel tasks sleep.
     pub(crate) sees_stacks: bool,
+    /// Whether system calls are recorded.
+    pub(crate) sees_calls: bool,
     /// Whether any task was seen to leave its processor.
     pub(crate) sees_switches: bool,
     /// Whether dm-crypt's workers were seen at work.

@@ -78,7 +78,7 @@ pub use account::{Account, Node, Part, Waits, Wakeup};
 pub use asking::{Asking, By};
 pub use cgroups::Cgroups;
 pub use contention::{contenders, flushing, runners, served_by, Contender};
-pub use follow::Follow;
+pub use follow::{Follow, Unrecorded};
 pub use freed::Freed;
 pub use history::History;
 pub use known::{Below, Known, KnownCgroups, KnownFile};

@@ -17,6 +17,7 @@ use ledger::{Ledger, Reason};
 use life::{Bio, ByClass, Class, Heard, Names, Plug, Request, Sink, Tally};
 use operation::{
     Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, Scope, SentFor,
+    Unrecorded,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{is_kernel_thread, Action, Batch, Bytes, DevId, Nanos};
@@ -42,8 +43,8 @@ pub struct Facts {
     pub flow: Flow,
     /// What tasks asked for, where that was recorded, and whether they slept meanwhile.
     pub operations: Operations,
-    /// Operations of which nothing but begin and end was recorded: what they waited for is not known, so bios stand for them.
-    pub unfollowed: u64,
+    /// What of tasks was not recorded, if that hides what operations wait for: then bios stand for them.
+    pub unrecorded: Option<Unrecorded>,
     /// Who waited, for what, because of whom: operations, or, where none were recorded, bios.
     pub waits: Table,
     /// The same of all bios, where operations were recorded.
@@ -195,8 +196,8 @@ impl Analysis {
         let tally = self.follow.finish(self.until, &mut self.found);
         let threads = self.follow.names().threads();
         let Found { devices, tasks, mut operations, mut in_order, .. } = self.found;
-        let is_followed = self.follow.follows_operations();
-        let of_tasks = operations.in_order.take().filter(|_| is_followed);
+        let unrecorded = self.follow.unrecorded();
+        let of_tasks = operations.in_order.take().filter(|_| unrecorded.is_none());
         if let Some((all, of_tasks)) = in_order.as_mut().zip(of_tasks) {
             all.operations = of_tasks.operations;
             all.left_out += of_tasks.left_out;
@@ -254,9 +255,9 @@ impl Analysis {
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
         let mut facts =
             Facts { devices, cells, tasks, threads, tally, flow, waits, in_order, ..Facts::default() };
-        match is_followed {
-            true => facts.put_operations(operations),
-            false => facts.unfollowed = operations.count(),
+        facts.unrecorded = unrecorded;
+        if unrecorded.is_none() {
+            facts.put_operations(operations);
         }
         if !self.follow.sees_stacks() {
             facts.put_readers_without_calls();

@@ -290,9 +290,9 @@ fn calls_whose_sleeps_were_not_recorded_stand_for_nothing() {
         facts.waits.victims().filter(|(_, v, _)| matches!(v.asked, waits::Asked::Bio(_))).count()
     };
     let followed = fsyncs(true);
-    assert_eq!((followed.operations.count(), followed.unfollowed, bios(&followed)), (20, 0, 0));
+    assert_eq!((followed.operations.count(), followed.unrecorded, bios(&followed)), (20, None, 0));
     let alone = fsyncs(false);
-    assert_eq!((alone.operations.count(), alone.unfollowed), (0, 20));
+    assert_eq!((alone.operations.count(), alone.unrecorded), (0, Some(operation::Unrecorded::Switches)));
     assert!(bios(&alone) > 0);
     let waited: u64 = alone.waits.victims().map(|(.., sums)| sums.ns).sum();
     assert!(waited > 20 * 9_000_000, "{waited}");

@@ -7,7 +7,7 @@ use crate::question::{request_op, Question, QUESTION};
 use clap::Args;
 use explain::{began, check, names, Answer, Choice, Input, Places, SlowestOperations, SlowestRequests};
 use life::{Bio, BioNumber, Names, Request, Sink};
-use operation::{Account, Follow, History, Operation, OperationObserver};
+use operation::{Account, Follow, History, Operation, OperationObserver, Unrecorded};
 use report::operations::{self, Events};
 use report::Style;
 use stats::Kept;
@@ -95,8 +95,13 @@ impl Slow {
         places.began = first.unwrap_or_default();
         places.freed = follow.freed().clone();
         let op = question.op.iter().find(|op| request_op(op).is_none());
-        if let Some(op) = op.filter(|_| !follow.follows_operations()) {
-            let lack = if follow.sees_tasks() { "no sched_switch was" } else { "only block events were" };
+        let followed = follow.sees_tasks() && follow.unrecorded().is_none();
+        if let Some(op) = op.filter(|_| !followed) {
+            let lack = match follow.unrecorded() {
+                Some(Unrecorded::Switches) => "no sched_switch was",
+                Some(Unrecorded::Calls) => "no system calls were",
+                None => "only block events were",
+            };
             return Err(Failure::Other {
                 what: format!("{}: {lack} recorded, no {op} is followed", self.capture.display()),
                 help: Some("`iowhy record` records what tasks do; without --op, requests are shown".into()),
@@ -120,7 +125,7 @@ impl Slow {
     fn shows_requests(&self, follow: &Follow) -> bool {
         let ops = &self.question.op;
         let request_only = !ops.is_empty() && ops.iter().all(|op| names::no_operation_is_called(op));
-        self.requests || request_only || !follow.follows_operations()
+        self.requests || request_only || !follow.sees_tasks() || follow.unrecorded().is_some()
     }
 
     /// Prints them; `task` is whose they are, if no filter asked for it.

@@ -14,8 +14,9 @@ use explain::answer::{most_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
 use explain::blame::Which;
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
+use operation::Unrecorded;
 use std::collections::BTreeSet;
-use units::words::{counted, percent, time};
+use units::words::{percent, time};
 use waits::Absent;
 
 /// How much each part matters, the most first, and so how many proofs and remedies there are; the table of victims has ranks of its own.
@@ -167,10 +168,13 @@ fn trust(page: &mut Blocks, e: &Explanation) {
         let text = format!("{} is {} ({}), but {}: not used", c.setting, c.says, c.at, c.seen);
         page.text(&text, INDENT, INDENT, rank::TRUST);
     }
-    if e.facts.unfollowed > 0 {
-        let calls = counted(e.facts.unfollowed, "call was recorded", "calls were recorded");
+    let missing = e.facts.unrecorded.map(|unrecorded| match unrecorded {
+        Unrecorded::Switches => "sched_switch and sched_waking",
+        Unrecorded::Calls => "system calls (raw_syscalls)",
+    });
+    if let Some(missing) = missing {
         let text = format!(
-            "{calls} without sched_switch, so what they waited for is not in it: record sched_switch and sched_waking, too"
+            "judged by block I/O alone: {missing} were not recorded, so what tasks waited for is not in it"
         );
         page.text(&text, INDENT, INDENT, rank::TRUST);
     }
