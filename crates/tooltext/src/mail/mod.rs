@@ -28,6 +28,7 @@ mod pieces;
 mod printable;
 pub(crate) mod reading;
 mod run;
+mod scsi_disks;
 mod settings;
 mod stamp;
 mod syncs;
@@ -37,7 +38,7 @@ pub use claim::{Claim, Sum};
 pub use command::Command;
 pub use doubt::Doubt;
 pub use evidence::Spot;
-pub use log_time::LogTime;
+pub use log_time::{LogForm, LogTime};
 pub use machine::Machine;
 pub use number::{Number, Unit};
 pub use reading::{Bucket, Reading, Row, Setting, Values};
@@ -116,7 +117,7 @@ impl Mail {
         let settings = settings::settings(&text);
         let mut words = words(&text);
         let (number, machines) = (words.len(), machine::machines(&words));
-        leave_out(&mut words, &text, &settings);
+        settings.leave_out(&mut words, &text);
         let mut reader = Reader {
             words: &words,
             mail: Mail::default(),
@@ -140,6 +141,7 @@ impl Mail {
         }
         reader.prose(words.len());
         let mut mail = reader.mail;
+        scsi_disks::settle(&text, &mut mail.runs);
         mail.log_times = log_time::of(&text, &mail.runs);
         mail.add(saved, &whole);
         mail.cut = cut;
@@ -213,21 +215,6 @@ impl Mail {
     pub fn at(&self, spot: Spot) -> At {
         At { file: Arc::from(self.file.as_str()), place: Place::Spot(spot) }
     }
-}
-
-/// Leaves out the words of settings. What stands behind such lines is another paragraph.
-fn leave_out(words: &mut Vec<Word>, text: &str, settings: &settings::Settings) {
-    let mut left_out = false;
-    words.retain_mut(|word| {
-        let offset = word.text.as_ptr() as usize - text.as_ptr() as usize;
-        // The last part that begins at or before the word.
-        let part = settings.parts.partition_point(|part| part.start <= offset);
-        let within = part.checked_sub(1).is_some_and(|i| settings.parts[i].contains(&offset));
-        let keep = !within && !settings.lines.contains(&word.spot.line);
-        word.paragraph |= keep && left_out;
-        left_out = !keep;
-        keep
-    });
 }
 
 fn is_number(word: &Word) -> bool {
