@@ -9,6 +9,7 @@
 use super::thresholds::kernel_errors::TRIED;
 use crate::proof::{proof, Proof};
 use evidence::whole_disk;
+use std::collections::BTreeSet;
 use tooltext::{Mail, Reading, Spot};
 
 /// Tasks that hung beside a line.
@@ -28,9 +29,10 @@ pub(super) fn beside(mail: &Mail, device: &str, at: Spot) -> Option<Hang> {
         true => (false, on_it()),
     };
     let first = tasks.first()?;
+    let names: BTreeSet<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
     let said = proof!(
         "{tasks} {when} (the first at {at})",
-        tasks = Counted(tasks.len() as u64, "task", "tasks"),
+        tasks = Counted(names.len() as u64, "task", "tasks"),
         when = if meanwhile { "hung at that time" } else { "hung on this disk, at another time" },
         at = Source(mail.at(first.at).to_string())
     );

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! [86465.733001] blk_update_request: ...                since the machine was started
+//! 6,1725650,86465733001,-;blk_update_request: ...       the same in microseconds, of /dev/kmsg
 //! [Tue Mar  3 04:05:06 2026] sd 1:0:0:0: ...            dmesg -T
 //! Mar  3 04:05:06 db1 kernel: ata2: ...                 syslog; where both stand there, the kernel's own is taken
 //! 2026-03-03T04:05:06.123+01:00 db1 kernel: ...         journalctl -o short-iso
@@ -11,6 +12,7 @@
 //! end of a month that may be missed, but is never made up.
 
 use super::stamp::MONTHS;
+use super::words::{kmsg, unquoted};
 use super::Mail;
 use crate::mail::run::Run;
 use evidence::Spot;
@@ -124,7 +126,7 @@ pub(super) fn of(text: &str, runs: &[Run]) -> LogTimes {
 fn form(line: &str) -> LogForm {
     let words = || line.split_whitespace().take(LOOKED_AT);
     match () {
-        () if since_boot(line).is_some() => LogForm::Uptime,
+        () if matches!(of_line(line), Some(LogTime::SinceBoot(_))) => LogForm::Uptime,
         () if words().any(|w| w.get(..10).and_then(iso).is_some()) => LogForm::Iso,
         () if words().any(|w| w.starts_with('[')) => LogForm::Dmesg,
         () => LogForm::Syslog,
@@ -132,7 +134,8 @@ fn form(line: &str) -> LogForm {
 }
 
 pub(super) fn of_line(line: &str) -> Option<LogTime> {
-    since_boot(line).or_else(|| on_day(line))
+    let kmsg = || Some(LogTime::SinceBoot(kmsg(unquoted(line).0)?.0 as f64 / 1e6));
+    since_boot(line).or_else(kmsg).or_else(|| on_day(line))
 }
 
 /// `[ 2268.057017]`
@@ -189,6 +192,7 @@ mod tests {
         assert_eq!(far("[86465.5] sd", "<3>[86540.75][ T3721] INFO: task"), Some(75.25));
         assert_eq!(far("[Tue Mar  3 04:05:06 2026] sd", "[Tue Mar  3 04:06:06 2026] INFO:"), Some(60.0));
         assert_eq!(far("Mar  3 23:59:50 db1 kernel: sd", "Mar  4 00:00:10 db1 kernel: sd"), Some(20.0));
+        assert_eq!(far("> 6,17,86465500000,-;sd", "4,19,86540750000,-,caller=T1;INFO:"), Some(75.25));
         let iso = ["2026-03-03T04:05:06.1+01:00 h kernel: sd", "2026-03-03 04:05:16 h kernel: sd"];
         assert_eq!(far(iso[0], iso[1]), Some(10.0));
         // The kernel's own time is taken, and has nothing to do with the calendar's.
