@@ -38,6 +38,7 @@ pub use claim::{Claim, Sum};
 pub use command::Command;
 pub use doubt::Doubt;
 pub use evidence::Spot;
+pub use intervals::SinceBoot;
 pub use log_time::{LogForm, LogTime};
 pub use machine::Machine;
 pub use number::{Number, Unit};
