@@ -123,7 +123,7 @@ fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
 
 /// Columns by which rows are ordered, the first first; of several names of one thing the largest number.
 const MATTERING: [&[&str]; 4] = [&["util"], &["await", "r_await", "w_await"], &["queue"], &["iowait"]];
-/// Tools whose last column is a maximum or how busy the device was: it stays.
+/// Tools whose last column is a maximum or how busy the device was: it stays, as another's that is no extreme.
 const LAST_STAYS: [&str; 4] = ["fio", "iostat", "sar", "histograms"];
 /// What a drive counts of sectors that it could not read, and of its link.
 const SECTORS: [&str; 4] =
@@ -148,6 +148,9 @@ fn first_what_matters(table: &mut Table, proves: impl Fn(&Line) -> bool) {
     });
 }
 
+/// How late a minimum or a maximum comes in.
+const EXTREME: u8 = 3;
+
 /// How late a column comes in: waits are what is asked, of iostat's reads and writes alike; then means; extremes are of one request.
 fn lateness(column: &str) -> u8 {
     let extreme = ["min", "max", "stddev"].iter().any(|end| column.ends_with(end));
@@ -155,7 +158,7 @@ fn lateness(column: &str) -> u8 {
     match () {
         () if column.ends_with("await") || SECTORS.contains(&column) => 0,
         () if mean => 1,
-        () if extreme => 3,
+        () if extreme => EXTREME,
         () => 2,
     }
 }
@@ -179,7 +182,9 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
     // Columns of nothing but zeros come when there is room left.
     let zero = |c: &usize| table.lines.iter().all(|l| l.values[c - 1].is_none_or(|n| n.value == 0.0));
     let (zeros, mut told): (Vec<usize>, Vec<usize>) = (1..=last).partition(zero);
-    let last = if LAST_STAYS.contains(&table.tool.as_str()) { told.pop() } else { None };
+    let own = LAST_STAYS.contains(&table.tool.as_str());
+    let stays = told.last().is_some_and(|c| own || lateness(&rows[0][*c]) < EXTREME);
+    let last = if stays { told.pop() } else { None };
     told.sort_by_key(|c| lateness(&rows[0][*c]));
     let mut left = width.saturating_sub(INDENT.len() + wide(0));
     let mut columns = vec![];

@@ -194,7 +194,7 @@ fn row(group: Group) -> Row {
         };
         put("mean", all.mean());
         // Of fewer operations than one beyond it, a percentile is the maximum. Rounded: 1 - 0.999 is not 0.001.
-        let has = |q: f64| (all.count() as f64 * (1.0 - q) * 1e6).round() >= 1e6;
+        let has = |q: f64| q <= 0.5 || (all.count() as f64 * (1.0 - q) * 1e6).round() >= 1e6;
         for (percentile, q) in PERCENTILES.iter().filter(|(_, q)| has(*q)) {
             put(percentile, all.quantile(*q) as f64);
         }
