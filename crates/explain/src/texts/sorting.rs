@@ -135,11 +135,15 @@ fn is_more_than_events(mail: &Mail) -> bool {
     mail.runs.iter().flat_map(|run| &run.readings).any(|r| r.tool != "blkparse" && !r.rows.is_empty())
 }
 
-/// Whether events stand in a letter, as excerpts of traces do: several of them, or more words around them than in them. What is
-/// between them are no events of a trace, and two traces are not one.
+/// Words of an excerpt that people put into a letter, of which a line of blkparse's has ten: a screenful or four.
+const MOST_OF_EXCERPT: usize = 1000;
+
+/// Whether a few events stand in a letter, as excerpts of traces do: several of them, or more words around them than in them. What
+/// is between them are no events of a trace, and two traces are not one.
 fn is_letter(mail: &Mail) -> bool {
     let traces = mail.runs.iter().filter(|run| run.of("blkparse").next().is_some()).count();
-    traces > 1 || traces == 1 && 2 * mail.understood < mail.words
+    let around = 2 * mail.understood < mail.words;
+    mail.understood < MOST_OF_EXCERPT && (traces > 1 || traces == 1 && around)
 }
 
 /// What was named, sorted.
