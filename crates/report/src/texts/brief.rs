@@ -179,9 +179,10 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
     rows[0][0] += " run";
     let wide = |c: usize| rows.iter().map(|r| columns_of(&r[c])).max().unwrap_or(0);
     let last = rows[0].len() - 1;
-    // Columns of nothing but zeros come when there is room left.
+    // Columns of nothing but zeros come when there is room left, unless that is what they are asked for.
     let zero = |c: &usize| table.lines.iter().all(|l| l.values[c - 1].is_none_or(|n| n.value == 0.0));
-    let (zeros, mut told): (Vec<usize>, Vec<usize>) = (1..=last).partition(zero);
+    let asked = |c: &usize| SECTORS.contains(&rows[0][*c].as_str());
+    let (zeros, mut told): (Vec<usize>, Vec<usize>) = (1..=last).partition(|c| zero(c) && !asked(c));
     let own = LAST_STAYS.contains(&table.tool.as_str());
     let stays = told.last().is_some_and(|c| own || lateness(&rows[0][*c]) < EXTREME);
     let last = if stays { told.pop() } else { None };

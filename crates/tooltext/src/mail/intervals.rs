@@ -201,6 +201,8 @@ mod tests {
         assert_eq!(firsts(&format!("# iostat -xy 1 3\n{TABLES}")), [No, No, No]);
         assert_eq!(firsts(one), [No]);
         assert_eq!(firsts(&format!("# iostat -x /dev/sda\n{one}")), [Yes]);
+        let banner = "Linux 6.1.0 (host) \t11/25/26 \t_x86_64_\t(8 CPU)";
+        assert_eq!(firsts(&format!("# iostat -x /dev/sda\n{banner}\n\n{one}")), [Yes]);
         // Cut out of others.
         assert_eq!(firsts(&format!("# iostat -x 1\n{one}")), [No]);
     }

@@ -59,6 +59,8 @@ use words::{words, Word};
 
 /// The largest text that is read as a mail.
 pub const MOST_BYTES_OF_MAIL: usize = 16 << 20;
+/// Words of `Linux 6.1.0 (host) 11/25/26 _x86_64_ (8 CPU)`.
+const MOST_OF_BANNER: usize = 8;
 /// Readings that are kept.
 const MOST_READINGS: usize = 10_000;
 
@@ -288,8 +290,9 @@ impl Reader<'_, '_> {
         // On one line all words of a short line have the same place; the text decides.
         let (labelled, others) = claims.into_iter().partition(in_label);
         self.mail.claims.extend::<Vec<_>>(others);
-        // What printed a reading stands right before it.
-        self.next.commands.retain(Command::lasts);
+        // What printed a reading stands right before it, above the line that tools of sysstat begin with.
+        let banner = words[0].text == "Linux" && words.len() <= MOST_OF_BANNER;
+        self.next.commands.retain(|command| banner || command.lasts());
         let said = &words[words.len().saturating_sub(run::MOST_SAID)..];
         self.next = Run {
             label: run::line(label),
