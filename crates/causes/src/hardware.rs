@@ -2,6 +2,7 @@
 //! Documentation/admin-guide/devices.txt).
 
 use crate::remedy::Action;
+use evidence::whole_disk;
 
 /// What is behind a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,14 +63,15 @@ impl Hardware {
 
     /// How to see the state of what does the work, and what that shows.
     pub fn check(name: &str) -> (&'static str, Action) {
+        let disk = whole_disk(name);
         match Hardware::of(name) {
             Hardware::Scsi => (
                 "check the device itself: sectors that are hard to read, wear, link errors, temperature",
-                Action::look(format!("smartctl -a /dev/{name}")),
+                Action::look(format!("smartctl -a /dev/{disk}")),
             ),
             Hardware::Nvme => (
                 "check the device itself: wear, spare blocks, errors of its media, temperature",
-                Action::look(format!("nvme smart-log /dev/{name}")),
+                Action::look(format!("nvme smart-log /dev/{disk}")),
             ),
             Hardware::Unknown => (
                 "see what it is, and on what it lies: look there",
@@ -159,6 +161,8 @@ mod tests {
             ("sda", "smartctl -a /dev/sda"),
             ("8,0", "smartctl -a /dev/block/8:0"),
             ("nvme0n1", "nvme smart-log /dev/nvme0n1"),
+            ("nvme0n1p4", "nvme smart-log /dev/nvme0n1"),
+            ("sdb2", "smartctl -a /dev/sdb"),
             ("259,0", "lsblk -s -o NAME,TYPE,TRAN,MODEL,SERIAL /dev/block/259:0"),
             ("nullb0", "lsblk -s -o NAME,TYPE,TRAN,MODEL,SERIAL /dev/nullb0"),
             ("vdb", "lsblk -d -o NAME,SIZE,MODEL,SERIAL /dev/vdb"),

@@ -36,4 +36,4 @@ pub use mount::Mount;
 pub use processes::{OpenFile, Processes};
 pub use recorded::Recorded;
 pub use samples::{CpuUse, DiskUse, Interval, Io, SampleQuality, Samples, Stalled};
-pub use system::{is_device_name, System};
+pub use system::{is_device_name, whole_disk, System};

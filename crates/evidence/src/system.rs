@@ -247,6 +247,20 @@ pub fn is_device_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with(['.', '-']) && name.chars().all(usual)
 }
 
+/// The disk of a partition, by the kernel's naming (`disk_name`, block/partitions/core.c): `sda1` is on `sda`, `nvme0n1p1` on `nvme0n1`.
+pub fn whole_disk(name: &str) -> &str {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let ends_in_digit = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
+    let letters = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_lowercase());
+    let by_letters =
+        ["sd", "hd", "vd", "xvd"].iter().any(|kind| stem.strip_prefix(kind).is_some_and(letters));
+    match stem.strip_suffix('p') {
+        Some(disk) if ends_in_digit(disk) && stem.len() < name.len() => disk,
+        _ if by_letters => stem,
+        _ => name,
+    }
+}
+
 /// Adds a name to a short list without repeating it; false if the list is full.
 fn insert(names: &mut Vec<Fact<String>>, name: &str, at: &At) -> bool {
     if names.len() >= MOST_NAMES {

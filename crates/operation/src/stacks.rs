@@ -191,7 +191,7 @@ const RULES: &[Rule] = &[
     ("reserve_metadata_bytes", &[], Wait::SpaceReserved),
     ("btrfs_sync_log", &[], Wait::LogForce),
     ("btrfs_commit_transaction", &[], Wait::JournalCommit),
-    ("wait_current_trans", &[], Wait::JournalHandle),
+    ("wait_current_trans", &[], Wait::JournalCommit),
     ("blkdev_issue_flush", &[], Wait::Flush),
     ("folio_wait_writeback", WRITING, Wait::StablePage),
     ("wait_on_page_writeback", WRITING, Wait::StablePage),

@@ -10,6 +10,6 @@ mod saved;
 mod tool;
 
 pub use mail::{
-    Bucket, Claim, Command, Doubt, LogTime, Machine, Mail, Number, Reading, Row, Run, Setting, Spot, Sum,
-    Syncs, Unit, Values, MOST_BYTES_OF_MAIL,
+    Bucket, Claim, Command, Doubt, LogForm, LogTime, Machine, Mail, Number, Reading, Row, Run, Setting,
+    SinceBoot, Spot, Sum, Syncs, Unit, Values, MOST_BYTES_OF_MAIL,
 };

@@ -11,6 +11,7 @@ use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::{Confidence, Verdict};
+use std::ops::RangeInclusive;
 use tooltext::{Mail, Number, Reading, Row, Run};
 use trace::Nanos;
 
@@ -51,7 +52,24 @@ impl Report<'_> {
 
 /// Whether a device is a disk and not one that lies on others.
 pub(super) fn is_disk(name: &str) -> bool {
-    ["sd", "nvme", "vd", "xvd", "hd", "mmcblk", "dasd"].iter().any(|kind| name.starts_with(kind))
+    let by_name =
+        ["sd", "nvme", "vd", "xvd", "hd", "mmcblk", "dasd"].iter().any(|kind| name.starts_with(kind));
+    by_name || numbers(name).is_some_and(|(major, _)| MAJORS.iter().any(|range| range.contains(&major)))
+}
+
+/// Numbers of disks' drivers (Linux, Documentation/admin-guide/devices.txt): SCSI's, MMC's, `blkext` of NVMe. Others are given out as
+/// drivers are loaded, to device mapper as to virtio's disks.
+const MAJORS: [RangeInclusive<u32>; 5] = [8..=8, 65..=71, 128..=135, 179..=179, 259..=259];
+
+/// The numbers of sar's default names: `dev8-96`.
+pub(super) fn numbers(name: &str) -> Option<(u32, u32)> {
+    let (major, minor) = name.strip_prefix("dev")?.split_once('-')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// What a disk is called in commands: by its numbers, `8,96`, where its name is not known.
+pub(super) fn in_commands(name: &str) -> String {
+    numbers(name).map_or_else(|| name.to_owned(), |(major, minor)| format!("{major},{minor}"))
 }
 
 /// The tables of disks, each with its run. sar's means of all intervals count only where they are all there is of it: they say nothing
@@ -110,7 +128,7 @@ pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
         queue = plain(queue.value),
         at = Source(first.place.at(queue))
     ));
-    let (shows, look) = Hardware::check(name);
+    let (shows, look) = Hardware::check(&in_commands(name));
     Some(
         v.unless("completions in these reports, however slow")
             .without("what it hangs on: the kernel's log of these seconds (dmesg -T), and iowhy record")

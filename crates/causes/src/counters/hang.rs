@@ -8,6 +8,8 @@
 
 use super::thresholds::kernel_errors::TRIED;
 use crate::proof::{proof, Proof};
+use evidence::whole_disk;
+use std::collections::BTreeSet;
 use tooltext::{Mail, Reading, Spot};
 
 /// Tasks that hung beside a line.
@@ -27,9 +29,10 @@ pub(super) fn beside(mail: &Mail, device: &str, at: Spot) -> Option<Hang> {
         true => (false, on_it()),
     };
     let first = tasks.first()?;
+    let names: BTreeSet<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
     let said = proof!(
         "{tasks} {when} (the first at {at})",
-        tasks = Counted(tasks.len() as u64, "task", "tasks"),
+        tasks = Counted(names.len() as u64, "task", "tasks"),
         when = if meanwhile { "hung at that time" } else { "hung on this disk, at another time" },
         at = Source(mail.at(first.at).to_string())
     );
@@ -39,38 +42,24 @@ pub(super) fn beside(mail: &Mail, device: &str, at: Spot) -> Option<Hang> {
 fn is_meanwhile(mail: &Mail, task: &Reading, at: Spot) -> bool {
     match (mail.log_time(at), mail.log_time(task.at)) {
         (None, None) => true,
-        (Some(line), Some(report)) => {
+        _ => {
             let blocked = task.rows.first().and_then(|row| row.value("blocked")).unwrap_or(0.0) / 1e9;
-            line.after(report).is_some_and(|later| (-blocked - TRIED..=TRIED).contains(&later))
+            let later = mail.log_between(task.at, at);
+            later.is_some_and(|later| (-blocked - TRIED..=TRIED).contains(&later))
         }
-        _ => false,
     }
 }
 
 /// Whether a task's name has the disk of `device` in it: `jbd2/sdb1-8:412`, `xfsaild/nvme0n1p2:90`.
 fn is_on(task: &str, device: &str) -> bool {
-    let disk = disk(device);
+    let disk = whole_disk(device);
     let named = |part: &str| {
         // A controller's errors are of its namespaces: nvme0 and nvme0n1.
-        let of = self::disk(part);
+        let of = whole_disk(part);
         of == disk || disk.starts_with("nvme") && of.strip_prefix(disk).is_some_and(|n| n.starts_with('n'))
     };
     task.split(['/', ':'])
         .any(|part| named(part) || part.rsplit_once('-').is_some_and(|(name, _)| named(name)))
-}
-
-/// The disk of a partition, by the kernel's naming (`disk_name`, block/partitions/core.c): `sda1` is on `sda`, `nvme0n1p1` on `nvme0n1`.
-fn disk(name: &str) -> &str {
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let ends_in_digit = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
-    let letters = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_lowercase());
-    let by_letters =
-        ["sd", "hd", "vd", "xvd"].iter().any(|kind| stem.strip_prefix(kind).is_some_and(letters));
-    match stem.strip_suffix('p') {
-        Some(disk) if ends_in_digit(disk) && stem.len() < name.len() => disk,
-        _ if by_letters => stem,
-        _ => name,
-    }
 }
 
 #[cfg(test)]

@@ -103,7 +103,10 @@ fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
     let same = places.iter_mut().find(|p| p.wait == wait && p.function == function);
     match same {
         Some(p) => {
-            p.tasks.push(reading.name.clone());
+            // The kernel reports one that hangs on every two minutes again.
+            if reading.name == NOBODY || !p.tasks.contains(&reading.name) {
+                p.tasks.push(reading.name.clone());
+            }
             let longer = longest.filter(|l| p.longest.is_none_or(|known| l.value > known.value));
             p.longest = longer.or(p.longest);
         }
@@ -154,5 +157,7 @@ impl Place<'_> {
     }
 }
 
+/// What tasks are called of which only the stack stands there: each is another one.
+const NOBODY: &str = "a task";
 /// Names of tasks in one sentence.
 const MOST_NAMES: usize = 5;

@@ -1,26 +1,34 @@
 //! What the kernel's log says of failing devices: `device-errors` where data could not be read or written, `link-reset` where the way
 //! to the device was reset or did not answer. Meanwhile all I/O to it waits, for up to 30 s and several times over.
 //!
-//! **Proof**: the kernel's own lines, counted, or a single one beside which a task hung (`hang.rs`); for `device-errors` also what drives say of themselves (`drive.rs`). **Refuted** by a log
-//! of the slow time without any.
+//! A link or controller that stops answering ends in errors, too: errors behind such lines, without one of the medium, are its
+//! consequence. So is what md says when it fails a disk. Several disks that fail within a second have something in common that failed.
+//!
+//! **Proof**: the kernel's own lines, counted, or a single one beside which a task hung (`hang.rs`); for `device-errors` also what drives
+//! say of themselves (`drive.rs`). **Refuted** by a log of the slow time without any.
 
 use super::drive;
 use super::hang::{self, Hang};
 use super::say::judged;
 use super::thresholds::evidence::LINES;
-use super::thresholds::kernel_errors::MANY_LINES;
+use super::thresholds::kernel_errors::{AT_ONCE, MANY_LINES, ONE_MOMENT};
 use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::{Confidence, Verdict};
-use evidence::is_device_name;
-use tooltext::{Mail, Number, Row};
+use evidence::{is_device_name, whole_disk};
+use std::collections::BTreeSet;
+use tooltext::{LogForm, Mail, Number, Row, Spot};
 use trace::Nanos;
 use units::words::counted;
 
 /// Kinds of lines that are errors of the device, and of the way to it.
-const ERRORS: [&str; 3] = ["I/O errors", "medium errors", "failed"];
-const LINK: [&str; 3] = ["resets", "timeouts", "exceptions"];
+const ERRORS: [&str; 4] = ["I/O errors", MEDIUM[0], MEDIUM[1], FAILED];
+const LINK: [&str; 5] = ["resets", "timeouts", "exceptions", "transport errors", "offline messages"];
+/// Those that only the medium has.
+const MEDIUM: [&str; 2] = ["medium errors", "corrected read errors"];
+/// What md did with a disk, whatever that had.
+const FAILED: &str = "failed";
 /// Devices that are reported.
 const MOST: usize = 4;
 
@@ -67,37 +75,82 @@ impl Told {
     }
 }
 
+/// A device in the log, and all that is said of it there.
+struct Logged<'a> {
+    device: &'a str,
+    form: Option<LogForm>,
+    rows: Vec<&'a Row>,
+}
+
+impl Logged<'_> {
+    /// The lines of a kind: how many, and where each reading has the first.
+    fn of_kind(&self, kind: &str) -> Vec<Number> {
+        self.rows.iter().filter_map(|row| row.get(kind)).collect()
+    }
+
+    fn first(&self, kinds: &[&str]) -> Option<Spot> {
+        kinds.iter().flat_map(|kind| self.of_kind(kind)).map(|n| n.at).min()
+    }
+
+    /// Whether it is the disk of another's name, or its controller: nvme0 is that of nvme0n1p1.
+    fn has(&self, device: &str) -> bool {
+        let (own, disk) = (whole_disk(self.device), whole_disk(device));
+        own == disk
+            || own.starts_with("nvme") && disk.strip_prefix(own).is_some_and(|rest| rest.starts_with('n'))
+    }
+}
+
 /// Devices with lines of some kinds, those with the most first; of single lines those beside which a task hung.
 fn told(mails: &[Mail], kinds: &[&'static str]) -> Vec<Told> {
-    let mut all: Vec<Told> = mails.iter().flat_map(|mail| in_log(mail, kinds)).collect();
+    let mut all: Vec<Told> = vec![];
+    for mail in mails {
+        let log = logged(mail);
+        let of_one = |device: &Logged| {
+            of_device(mail, device, kinds).filter(|_| kinds == LINK || !follows(mail, &log, device))
+        };
+        all.extend(log.iter().filter_map(of_one));
+    }
     all.sort_by_key(|t| std::cmp::Reverse((t.lines, t.hang.is_some())));
+    // Another form of the same log may say the same again.
+    let mut known: Vec<String> = vec![];
+    all.retain(|t| {
+        let new = !known.contains(&t.device);
+        known.extend(new.then(|| t.device.clone()));
+        new
+    });
     all
 }
 
-/// The devices of one log: other lines may stand between theirs, many enough to make several readings of them.
-fn in_log(mail: &Mail, kinds: &[&'static str]) -> Vec<Told> {
-    let mut devices: Vec<(&str, Vec<&Row>)> = vec![];
+/// The devices of one text: other lines may stand between theirs, many enough to make several readings of them. Lines whose times have
+/// another form are of another log.
+fn logged(mail: &Mail) -> Vec<Logged<'_>> {
+    let mut devices: Vec<Logged> = vec![];
     for row in mail.runs.iter().flat_map(|run| run.of("kernel log")).flat_map(|reading| &reading.rows) {
-        match devices.iter_mut().find(|(name, _)| *name == row.of) {
-            Some((_, rows)) => rows.push(row),
-            None => devices.push((&row.of, vec![row])),
+        let form = row.values.iter().next().and_then(|(_, n)| mail.log_form(n.at));
+        match devices.iter_mut().find(|d| d.device == row.of && d.form == form) {
+            Some(known) => known.rows.push(row),
+            None => devices.push(Logged { device: &row.of, form, rows: vec![row] }),
         }
     }
-    devices.into_iter().filter_map(|(device, rows)| of_device(mail, device, &rows, kinds)).collect()
+    devices
+}
+
+/// Whether a device's errors come after its link or controller stopped answering, and none is of the medium.
+fn follows(mail: &Mail, log: &[Logged], device: &Logged) -> bool {
+    let Some(error) = device.first(&ERRORS).filter(|_| device.first(&MEDIUM).is_none()) else { return false };
+    let before = |link: Spot| link < error && mail.log_between(link, error).is_none_or(|s| s >= 0.0);
+    log.iter().filter(|other| other.has(device.device)).any(|other| other.first(&LINK).is_some_and(before))
 }
 
 /// What stands of one device.
-fn of_device(mail: &Mail, device: &str, rows: &[&Row], kinds: &[&'static str]) -> Option<Told> {
-    let of_kind = |kind: &'static str| {
-        let numbers: Vec<Number> = rows.iter().filter_map(|row| row.get(kind)).collect();
-        let first = numbers.first()?.at;
-        Some((kind, numbers.iter().map(|n| n.value as u64).sum::<u64>(), first))
-    };
-    let found: Vec<_> = kinds.iter().filter_map(|kind| of_kind(kind)).collect();
-    let first = found.first()?.2;
+fn of_device(mail: &Mail, logged: &Logged, kinds: &[&'static str]) -> Option<Told> {
+    let device = logged.device;
+    let sum = |kind: &str| logged.of_kind(kind).iter().map(|n| n.value as u64).sum::<u64>();
+    let found: Vec<_> = kinds.iter().map(|kind| (*kind, sum(kind))).filter(|(_, n)| *n > 0).collect();
+    let first = logged.first(kinds)?;
     let one = |kind: &'static str| kind.strip_suffix('s').unwrap_or(kind);
-    let counts: Vec<String> = found.iter().map(|(kind, n, _)| counted(*n, one(kind), kind)).collect();
-    let lines = found.iter().map(|(_, n, _)| n).sum();
+    let counts: Vec<String> = found.iter().map(|(kind, n)| counted(*n, one(kind), kind)).collect();
+    let lines = found.iter().filter(|(kind, _)| *kind != FAILED).map(|(_, n)| n).sum();
     let hang = if lines < LINES { hang::beside(mail, device, first) } else { None };
     // Beside a hang it is of that time.
     let goes_on = mail.log_goes_on(first).filter(|seconds| *seconds >= OLD && hang.is_none());
@@ -115,10 +168,55 @@ fn of_device(mail: &Mail, device: &str, rows: &[&Row], kinds: &[&'static str]) -
     Some(Told { device: device.to_owned(), lines, hang, said })
 }
 
+/// Disks of which none has an error of its own alone: [`AT_ONCE`] have one within a moment, and none is of the medium.
+fn at_once(mails: &[Mail]) -> Option<(Vec<String>, Proof)> {
+    mails.iter().find_map(|mail| {
+        let log = logged(mail);
+        let own = log.iter().filter(|d| d.first(&MEDIUM).is_none() && !follows(mail, &log, d));
+        let spots = |d: &Logged| d.of_kind(ERRORS[0]).iter().map(|n| n.at).collect::<Vec<_>>();
+        let all: Vec<(&str, Spot)> =
+            own.flat_map(|d| spots(d).into_iter().map(|at| (whole_disk(d.device), at))).collect();
+        let together = |at: Spot| {
+            let near = |other: Spot| mail.log_between(at, other).is_some_and(|s| s.abs() <= ONE_MOMENT);
+            let disks: BTreeSet<&str> = all.iter().filter(|(_, other)| near(*other)).map(|(d, _)| *d).collect();
+            disks
+        };
+        let (at, disks) = all.iter().take(MOST_SPOTS).map(|(_, at)| (*at, together(*at))).min_by_key(|(_, disks)| std::cmp::Reverse(disks.len()))?;
+        (disks.len() >= AT_ONCE).then(|| {
+            let n = disks.len() as u64;
+            let said = proof!("{n} disks report errors within a second ({at}): what they share failed, or the kernel, not each of them", n = Count(n), at = mail.at(at));
+            (disks.into_iter().map(str::to_owned).collect(), said)
+        })
+    })
+}
+
+/// Places that are compared with all others.
+const MOST_SPOTS: usize = 200;
+
+/// What a device is called in a command: what the kernel logs may be the name of a port or an address.
+fn in_commands(device: &str) -> &str {
+    let port = device.strip_prefix("ata").is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));
+    let is_address = !is_device_name(device) || device.starts_with("host");
+    if port || is_address {
+        "DISK"
+    } else {
+        device
+    }
+}
+
+/// What is missing where several disks failed at once.
+const IN_COMMON: &str = "what these disks have in common: lines of their controller, of a cable or power, of a bug in the kernel, in dmesg -T right before";
+
 /// `device-errors`
 pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
-    let all = told(mails, &ERRORS);
+    let mut all = told(mails, &ERRORS);
     let drives = drive::told(mails);
+    if let Some((disks, said)) = at_once(mails) {
+        all.retain(|t| !disks.iter().any(|disk| disk == whole_disk(&t.device)));
+        if all.is_empty() && drives.is_empty() {
+            return Some(Verdict::cannot_tell("device-errors", IN_COMMON).because(said));
+        }
+    }
     let logged = all.first().map(|first| (first.sure(), first.device.clone()));
     let enough = !drives.is_empty() || all.first().is_some_and(Told::enough);
     let sure = logged.iter().map(|(sure, _)| *sure).chain(drives.iter().map(|(sure, _)| *sure)).max()?;
@@ -129,16 +227,30 @@ pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
     if !enough {
         return Some(v);
     }
-    let (shows, look) = Hardware::check(&device);
-    Some(
-        v.unless("a log of the slow time without errors, and a drive that says nothing of the kind")
-            .without("how long I/O waited for them: iowhy record")
-            .try_this(shows, look)
-            .try_this(
-                "first copy what can still be read",
-                Action::look(format!("ddrescue /dev/{device} IMAGE MAP")),
-            ),
-    )
+    let device = in_commands(&device);
+    let (shows, look) = Hardware::check(device);
+    let v = v
+        .unless("a log of the slow time without errors, and a drive that says nothing of the kind")
+        .without("how long I/O waited for them: iowhy record")
+        .try_this(shows, look);
+    // Of what has a medium.
+    Some(match Hardware::of(device) {
+        Hardware::Scsi | Hardware::Nvme | Hardware::Guest | Hardware::Card => v.try_this(
+            "first copy what can still be read",
+            Action::look(format!("ddrescue /dev/{device} IMAGE MAP")),
+        ),
+        _ => v,
+    })
+}
+
+/// The errors that came after.
+fn consequence(mails: &[Mail]) -> Option<Proof> {
+    mails.iter().find_map(|mail| {
+        let log = logged(mail);
+        let device = log.iter().find(|device| follows(mail, &log, device))?;
+        let at = mail.at(device.first(&ERRORS)?);
+        Some(proof!("errors of {device} came after it ({at})", device = device.device, at))
+    })
 }
 
 /// `link-reset`
@@ -147,7 +259,8 @@ pub(super) fn resets(mails: &[Mail]) -> Option<Verdict> {
     let first = all.first()?;
     let (device, sure, enough) = (first.device.clone(), first.sure(), first.enough());
     let v = judged("link-reset", enough, sure, MORE_LINES);
-    let mut v = all.into_iter().take(MOST).flat_map(Told::proofs).fold(v, Verdict::because);
+    let proofs = all.into_iter().take(MOST).flat_map(Told::proofs).chain(consequence(mails));
+    let mut v = proofs.fold(v, Verdict::because);
     if !enough {
         return Some(v);
     }

@@ -200,10 +200,7 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
             })?;
             let frames: Vec<&str> = stack.settings.iter().map(|f| f.value.as_str()).collect();
             let innermost = frames.iter().take(4).copied().collect::<Vec<_>>().join(" <- ");
-            Some(format!(
-                "the array's thread was seen waiting in it: {innermost} ({})",
-                place.mail.at(stack.at)
-            ))
+            Some(format!("a task was seen waiting in it: {innermost} ({})", place.mail.at(stack.at)))
         });
     // The one that the author says has it taken away comes after one that has not.
     let without = arrays.iter().position(|a| is_without_bitmap(a.place.run));

@@ -3,7 +3,7 @@
 //! **Proof**: disks with about the same traffic, of which one has several times the wait of the middle one. **Refuted** if the slow
 //! one has more to do than the others.
 
-use super::busy::{is_disk, tables, MORE_REPORTS};
+use super::busy::{in_commands, is_disk, numbers, tables, MORE_REPORTS};
 use super::say::{judged, quantity, times, In};
 use super::thresholds::evidence::{REPORTS, REQUESTS};
 use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
@@ -59,17 +59,17 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     if !enough {
         return Some(v);
     }
-    let (shows, look) = Hardware::check(name);
+    let (shows, look) = Hardware::check(&in_commands(name));
     Some(
         v.unless("more traffic to it than to its peers, or the same wait on all of them")
             .without("what it waits for: iowhy record with all members; the kernel's log of errors")
             .try_this(shows, look),
     )
-    .map(|v| match Hardware::of(name) {
+    .map(|v| match Hardware::of(&in_commands(name)) {
         // SCT Error Recovery Control, of ATA.
         Hardware::Scsi => v.try_this(
             "a SATA disk that gives up after seconds, not minutes, lets the array answer from the others (drives for servers)",
-            format!("smartctl -l scterc,70,70 /dev/{name}"),
+            format!("smartctl -l scterc,70,70 /dev/{}", in_commands(name)),
         ),
         _ => v,
     })
@@ -78,7 +78,9 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
 /// A partition has its disk's wait and a part of its traffic.
 fn is_whole_disk(name: &str) -> bool {
     let partition = name.starts_with("sd") && name.ends_with(|c: char| c.is_ascii_digit())
-        || name.starts_with("nvme") && name.contains('p');
+        || name.starts_with("nvme") && name.contains('p')
+        // SCSI's disks have 16 numbers each.
+        || numbers(name).is_some_and(|(major, minor)| major != 259 && minor % 16 != 0);
     is_disk(name) && !partition
 }
 

@@ -228,3 +228,18 @@ fn an_array_that_nobody_writes_to_has_no_slow_writes() {
     };
     assert!(of(100.0).is_some() && of(0.0).is_none(), "{:?}", of(0.0));
 }
+
+#[test]
+fn disks_that_sar_calls_by_their_numbers_are_judged() {
+    let with = |slow: &str| {
+        let others = ["dev8-0", "dev8-16", "dev65-32"].map(|disk| (disk, 100.0, 8.0));
+        verdict(&iostat(&[&others[..], &[(slow, 98.0, 218.0)]].concat()).repeat(2), "slow-member")
+    };
+    let v = with("dev8-96").unwrap();
+    assert!(said(&v).starts_with("dev8-96 takes 218 ms a request"), "{v:?}");
+    assert_eq!(v.remedies[0].command(), "smartctl -a /dev/block/8:96");
+    // A partition, an array, a volume.
+    for other in ["dev8-97", "dev9-0", "dev253-3"] {
+        assert!(with(other).is_none(), "{other}");
+    }
+}

@@ -153,3 +153,69 @@ fn one_reset_at_the_time_of_a_hang_is_enough() {
     assert_eq!(found(&(reset.to_owned() + &hung("[86540.216011] "))), ["link-reset", "hung"]);
     assert!(found(reset).is_empty());
 }
+
+#[test]
+fn errors_behind_a_controller_that_stops_answering_are_its_consequence() {
+    let controller = "[5021.4] nvme nvme3: I/O 21 QID 2 timeout, aborting
+[5051.4] nvme nvme3: I/O 21 QID 2 timeout, reset controller
+[5112.8] nvme nvme3: Device not ready; aborting reset, CSTS=0x1
+[5132.9] nvme nvme3: Disabling device after reset failure: -19
+";
+    let failed = "[5133.2] md/raid1:md9: Disk failure on nvme3n1p2, disabling device.\n";
+    let errors = error("[5133.0] ", "nvme3n1") + &error("[5133.1] ", "nvme3n1") + failed;
+    let all = verdicts(&(controller.to_owned() + &errors));
+    assert_eq!((all[0].cause, all[0].verdict), ("link-reset", Answer::Found));
+    let said: Vec<String> = all[0].evidence.iter().map(|e| e.sentence()).collect();
+    let first = "nvme3: 2 resets, 2 timeouts in the kernel's log (the first at dmesg:1";
+    assert!(said[0].starts_with(first), "{said:?}");
+    assert_eq!(said[1], "errors of nvme3n1 came after it (dmesg:5)");
+    assert!(all.iter().all(|v| v.cause != "device-errors"), "{all:?}");
+    // Errors before it, of another drive, or of the medium are the device's.
+    let of_medium =
+        "[5133.0] critical medium error, dev nvme3n1, sector 8 op 0x0:(READ) flags 0x0\n".repeat(2);
+    for text in [errors.clone() + controller, controller.to_owned() + &errors.replace("nvme3n1", "nvme4n1")] {
+        assert_eq!(found(&text), ["device-errors", "link-reset"]);
+    }
+    assert_eq!(found(&(controller.to_owned() + &of_medium)), ["device-errors", "link-reset"]);
+    // What md says counts nothing by itself.
+    assert_eq!(verdicts(&failed.repeat(3))[0].verdict, Answer::CannotTell);
+}
+
+#[test]
+fn disks_that_fail_in_one_moment_have_something_in_common() {
+    let moment: String = ["sdc", "sdd", "sdf", "sdc", "sdd"].map(|disk| error("[77.1] ", disk)).concat();
+    let v = &verdicts(&moment)[0];
+    assert_eq!((v.cause, v.verdict), ("device-errors", Answer::CannotTell));
+    let said = v.evidence[0].sentence();
+    assert!(said.starts_with("3 disks report errors within a second (dmesg:1)"), "{said}");
+    let later = error("[99.1] ", "sdx") + &error("[99.9] ", "sdx");
+    assert!(verdicts(&(moment + &later))[0].evidence[0].sentence().starts_with("sdx: 2 I/O errors"));
+}
+
+#[test]
+fn the_first_line_is_that_of_all_kinds() {
+    let timeout = "[77.1] nvme nvme3: I/O 21 QID 2 timeout, aborting\n";
+    let reset = "[95.4] nvme nvme3: Device not ready; aborting reset, CSTS=0x1\n";
+    let said = verdicts(&(timeout.to_owned() + reset))[0].evidence[0].sentence();
+    assert!(said.contains("(the first at dmesg:1)"), "{said}");
+}
+
+#[test]
+fn the_same_errors_in_two_forms_of_one_log_are_told_once() {
+    let journal = error("Mar  3 04:05:06 db1 kernel: ", "sda");
+    let text = error("[Tue Mar  3 04:05:06 2026] ", "sda") + "\nThe journal has it, too:\n\n" + &journal;
+    assert_eq!(verdicts(&text)[0].verdict, Answer::CannotTell);
+}
+
+#[test]
+fn only_what_has_a_medium_is_copied_from_and_commands_name_devices() {
+    let commands = |text: &str| -> String {
+        verdicts(text)[0].remedies.iter().map(|r| r.command().to_string() + "\n").collect()
+    };
+    for disk in ["nbd3", "ublkb0", "loop7", "dm-4", "zram0", "nullb0"] {
+        let all = commands(&error("", disk).repeat(2));
+        assert!(!all.contains("ddrescue") && !all.contains("smartctl"), "{disk}: {all}");
+    }
+    let all = commands(&"ata5.00: error: { UNC }\n".repeat(2));
+    assert!(all.contains("smartctl -a /dev/DISK") && all.contains("ddrescue /dev/DISK"), "{all}");
+}

@@ -35,6 +35,22 @@ fn those_nearest_to_the_device_are_told_first() {
 }
 
 #[test]
+fn a_task_that_is_reported_again_is_one_task() {
+    let commit = ["btrfs_commit_transaction", "btrfs_sync_file", "do_fsync"];
+    let text: String = [120, 241, 362].map(|seconds| hung("sshd:77", seconds, &commit)).concat();
+    let v = verdict(&(text + &hung("sshd:78", 120, &commit)), "hung").unwrap();
+    let said = v.evidence[0].sentence();
+    assert!(said.starts_with("2 tasks are blocked") && said.contains("sshd (2)"), "{said}");
+    assert!(said.ends_with("for more than 362 s"), "{said}");
+}
+
+#[test]
+fn the_wait_for_btrfs_transaction_names_no_other_journal() {
+    let v = verdict(&hung("cp:7", 120, &["wait_current_trans", "start_transaction"]), "hung").unwrap();
+    assert!(!v.evidence[0].sentence().contains("jbd2"), "{:?}", v.evidence);
+}
+
+#[test]
 fn a_task_without_a_stack_is_told_and_not_explained() {
     let v = verdict("INFO: task dd:7 blocked for more than 120 seconds.\n", "hung").unwrap();
     assert_eq!(v.verdict, Answer::CannotTell);

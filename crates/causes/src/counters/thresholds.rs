@@ -75,6 +75,12 @@ pub mod kernel_errors {
     /// The longest that a command is tried before its error is logged, in seconds: `SD_TIMEOUT` (30 s), the first time and
     /// `SD_MAX_RETRIES` (5) times more (drivers/scsi/sd.h).
     pub const TRIED: f64 = 180.0;
+
+    /// Disks whose errors in one moment are one failure: a RAID that survives two failures, the most of the usual levels, was built
+    /// for disks that fail one by one.
+    pub const AT_ONCE: usize = 3;
+    /// Such a moment in seconds: syslog's times have no fraction (RFC 3164).
+    pub const ONE_MOMENT: f64 = 1.0;
 }
 
 /// Of `counters/hung`.

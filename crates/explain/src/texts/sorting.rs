@@ -40,7 +40,11 @@ impl Begins {
         let own = own_format(start);
         let mail = || Mail::read("", start);
         let events = match own {
-            Own::None => plain && !is_more_than_events(&mail()),
+            Own::None if plain => {
+                let mail = mail();
+                !is_more_than_events(&mail) && !is_letter(&mail)
+            }
+            Own::None => false,
             Own::Read(_) => !is_more_than_events(&mail()),
             Own::Refused(_) => !mail().says_anything(),
         };
@@ -129,6 +133,17 @@ fn on_standard_input() -> Result<Standard> {
 /// Whether a text has more in it than events of block I/O; then it is no recording.
 fn is_more_than_events(mail: &Mail) -> bool {
     mail.runs.iter().flat_map(|run| &run.readings).any(|r| r.tool != "blkparse" && !r.rows.is_empty())
+}
+
+/// Words of an excerpt that people put into a letter, of which a line of blkparse's has ten: a screenful or four.
+const MOST_OF_EXCERPT: usize = 1000;
+
+/// Whether a few events stand in a letter, as excerpts of traces do: several of them, or more words around them than in them. What
+/// is between them are no events of a trace, and two traces are not one.
+fn is_letter(mail: &Mail) -> bool {
+    let traces = mail.runs.iter().filter(|run| run.of("blkparse").next().is_some()).count();
+    let around = 2 * mail.understood < mail.words;
+    mail.understood < MOST_OF_EXCERPT && (traces > 1 || traces == 1 && around)
 }
 
 /// What was named, sorted.
@@ -272,4 +287,34 @@ fn is_utf16(path: &Path) -> bool {
     let mut start = vec![];
     let read = File::open(path).and_then(|file| file.take(2).read_to_end(&mut start));
     path.is_file() && read.is_ok() && Begins::of(&start) == Begins::Utf16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Begins;
+
+    /// Requests of one disk, one after the other.
+    fn events(first: u32) -> String {
+        let one = |i: u32| {
+            let (sector, at) = (2048 + 8 * (first + i), f64::from(i) * 0.002);
+            let event = |n: u32, later: f64, action: char| {
+                let (n, at) = (3 * (first + i) + n, at + later);
+                format!("  8,16   1 {n:8} {at:14.9}  4711  {action}  WS {sector} + 8 [fio]\n")
+            };
+            [event(1, 0.0, 'Q'), event(2, 0.00001, 'D'), event(3, 0.0009, 'C')].concat()
+        };
+        (0..6).map(one).collect()
+    }
+
+    #[test]
+    fn events_in_a_letter_are_no_recording() {
+        assert_eq!(Begins::of(events(0).as_bytes()), Begins::Events);
+        let letter = format!("This is what I see:\n\n{}\nRegards\n", events(0));
+        assert_eq!(Begins::of(letter.as_bytes()), Begins::Events);
+        let two = format!("Without it:\n\n{}\nAnd with it:\n\n{}", events(0), events(40));
+        assert_eq!(Begins::of(two.as_bytes()), Begins::Text);
+        let words =
+            "I do not think that this is what the array has to do here, and others agree. ".repeat(40);
+        assert_eq!(Begins::of(format!("{words}\n\n{}\n{words}", events(0)).as_bytes()), Begins::Text);
+    }
 }

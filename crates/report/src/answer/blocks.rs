@@ -54,10 +54,13 @@ impl Blocks {
         self.lines(vec![String::new()], rank);
     }
 
-    /// The text, of at most so many lines: blocks in the order of their rank, each where it was put, as long as there is room.
+    /// The text, of at most so many lines: blocks in the order of their rank, each where it was put, as long as there is room. Of gaps
+    /// between which nothing is left one stays.
     pub fn fit(&self, most: usize) -> String {
         let kept = self.blocks.iter().zip(self.shown(most)).filter(|(_, shown)| *shown);
-        kept.flat_map(|(block, _)| &block.lines).map(|line| format!("{}\n", line.trim_end())).collect()
+        let mut lines: Vec<&str> = kept.flat_map(|(b, _)| &b.lines).map(|line| line.trim_end()).collect();
+        lines.dedup_by(|a, b| a.is_empty() && b.is_empty());
+        lines.into_iter().map(|line| line.to_owned() + "\n").collect()
     }
 
     /// Whether there is room for every block of a rank.
@@ -95,6 +98,14 @@ mod tests {
         blocks.text("one", "", "", 3);
         blocks.text("second", "", "", 1);
         assert_eq!(blocks.fit(4), "first\ntwo lines\nof it\nsecond\n");
+
+        let mut blocks = Blocks::new(10);
+        blocks.text("first", "", "", 0);
+        blocks.gap(1);
+        blocks.text("two lines of it", "", "", 2);
+        blocks.gap(1);
+        blocks.text("last", "", "", 0);
+        assert_eq!(blocks.fit(5), "first\n\nlast\n");
 
         let mut blocks = Blocks::new(10);
         blocks.text("always this and that", "", "", 0);

@@ -2,7 +2,7 @@
 //! there is room, and how far to trust them. `-v` has all.
 
 use super::screen::trust_of;
-use super::table::{tables, Table};
+use super::table::{tables, Line, Table};
 use crate::answer::{line, with_gain, Blocks, INDENT, LINES};
 use crate::screen::Style;
 use crate::wrap::{self, columns_of};
@@ -11,6 +11,7 @@ use explain::answer::Try;
 use explain::numbers::cell;
 use explain::texts::{tools, Texts};
 use explain::{Answer, Explanation};
+use std::collections::HashSet;
 use tooltext::Mail;
 use units::words::{count, counted};
 
@@ -50,7 +51,7 @@ pub(crate) fn render(e: &Explanation, a: &Answer, style: Style) -> String {
         Some(v) => cause(&mut page, v, &found().filter(|v| Some(v.cause) != a.cause).collect::<Vec<_>>()),
         None => lacking(&mut page, texts),
     }
-    numbers(&mut page, texts, named.is_some());
+    numbers(&mut page, texts, named);
     page.gap(rank::GAP);
     trust(&mut page, texts);
     page.fit(LINES)
@@ -95,17 +96,70 @@ fn lacking(page: &mut Blocks, texts: &Texts) {
     }
 }
 
-fn numbers(page: &mut Blocks, texts: &Texts, a_cause: bool) {
-    let all: Vec<Table> = texts.mails.iter().flat_map(tables).collect();
+fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
+    let proofs: Vec<String> = named.iter().flat_map(|v| &v.evidence).map(|proof| proof.sentence()).collect();
+    let places: HashSet<&str> =
+        proofs.iter().flat_map(|p| p.split([' ', ',', '(', ')', ';'])).filter(|w| w.contains(':')).collect();
+    let of = |mail: &Mail| {
+        let proves = |line: &Line| {
+            line.values.iter().flatten().any(|n| places.contains(mail.at(n.at).to_string().as_str()))
+        };
+        let mut all = tables(mail);
+        all.iter_mut().for_each(|table| first_what_matters(table, proves));
+        all
+    };
+    let all: Vec<Table> = texts.mails.iter().flat_map(of).collect();
     if all.is_empty() {
         return settings(page, &texts.mails);
     }
     let shown = all.iter().take(TABLES).zip(rank::TABLES).enumerate();
     for (i, (table, rank)) in shown {
-        if i > 0 || a_cause {
+        if i > 0 || named.is_some() {
             page.gap(rank::GAP);
         }
         page.lines(draw(table, if i == 0 { "SEEN   " } else { INDENT }, page.width()), rank);
+    }
+}
+
+/// Columns by which rows are ordered, the first first; of several names of one thing the largest number.
+const MATTERING: [&[&str]; 4] = [&["util"], &["await", "r_await", "w_await"], &["queue"], &["iowait"]];
+/// Tools whose last column is a maximum or how busy the device was: it stays, as another's that is no extreme.
+const LAST_STAYS: [&str; 4] = ["fio", "iostat", "sar", "histograms"];
+/// What a drive counts of sectors that it could not read, and of its link.
+const SECTORS: [&str; 4] =
+    ["failing", "Reallocated_Sector_Ct", "Current_Pending_Sector", "Offline_Uncorrectable"];
+
+/// Of a table with more rows than there is room for: those that prove the cause come first, then those of the busiest devices and the
+/// longest waits; last those of another time, and of nothing but zeros.
+fn first_what_matters(table: &mut Table, proves: impl Fn(&Line) -> bool) {
+    if table.lines.len() <= ROWS {
+        return;
+    }
+    let place = |name: &str| table.columns.iter().position(|c| c == name);
+    let places = MATTERING.map(|names| names.iter().filter_map(|name| place(name)).collect::<Vec<_>>());
+    table.lines.sort_by_cached_key(|line| {
+        let largest = |columns: &Vec<usize>| {
+            let all = columns.iter().filter_map(|c| line.values[*c]).map(|n| n.value);
+            // Numbers of no sign are in the order of their bits.
+            std::cmp::Reverse(all.fold(0.0, f64::max).to_bits())
+        };
+        let zero = line.values.iter().flatten().all(|n| n.value == 0.0);
+        (line.since_boot, !proves(line), zero, places.each_ref().map(largest))
+    });
+}
+
+/// How late a minimum or a maximum comes in.
+const EXTREME: u8 = 3;
+
+/// How late a column comes in: waits are what is asked, of iostat's reads and writes alike; then means; extremes are of one request.
+fn lateness(column: &str) -> u8 {
+    let extreme = ["min", "max", "stddev"].iter().any(|end| column.ends_with(end));
+    let mean = ["bw", "iops"].contains(&column) || column.ends_with("mean");
+    match () {
+        () if column.ends_with("await") || SECTORS.contains(&column) => 0,
+        () if mean => 1,
+        () if extreme => EXTREME,
+        () => 2,
     }
 }
 
@@ -117,22 +171,22 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
     };
     let mut rows: Vec<Vec<String>> = vec![vec![short(&table.tool)]];
     rows[0].extend(table.columns.iter().cloned());
-    for (run, of, values) in table.lines.iter().take(ROWS) {
-        let mut row = vec![format!("{} {run}", short(of))];
-        row.extend(values.iter().map(|v| cell(*v)));
+    for line in table.lines.iter().take(ROWS) {
+        let mut row = vec![format!("{} {}", short(&line.of), line.run)];
+        row.extend(line.values.iter().map(|v| cell(*v)));
         rows.push(row);
     }
     rows[0][0] += " run";
     let wide = |c: usize| rows.iter().map(|r| columns_of(&r[c])).max().unwrap_or(0);
-    // The last one is a maximum or how busy the device was: it stays.
     let last = rows[0].len() - 1;
-    // Columns of nothing but zeros come when there is room left.
-    let zero =
-        |c: &usize| table.lines.iter().all(|(_, _, values)| values[c - 1].is_none_or(|n| n.value == 0.0));
-    let (zeros, mut told): (Vec<usize>, Vec<usize>) = (1..=last).partition(zero);
-    let last = told.pop();
-    // How long requests waited is what is asked: of iostat's columns those go in first, reads' and writes' alike.
-    told.sort_by_key(|c| !rows[0][*c].ends_with("await"));
+    // Columns of nothing but zeros come when there is room left, unless that is what they are asked for.
+    let zero = |c: &usize| table.lines.iter().all(|l| l.values[c - 1].is_none_or(|n| n.value == 0.0));
+    let asked = |c: &usize| SECTORS.contains(&rows[0][*c].as_str());
+    let (zeros, mut told): (Vec<usize>, Vec<usize>) = (1..=last).partition(|c| zero(c) && !asked(c));
+    let own = LAST_STAYS.contains(&table.tool.as_str());
+    let stays = told.last().is_some_and(|c| own || lateness(&rows[0][*c]) < EXTREME);
+    let last = if stays { told.pop() } else { None };
+    told.sort_by_key(|c| lateness(&rows[0][*c]));
     let mut left = width.saturating_sub(INDENT.len() + wide(0));
     let mut columns = vec![];
     for c in last.into_iter().chain(told).chain(zeros) {
@@ -184,4 +238,57 @@ fn trust(page: &mut Blocks, texts: &Texts) {
     }
     page.text(&text, "TRUST  ", INDENT, rank::TRUST);
     page.text("-v: all evidence, all numbers, what else was checked", INDENT, INDENT, rank::MORE);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, proves: &str) -> Vec<String> {
+        let mut all = tables(&Mail::read("io.txt", text.as_bytes()));
+        let table = &mut all[0];
+        first_what_matters(table, |line| line.of == proves);
+        draw(table, "", 80)
+    }
+
+    fn names(lines: &[String]) -> Vec<&str> {
+        lines.iter().filter_map(|line| line.split_whitespace().next()).collect()
+    }
+
+    const HEADING: &str = "Device r/s w/s await aqu-sz %util\n";
+
+    #[test]
+    fn rows_that_prove_come_first_then_the_busy_then_the_slow_and_zeros_last() {
+        let rows =
+            "sda 0.00 0.00 0.00 0.00 0.00\nsdb 1.00 2.00 3.00 0.10 1.00\nsdc 1.00 2.00 3.00 0.10 99.00\n\
+            sdd 1.00 2.00 90.00 0.10 1.00\nsde 0.50 0.00 1.00 0.10 0.10\nsdf 1.00 2.00 3.00 9.10 1.00\n";
+        let lines = shown(&format!("{HEADING}{rows}"), "sde");
+        assert_eq!(names(&lines), ["iostat", "sde", "sdc", "sdd", "sdf", "sdb", "and"]);
+        // All fit: they stay where they were.
+        let few: String = rows.lines().take(3).map(|line| format!("{line}\n")).collect();
+        assert_eq!(names(&shown(&format!("{HEADING}{few}"), "sdc")), ["iostat", "sda", "sdb", "sdc"]);
+    }
+
+    #[test]
+    fn the_mean_since_boot_comes_behind_the_intervals_and_is_marked_where_it_stands_alone() {
+        let report = |await_ms: u32| {
+            let row = |disk: &str| format!("{disk} 5.00 2.00 {await_ms}.00 1.00 50.00\n");
+            format!("{HEADING}{}{}\n", row("sda"), row("sdb"))
+        };
+        let lines = shown(&format!("# iostat -x 1 3\n{}{}{}", report(777), report(5), report(6)), "");
+        assert!(lines[1..5].iter().all(|line| !line.contains("777 ms")), "{lines:?}");
+        let alone = shown(&format!("# iostat -x\n{}", report(777)), "");
+        assert!(alone[1].contains("sda (since boot)"), "{alone:?}");
+    }
+
+    #[test]
+    fn means_come_before_extremes_and_sectors_before_other_attributes() {
+        let names =
+            ["size", "bw", "bw.stddev", "bw.max", "lat.mean", "lat.min", "r_await", "Reallocated_Sector_Ct"];
+        let mut order = names.to_vec();
+        order.sort_by_key(|name| lateness(name));
+        let expected =
+            ["r_await", "Reallocated_Sector_Ct", "bw", "lat.mean", "size", "bw.stddev", "bw.max", "lat.min"];
+        assert_eq!(order, expected);
+    }
 }

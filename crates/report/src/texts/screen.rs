@@ -9,7 +9,7 @@ use explain::numbers::cell;
 use explain::texts::{tools, Texts};
 use std::fmt::Write;
 use tooltext::{Mail, Number};
-use units::words::{count, percent};
+use units::words::{count, counted, percent};
 
 /// Lines of a table on the screen; JSON has all.
 const MOST_LINES: usize = 24;
@@ -137,7 +137,7 @@ pub(super) fn trust_of(mail: &Mail) -> String {
     let mut text = format!("{} of the words were recognised as output of tools", percent(share));
     match (mail.left_out, mail.first_left_out) {
         (n, Some(at)) if n > 0 => {
-            let numbers = units::words::counted(n as u64, "number is", "numbers are");
+            let numbers = counted(n as u64, "number is", "numbers are");
             let _ = write!(text, "; {numbers} left out, the first at {}", mail.at(at));
         }
         _ => text += "; no number is left out",
@@ -164,10 +164,11 @@ pub(super) fn trust_of(mail: &Mail) -> String {
         let _ = write!(text, "; and {} more impossible numbers", mail.doubts.len() - MOST_DOUBTS);
     }
     if mail.repeated > 0 {
-        let _ = write!(text, "; {} readings repeat others", count(mail.repeated as u64));
+        let _ =
+            write!(text, "; {} others", counted(mail.repeated as u64, "reading repeats", "readings repeat"));
     }
     if mail.too_many > 0 {
-        let _ = write!(text, "; {} readings are too many", count(mail.too_many as u64));
+        let _ = write!(text, "; {} too many", counted(mail.too_many as u64, "reading is", "readings are"));
     }
     text
 }
@@ -219,9 +220,9 @@ fn draw(table: &Table, heading: &str, s: &mut Screen) {
     let mut head = vec!["run".to_string(), table.tool.clone()];
     head.extend(table.columns.iter().cloned());
     rows.push(head);
-    for (run, of, values) in table.lines.iter().take(MOST_LINES) {
-        let mut row = vec![run.to_string(), of.clone()];
-        row.extend(values.iter().map(|v| cell(*v)));
+    for line in table.lines.iter().take(MOST_LINES) {
+        let mut row = vec![line.run.to_string(), line.of.clone()];
+        row.extend(line.values.iter().map(|v| cell(*v)));
         rows.push(row);
     }
     let widths: Vec<usize> =
@@ -251,13 +252,13 @@ fn draw(table: &Table, heading: &str, s: &mut Screen) {
 /// What differs between runs of the same thing: the columns by how much, the most first.
 fn differences(table: &Table) -> Vec<String> {
     let mut subjects: Vec<&str> = vec![];
-    for (_, of, _) in &table.lines {
-        if !subjects.contains(&of.as_str()) {
-            subjects.push(of);
+    for line in &table.lines {
+        if !subjects.contains(&line.of.as_str()) {
+            subjects.push(&line.of);
         }
     }
     let mut all = vec![];
-    let lines_of = |subject: &str| table.lines.iter().filter(|(_, of, _)| of == subject).collect::<Vec<_>>();
+    let lines_of = |subject: &str| table.lines.iter().filter(|line| line.of == subject).collect::<Vec<_>>();
     for subject in subjects.into_iter().filter(|s| lines_of(s).len() >= 2).take(MOST_DIFFERENCES) {
         let lines = lines_of(subject);
         let mut differ: Vec<(f64, String)> = vec![];
@@ -265,7 +266,7 @@ fn differences(table: &Table) -> Vec<String> {
         // How many there were is no result.
         for (c, column) in table.columns.iter().enumerate().filter(|(_, name)| *name != "count") {
             let values: Vec<Number> =
-                lines.iter().filter_map(|(_, _, v)| v[c]).filter(|n| n.value > 0.0).collect();
+                lines.iter().filter_map(|line| line.values[c]).filter(|n| n.value > 0.0).collect();
             let least = values.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value));
             let most = values.iter().copied().max_by(|a, b| a.value.total_cmp(&b.value));
             let (Some(least), Some(most)) = (least, most) else { continue };

@@ -1,7 +1,7 @@
 //! The numbers of all runs side by side: a table for each kind of tool, a line for each row that it printed.
 
 use std::collections::HashMap;
-use tooltext::{Bucket, Mail, Number, Reading, Row, Unit};
+use tooltext::{Bucket, Mail, Number, Reading, Row, SinceBoot, Unit};
 
 /// Numbers side by side.
 pub(super) struct Table {
@@ -9,9 +9,23 @@ pub(super) struct Table {
     pub tool: String,
     /// Headings.
     pub columns: Vec<String>,
-    /// The run's number, what it is of, a number or nothing for each column.
-    pub lines: Vec<(usize, String, Vec<Option<Number>>)>,
+    pub lines: Vec<Line>,
 }
+
+/// A line of a table.
+pub(super) struct Line {
+    /// The run's number.
+    pub run: usize,
+    /// What it is of.
+    pub of: String,
+    /// A number or nothing for each column.
+    pub values: Vec<Option<Number>>,
+    /// Whether it is of the time since the machine was started, which is another than the slow one.
+    pub since_boot: bool,
+}
+
+/// What stands behind the name in a row that is surely so.
+const SINCE_BOOT: &str = " (since boot)";
 
 /// Columns of fio's tables, by the names in a row.
 const FIO: [(&str, &str); 9] = [
@@ -52,12 +66,15 @@ const QUANTILES: [(&str, f64); 4] =
 pub(super) fn tables(mail: &Mail) -> Vec<Table> {
     let mut tables: Vec<Table> = vec![];
     for (i, run) in mail.runs.iter().enumerate() {
-        for reading in &run.readings {
-            for row in &reading.rows {
-                if let Some((columns, of, values)) = line(reading, row) {
+        for (reading, since) in run.readings.iter().zip(run.since_boot()) {
+            for (row, since) in reading.rows.iter().zip(since) {
+                if let Some((columns, mut of, values)) = line(reading, row) {
+                    if since == SinceBoot::Yes {
+                        of += SINCE_BOOT;
+                    }
                     let tool = if is_histogram(reading) { "histograms" } else { reading.tool };
                     let found = tables.iter_mut().find(|t| t.tool == tool && t.columns == columns);
-                    let line = (i + 1, of, values);
+                    let line = Line { run: i + 1, of, values, since_boot: since != SinceBoot::No };
                     match found {
                         Some(table) => table.lines.push(line),
                         None => tables.push(Table { tool: tool.into(), columns, lines: vec![line] }),
@@ -69,11 +86,11 @@ pub(super) fn tables(mail: &Mail) -> Vec<Table> {
     // Like beside like: the runs of one operation or device stand together.
     for table in tables.iter_mut().filter(|t| t.tool != "iostat") {
         let mut order: HashMap<String, usize> = HashMap::new();
-        for (_, of, _) in &table.lines {
+        for line in &table.lines {
             let next = order.len();
-            order.entry(of.clone()).or_insert(next);
+            order.entry(line.of.clone()).or_insert(next);
         }
-        table.lines.sort_by_key(|(_, of, _)| order.get(of).copied());
+        table.lines.sort_by_key(|line| order.get(&line.of).copied());
     }
     for table in &mut tables {
         table.drop_empty();
@@ -85,9 +102,9 @@ fn is_histogram(reading: &Reading) -> bool {
     reading.tool != "fio" && reading.rows.iter().any(|r| !r.histogram.is_empty())
 }
 
-type Line = (Vec<String>, String, Vec<Option<Number>>);
+type Told = (Vec<String>, String, Vec<Option<Number>>);
 
-fn line(reading: &Reading, row: &Row) -> Option<Line> {
+fn line(reading: &Reading, row: &Row) -> Option<Told> {
     let names = |columns: &[(&str, &str)]| columns.iter().map(|(heading, _)| heading.to_string()).collect();
     match reading.tool {
         // A log has one kind of number, each as often as it has lines; which kind its name says.
@@ -149,10 +166,10 @@ impl Table {
     /// Columns in which nothing stands are no columns.
     fn drop_empty(&mut self) {
         let full: Vec<bool> =
-            (0..self.columns.len()).map(|i| self.lines.iter().any(|(_, _, v)| v[i].is_some())).collect();
+            (0..self.columns.len()).map(|i| self.lines.iter().any(|line| line.values[i].is_some())).collect();
         let keep = |i: &usize| full[*i];
         self.columns = (0..full.len()).filter(keep).map(|i| self.columns[i].clone()).collect();
-        for (_, _, values) in &mut self.lines {
+        for Line { values, .. } in &mut self.lines {
             *values = (0..full.len()).filter(keep).map(|i| values[i]).collect();
         }
     }

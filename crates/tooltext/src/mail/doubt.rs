@@ -44,7 +44,11 @@ pub(super) fn taken_out(reading: &mut Reading) -> Vec<Doubt> {
     let tool = reading.tool;
     let mut all = vec![];
     for row in &mut reading.rows {
-        let found = doubts(row);
+        let mut found = doubts(row);
+        if tool == "fio" {
+            let line = of_their_lines(row, &found);
+            found.extend(line);
+        }
         for (name, why) in found {
             if let Some(number) = row.values.take(&name) {
                 all.push(Doubt { of: format!("{tool} {}", row.of), name, number, why });
@@ -52,6 +56,18 @@ pub(super) fn taken_out(reading: &mut Reading) -> Vec<Doubt> {
         }
     }
     all
+}
+
+/// The other numbers of fio's lines of which one cannot be: `clat (msec): min=, max=, avg=, stdev=` are of one count.
+fn of_their_lines(row: &Row, known: &[(String, String)]) -> Vec<(String, String)> {
+    let lines: Vec<(&str, Spot)> =
+        known.iter().filter_map(|(name, _)| Some((name.rsplit_once('.')?.0, row.get(name)?.at))).collect();
+    let others = row.values.iter().filter(|(name, n)| {
+        let new = !known.iter().any(|(other, _)| other == name);
+        new && lines.iter().any(|(kind, at)| *at == n.at && name.starts_with(kind))
+    });
+    let why = || "another number of its line cannot be".to_owned();
+    others.map(|(name, _)| (name.to_owned(), why())).collect()
 }
 
 /// The names of what cannot be in a row, each with the reason.
@@ -165,7 +181,8 @@ mod tests {
         let names: Vec<&str> = mail.doubts.iter().map(|d| d.name.as_str()).collect();
         assert!(names.contains(&"clat.mean") && names.contains(&"clat.max"), "{names:?}");
         assert!(mail.doubts[0].why.contains("the run took 30 s"));
-        assert_eq!(row.value("clat.min"), Some(40e3));
+        // The others of its line are of the same count.
+        assert_eq!((row.get("clat.min"), row.get("clat.stdev")), (None, None));
     }
 
     #[test]
@@ -186,5 +203,16 @@ mod tests {
         assert_eq!((much.doubts.len(), rounding.doubts.len()), (1, 0));
         assert_eq!(much.runs[0].readings[0].rows[0].get("util"), None);
         assert!(rounding.runs[0].readings[0].rows[0].get("util").is_some());
+    }
+
+    #[test]
+    fn of_a_line_of_fio_with_one_impossible_number_none_is_used() {
+        let text = "  clat (msec): min=1027, max=9544, avg=5347.10, stdev=1458.20\n   lat (nsec): min=1440, max=15719k, avg=109714.72, stdev=143571.49\n";
+        let mail = Mail::read("text", text.as_bytes());
+        let row = &mail.runs[0].readings[0].rows[0];
+        for what in ["min", "max", "mean", "stdev"] {
+            assert_eq!(row.get(&format!("clat.{what}")), None, "{what}");
+        }
+        assert!(row.value("lat.max").is_some() && !mail.doubts.is_empty());
     }
 }

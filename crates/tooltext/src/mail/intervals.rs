@@ -1,5 +1,6 @@
 //! Tables that a tool prints interval after interval, as one: the median of each number.
 
+use super::command::Command;
 use super::reading::{Reading, Row, Values};
 use super::run::Run;
 use super::Unit;
@@ -24,7 +25,48 @@ fn since_the_start(tool: &str) -> Option<bool> {
     EACH_INTERVAL.iter().find(|(name, _)| *name == tool).map(|(_, first)| *first)
 }
 
+/// Whether a row is of the time since the machine was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SinceBoot {
+    /// It is of an interval, as far as can be told.
+    #[default]
+    No,
+    /// It is the first of so many that it is taken for one.
+    Likely,
+    /// The command says so.
+    Yes,
+}
+
 impl Run {
+    /// Which row of each reading is of the time since the machine was started.
+    pub fn since_boot(&self) -> Vec<Vec<SinceBoot>> {
+        let key = |reading: &'_ Reading, row: &'_ Row| (reading.tool, reading.name.clone(), row.of.clone());
+        let mut times: HashMap<_, usize> = HashMap::new();
+        let of_first = |r: &&Reading| since_the_start(r.tool) == Some(true);
+        for reading in self.readings.iter().filter(of_first) {
+            reading.rows.iter().for_each(|row| *times.entry(key(reading, row)).or_default() += 1);
+        }
+        let mut seen = HashSet::new();
+        let of_row = |reading: &Reading, row: &Row, seen: &mut HashSet<_>| {
+            let key = key(reading, row);
+            let times = times.get(&key).copied().unwrap_or(0);
+            match self.command_of(reading.tool) {
+                _ if times == 0 || !seen.insert(key) => SinceBoot::No,
+                Some(command) if command.begins_since_boot(times) => SinceBoot::Yes,
+                None if times >= WITH_A_FIRST => SinceBoot::Likely,
+                _ => SinceBoot::No,
+            }
+        };
+        let of = |r: &Reading, seen: &mut HashSet<_>| r.rows.iter().map(|row| of_row(r, row, seen)).collect();
+        self.readings.iter().map(|reading| of(reading, &mut seen)).collect()
+    }
+
+    /// The command that printed what a tool did.
+    fn command_of(&self, tool: &str) -> Option<&Command> {
+        let program = tool.split(' ').next().unwrap_or(tool);
+        self.commands.iter().rfind(|command| command.program() == program)
+    }
+
     /// Whether a tool printed tables of several intervals.
     pub fn has_intervals(&self) -> bool {
         let of = |r: &Reading| since_the_start(r.tool).is_some();
@@ -92,9 +134,20 @@ fn median(rows: &[&Row], first: bool) -> Row {
     Row { values, ..rows[0].clone() }
 }
 
+impl Command {
+    /// Whether the first of so many reports that it printed is of the time since the machine was started: without an interval it prints
+    /// no other, and with `-y` (iostat, zpool-iostat) none.
+    fn begins_since_boot(&self, reports: usize) -> bool {
+        let option = |w: &&str| w.starts_with('-') && !w.starts_with("--");
+        let without_first = self.text.split(' ').filter(option).any(|w| w.contains('y'));
+        let numbers = self.text.split(' ').filter(|w| w.parse::<u32>().is_ok()).count();
+        !without_first && (reports > 1 || numbers != 1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Reading, Row, Run};
+    use super::{Reading, Row, Run, SinceBoot};
     use crate::Mail;
 
     const TABLES: &str = "\
@@ -136,6 +189,22 @@ mod tests {
         assert_eq!((all.readings.len(), all.readings[0].rows.len()), (100_001, 100_000));
         // A second or so where nothing is optimized; gone through for each it would be minutes.
         assert!(begun.elapsed().as_secs() < 20);
+    }
+
+    #[test]
+    fn the_first_report_is_of_the_time_since_boot_unless_the_command_says_otherwise() {
+        use SinceBoot::{Likely, No, Yes};
+        let firsts = |text: &str| of(text).since_boot().into_iter().map(|r| r[0]).collect::<Vec<_>>();
+        let one = &TABLES[..TABLES.find("\n\n").expect("a gap") + 1];
+        assert_eq!(firsts(TABLES), [Likely, No, No]);
+        assert_eq!(firsts(&format!("# iostat -x 1 3\n{TABLES}")), [Yes, No, No]);
+        assert_eq!(firsts(&format!("# iostat -xy 1 3\n{TABLES}")), [No, No, No]);
+        assert_eq!(firsts(one), [No]);
+        assert_eq!(firsts(&format!("# iostat -x /dev/sda\n{one}")), [Yes]);
+        let banner = "Linux 6.1.0 (host) \t11/25/26 \t_x86_64_\t(8 CPU)";
+        assert_eq!(firsts(&format!("# iostat -x /dev/sda\n{banner}\n\n{one}")), [Yes]);
+        // Cut out of others.
+        assert_eq!(firsts(&format!("# iostat -x 1\n{one}")), [No]);
     }
 
     #[test]

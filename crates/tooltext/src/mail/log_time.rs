@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! [86465.733001] blk_update_request: ...                since the machine was started
+//! 6,1725650,86465733001,-;blk_update_request: ...       the same in microseconds, of /dev/kmsg
 //! [Tue Mar  3 04:05:06 2026] sd 1:0:0:0: ...            dmesg -T
 //! Mar  3 04:05:06 db1 kernel: ata2: ...                 syslog; where both stand there, the kernel's own is taken
 //! 2026-03-03T04:05:06.123+01:00 db1 kernel: ...         journalctl -o short-iso
@@ -11,6 +12,7 @@
 //! end of a month that may be missed, but is never made up.
 
 use super::stamp::MONTHS;
+use super::words::{kmsg, unquoted};
 use super::Mail;
 use crate::mail::run::Run;
 use evidence::Spot;
@@ -25,11 +27,26 @@ pub enum LogTime {
     OnDay(f64),
 }
 
+/// How a line's time is written: lines of two forms are of two logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogForm {
+    /// `[86465.733001]`
+    Uptime,
+    /// `[Tue Mar  3 04:05:06 2026]`
+    Dmesg,
+    /// `2026-03-03T04:05:06`
+    Iso,
+    /// `Mar  3 04:05:06`
+    Syslog,
+}
+
 /// When lines of a text's kernel log were written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LogTimes {
     /// Of those from which something was read, by number.
-    lines: BTreeMap<u32, LogTime>,
+    lines: BTreeMap<u32, (LogTime, LogForm)>,
+    /// Lines before which the clock went back: another boot begins there, or another excerpt.
+    back: Vec<u32>,
     /// Of the last line that says so.
     end: Option<LogTime>,
 }
@@ -38,6 +55,9 @@ pub(crate) struct LogTimes {
 const TOOLS: [&str; 2] = ["kernel log", "blocked task"];
 /// Lines at the end of a text that are looked at for a time: more may stand below a log.
 const AT_THE_END: usize = 100;
+/// Seconds by which lines of one boot may be out of order where people paste an error behind the task that hung on it: as long as one is
+/// tried (`SD_TIMEOUT` and `SD_MAX_RETRIES`, drivers/scsi/sd.h: 180 s), and a task's 120 s until it is reported.
+const OUT_OF_ORDER: f64 = 300.0;
 /// Words that are looked at for a time.
 const LOOKED_AT: usize = 10;
 
@@ -56,12 +76,25 @@ impl LogTime {
 impl Mail {
     /// When a line of the kernel's log was written, if it says so.
     pub fn log_time(&self, at: Spot) -> Option<LogTime> {
-        self.log_times.lines.get(&at.line).copied().filter(|_| at.column == 0)
+        self.log_times.lines.get(&at.line).map(|(time, _)| *time).filter(|_| at.column == 0)
+    }
+
+    /// How the time of a line of the kernel's log is written, if it has one.
+    pub fn log_form(&self, at: Spot) -> Option<LogForm> {
+        self.log_times.lines.get(&at.line).map(|(_, form)| *form).filter(|_| at.column == 0)
+    }
+
+    /// How many seconds later one line was written than another, before it or behind it; `None` if they are of two clocks or boots.
+    pub fn log_between(&self, from: Spot, to: Spot) -> Option<f64> {
+        let lines = from.line.min(to.line) + 1..=from.line.max(to.line);
+        let whole = !self.log_times.back.iter().any(|line| lines.contains(line));
+        self.log_time(to)?.after(self.log_time(from)?).filter(|_| whole)
     }
 
     /// How many seconds of the kernel's log come after a line of it, if it says so.
     pub fn log_goes_on(&self, at: Spot) -> Option<f64> {
-        self.log_times.end?.after(self.log_time(at)?).filter(|seconds| *seconds >= 0.0)
+        let whole = self.log_times.back.iter().all(|line| *line <= at.line);
+        self.log_times.end?.after(self.log_time(at)?).filter(|seconds| *seconds >= 0.0 && whole)
     }
 }
 
@@ -74,15 +107,35 @@ pub(super) fn of(text: &str, runs: &[Run]) -> LogTimes {
     if lines.is_empty() {
         return LogTimes::default();
     }
-    let all = (1u32..).zip(text.lines()).filter(|(number, _)| lines.contains(number));
-    LogTimes {
-        lines: all.filter_map(|(number, line)| Some((number, of_line(line)?))).collect(),
-        end: text.lines().rev().take(AT_THE_END).find_map(of_line),
+    let mut times = LogTimes::default();
+    let mut last: Option<LogTime> = None;
+    for (number, line) in (1u32..).zip(text.lines()) {
+        let Some(time) = of_line(line) else { continue };
+        if last.and_then(|last| time.after(last)).is_some_and(|seconds| seconds < -OUT_OF_ORDER) {
+            times.back.push(number);
+        }
+        last = Some(time);
+        if lines.contains(&number) {
+            times.lines.insert(number, (time, form(line)));
+        }
+    }
+    times.end = text.lines().rev().take(AT_THE_END).find_map(of_line);
+    times
+}
+
+fn form(line: &str) -> LogForm {
+    let words = || line.split_whitespace().take(LOOKED_AT);
+    match () {
+        () if matches!(of_line(line), Some(LogTime::SinceBoot(_))) => LogForm::Uptime,
+        () if words().any(|w| w.get(..10).and_then(iso).is_some()) => LogForm::Iso,
+        () if words().any(|w| w.starts_with('[')) => LogForm::Dmesg,
+        () => LogForm::Syslog,
     }
 }
 
-fn of_line(line: &str) -> Option<LogTime> {
-    since_boot(line).or_else(|| on_day(line))
+pub(super) fn of_line(line: &str) -> Option<LogTime> {
+    let kmsg = || Some(LogTime::SinceBoot(kmsg(unquoted(line).0)?.0 as f64 / 1e6));
+    since_boot(line).or_else(kmsg).or_else(|| on_day(line))
 }
 
 /// `[ 2268.057017]`
@@ -139,6 +192,7 @@ mod tests {
         assert_eq!(far("[86465.5] sd", "<3>[86540.75][ T3721] INFO: task"), Some(75.25));
         assert_eq!(far("[Tue Mar  3 04:05:06 2026] sd", "[Tue Mar  3 04:06:06 2026] INFO:"), Some(60.0));
         assert_eq!(far("Mar  3 23:59:50 db1 kernel: sd", "Mar  4 00:00:10 db1 kernel: sd"), Some(20.0));
+        assert_eq!(far("> 6,17,86465500000,-;sd", "4,19,86540750000,-,caller=T1;INFO:"), Some(75.25));
         let iso = ["2026-03-03T04:05:06.1+01:00 h kernel: sd", "2026-03-03 04:05:16 h kernel: sd"];
         assert_eq!(far(iso[0], iso[1]), Some(10.0));
         // The kernel's own time is taken, and has nothing to do with the calendar's.
@@ -173,5 +227,31 @@ mod tests {
         );
         let goes_on = |line| mail.log_goes_on(Spot { line, column: 0 });
         assert_eq!([goes_on(1), goes_on(3), goes_on(4)], [None, Some(126.0), Some(0.0)]);
+    }
+
+    #[test]
+    fn where_the_clock_goes_back_another_boot_begins() {
+        let error = |(at, disk): (&str, &str)| format!("{at} I/O error, dev {disk}, sector 8\n");
+        let all = [("[ 9000.5]", "sda"), ("[ 9400.5]", "sdb"), ("[ 14.5]", "sdc"), ("[ 94.5]", "sdd")];
+        let text = all.map(error).concat();
+        let mail = Mail::read("dmesg", text.as_bytes());
+        let at = |line| Spot { line, column: 0 };
+        assert_eq!([1, 2, 3].map(|line| mail.log_goes_on(at(line))), [None, None, Some(80.0)]);
+        assert_eq!(mail.log_between(at(1), at(2)), Some(400.0));
+        assert_eq!(mail.log_between(at(2), at(3)), None);
+        assert_eq!(mail.log_between(at(4), at(1)), None);
+    }
+
+    #[test]
+    fn times_have_their_forms() {
+        for (line, expected) in [
+            ("> [86465.5] sd", LogForm::Uptime),
+            ("Mar  3 04:05:06 db1 kernel: [86465.5] sd", LogForm::Uptime),
+            ("[Tue Mar  3 04:05:06 2026] sd", LogForm::Dmesg),
+            ("Mar  3 04:05:06 db1 kernel: sd", LogForm::Syslog),
+            ("2026-03-03T04:05:06.1+01:00 h kernel: sd", LogForm::Iso),
+        ] {
+            assert_eq!(form(line), expected, "{line}");
+        }
     }
 }

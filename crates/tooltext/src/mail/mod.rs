@@ -28,6 +28,7 @@ mod pieces;
 mod printable;
 pub(crate) mod reading;
 mod run;
+mod scsi_disks;
 mod settings;
 mod stamp;
 mod syncs;
@@ -37,7 +38,8 @@ pub use claim::{Claim, Sum};
 pub use command::Command;
 pub use doubt::Doubt;
 pub use evidence::Spot;
-pub use log_time::LogTime;
+pub use intervals::SinceBoot;
+pub use log_time::{LogForm, LogTime};
 pub use machine::Machine;
 pub use number::{Number, Unit};
 pub use reading::{Bucket, Reading, Row, Setting, Values};
@@ -57,6 +59,8 @@ use words::{words, Word};
 
 /// The largest text that is read as a mail.
 pub const MOST_BYTES_OF_MAIL: usize = 16 << 20;
+/// Words of `Linux 6.1.0 (host) 11/25/26 _x86_64_ (8 CPU)`.
+const MOST_OF_BANNER: usize = 8;
 /// Readings that are kept.
 const MOST_READINGS: usize = 10_000;
 
@@ -116,7 +120,7 @@ impl Mail {
         let settings = settings::settings(&text);
         let mut words = words(&text);
         let (number, machines) = (words.len(), machine::machines(&words));
-        leave_out(&mut words, &text, &settings);
+        settings.leave_out(&mut words, &text);
         let mut reader = Reader {
             words: &words,
             mail: Mail::default(),
@@ -140,6 +144,7 @@ impl Mail {
         }
         reader.prose(words.len());
         let mut mail = reader.mail;
+        scsi_disks::settle(&text, &mut mail.runs);
         mail.log_times = log_time::of(&text, &mail.runs);
         mail.add(saved, &whole);
         mail.cut = cut;
@@ -215,21 +220,6 @@ impl Mail {
     }
 }
 
-/// Leaves out the words of settings. What stands behind such lines is another paragraph.
-fn leave_out(words: &mut Vec<Word>, text: &str, settings: &settings::Settings) {
-    let mut left_out = false;
-    words.retain_mut(|word| {
-        let offset = word.text.as_ptr() as usize - text.as_ptr() as usize;
-        // The last part that begins at or before the word.
-        let part = settings.parts.partition_point(|part| part.start <= offset);
-        let within = part.checked_sub(1).is_some_and(|i| settings.parts[i].contains(&offset));
-        let keep = !within && !settings.lines.contains(&word.spot.line);
-        word.paragraph |= keep && left_out;
-        left_out = !keep;
-        keep
-    });
-}
-
 fn is_number(word: &Word) -> bool {
     number::grouped(word.text.trim_matches(['(', ')', ',', '%'])).is_some()
 }
@@ -300,8 +290,9 @@ impl Reader<'_, '_> {
         // On one line all words of a short line have the same place; the text decides.
         let (labelled, others) = claims.into_iter().partition(in_label);
         self.mail.claims.extend::<Vec<_>>(others);
-        // What printed a reading stands right before it.
-        self.next.commands.retain(Command::lasts);
+        // What printed a reading stands right before it, above the line that tools of sysstat begin with.
+        let banner = words[0].text == "Linux" && words.len() <= MOST_OF_BANNER;
+        self.next.commands.retain(|command| banner || command.lasts());
         let said = &words[words.len().saturating_sub(run::MOST_SAID)..];
         self.next = Run {
             label: run::line(label),

@@ -17,7 +17,7 @@ use super::columns::Columns;
 use super::layout::{self, Layout};
 use super::mdadm;
 use super::pieces::{pieces, Piece};
-use super::words::LONG_LINE;
+use super::words::{Word, LONG_LINE};
 use super::Setting;
 use evidence::Spot;
 use evidence::{At, Lines, Place, System};
@@ -116,6 +116,21 @@ pub(crate) fn settings(text: &str) -> Settings {
 }
 
 impl Settings {
+    /// Leaves out their words. What stands behind such lines is another paragraph.
+    pub fn leave_out(&self, words: &mut Vec<Word>, text: &str) {
+        let mut left_out = false;
+        words.retain_mut(|word| {
+            let offset = word.text.as_ptr() as usize - text.as_ptr() as usize;
+            // The last part that begins at or before the word.
+            let part = self.parts.partition_point(|part| part.start <= offset);
+            let within = part.checked_sub(1).is_some_and(|i| self.parts[i].contains(&offset));
+            let keep = !within && !self.lines.contains(&word.spot.line);
+            word.paragraph |= keep && left_out;
+            left_out = !keep;
+            keep
+        });
+    }
+
     fn add(&mut self, told: &System, at: Spot, seen: &mut HashSet<(String, String)>) {
         for (name, value) in listed(told) {
             self.add_one(name, value, at, seen);

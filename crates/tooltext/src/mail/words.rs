@@ -48,7 +48,7 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
         let mut first = true;
         let mut mark = false;
         let row = is_row(body);
-        let body = if row { body } else { without_bar(without_log(body)) };
+        let body = if row { body } else { without_kmsg(without_bar(without_log(body))) };
         let cut = |c: char| c.is_whitespace() || row && c == '|';
         for text in body.split(cut).filter(|text| !text.is_empty()) {
             if text.bytes().all(|b| b == b'>') {
@@ -124,6 +124,22 @@ fn without_log(line: &str) -> &str {
     } else {
         line
     }
+}
+
+/// A line of the kernel's log without what `/dev/kmsg` puts before it (Documentation/ABI/testing/dev-kmsg): priority, number, microseconds,
+/// flags: `6,1725650,1121675639291,-;`.
+fn without_kmsg(line: &str) -> &str {
+    kmsg(line).map_or(line, |(_, rest)| rest)
+}
+
+/// The microseconds of such a line, and its rest.
+pub(super) fn kmsg(line: &str) -> Option<(u64, &str)> {
+    let (before, rest) = line.trim_start().split_once(';')?;
+    let mut fields = before.split(',');
+    let mut number = || fields.next().and_then(|field| field.parse::<u64>().ok());
+    let (_, _, time) = (number()?, number()?, number()?);
+    let flag = fields.next().is_some_and(|flag| ["-", "c", "+"].contains(&flag));
+    flag.then_some((time, rest))
 }
 
 /// A line without marks of quoting, and how many there were: `> > text` gives `text` and 2. `>=64=0.0%` at the start

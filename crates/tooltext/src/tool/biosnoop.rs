@@ -193,8 +193,10 @@ fn row(group: Group) -> Row {
             }
         };
         put("mean", all.mean());
-        for (percentile, q) in PERCENTILES {
-            put(percentile, all.quantile(q) as f64);
+        // Of fewer operations than one beyond it, a percentile is the maximum. Rounded: 1 - 0.999 is not 0.001.
+        let has = |q: f64| q <= 0.5 || (all.count() as f64 * (1.0 - q) * 1e6).round() >= 1e6;
+        for (percentile, q) in PERCENTILES.iter().filter(|(_, q)| has(*q)) {
+            put(percentile, all.quantile(*q) as f64);
         }
         put("max", all.max() as f64);
     }
@@ -209,6 +211,22 @@ mod tests {
 
     fn read(text: &str) -> Vec<Row> {
         Biosnoop.read(&words(text)).unwrap().reading.unwrap().rows
+    }
+
+    #[test]
+    fn a_percentile_needs_an_operation_beyond_it() {
+        let line = "0.000000    fio            12345   nvme0n1   R 1234568    4096       0.09\n";
+        let names = |n: usize| {
+            let text = format!(
+                "TIME(s)     COMM           PID     DISK      T SECTOR     BYTES   LAT(ms)\n{}",
+                line.repeat(n)
+            );
+            let row = &read(&text)[0];
+            ["p50", "p90", "p99", "p99.9"].map(|p| row.get(&format!("lat.{p}")).is_some())
+        };
+        assert_eq!(names(5), [true, false, false, false]);
+        assert_eq!(names(100), [true, true, true, false]);
+        assert_eq!(names(1000), [true, true, true, true]);
     }
 
     /// bcc's `-P` puts a letter before the times.

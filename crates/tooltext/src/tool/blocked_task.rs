@@ -11,7 +11,7 @@
 //! [ 967.72]  wbt_wait+0x82/0xf0 [module]
 //! ```
 //!
-//! What stands before each line (times, `kernel:`, the host) does not matter. What the task waits for is told by the same rules as
+//! The stack of an oops, a warning, a lockup is of a task that runs. What stands before each line (times, `kernel:`, the host) does not matter. What the task waits for is told by the same rules as
 //! of stacks in recordings ([`Wait`]).
 //!
 //! **Versions**: Linux 2.6.32 to 6.1 by logs that people mailed: the line of the state is another from 5.11 on.
@@ -33,6 +33,8 @@ const MOST_BEFORE: usize = 24;
 const MOST_OF_NAME: usize = 4;
 /// Words between the first line and the stack: taints, how to silence it, the task's line, its work queue.
 const MOST_OF_HEAD: usize = 200;
+/// The same of an oops: modules, registers, code.
+const MOST_OF_OOPS: usize = 500;
 
 /// What the first line says.
 struct Head {
@@ -44,7 +46,7 @@ struct Head {
 
 impl Tool for BlockedTask {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        let head = hung(words).or_else(|| state(words)).or_else(|| nobodys(words))?;
+        let head = hung(words).or_else(|| state(words)).or_else(|| oops(words)).or_else(|| nobodys(words))?;
         let from = head.used + before_trace(&words[head.used..])?;
         let (frames, length) = frames(&words[from..]);
         // Without a task's line it may be of anything but a task that sleeps: an oops, a warning.
@@ -89,6 +91,26 @@ fn nobodys(words: &[Word]) -> Option<Head> {
     begins.then(|| Head { task: NOBODY.into(), seconds: None, at: words[0].spot, used: 2 })
 }
 
+/// `BUG: ...`, `Oops: ...`, `general protection fault`, `WARNING: ...`, `RIP: 0010:...` above a stack: of a task that is not blocked.
+fn oops(words: &[Word]) -> Option<Head> {
+    let [first, second] = texts(words)?;
+    let begins = match first {
+        "BUG:" | "Oops:" | "WARNING:" => true,
+        "general" => second == "protection",
+        "RIP:" => second.starts_with("0010:"),
+        _ => false,
+    };
+    begins.then_some(())?;
+    let of_it = |i: &usize| {
+        let word = &words[*i];
+        let other = word.paragraph || word.text.ends_with("INFO:") || state(&words[*i..]).is_some();
+        *i == 0 || !other
+    };
+    let end = words.len().min(MOST_OF_OOPS);
+    let trace = (0..end).take_while(of_it).find(|i| nobodys(&words[*i..]).is_some())?;
+    Some(Head { task: OTHER.into(), seconds: None, at: words[0].spot, used: trace + 2 })
+}
+
 /// `INFO: task NAME:PID blocked for more than 120 seconds.`
 fn hung(words: &[Word]) -> Option<Head> {
     let [info, task] = texts(words)?;
@@ -97,9 +119,11 @@ fn hung(words: &[Word]) -> Option<Head> {
     }
     let end = (3..3 + MOST_OF_NAME).find(|i| words.get(*i).is_some_and(|w| w.text == "blocked"))?;
     let [_, "for", "more", "than", seconds, _] = texts(words.get(end..)?)? else { return None };
-    let name: Vec<&str> = words[2..end].iter().map(|w| w.text).collect();
+    let task = words[2..end].iter().map(|w| w.text).collect::<Vec<_>>().join(" ");
+    // Others are forms of the message: `task <process>:<pid> blocked`.
+    task.rsplit_once(':')?.1.parse::<u32>().ok()?;
     let seconds: u32 = seconds.parse().ok()?;
-    Some(Head { task: name.join(" "), seconds: Some(f64::from(seconds)), at: words[0].spot, used: end + 6 })
+    Some(Head { task, seconds: Some(f64::from(seconds)), at: words[0].spot, used: end + 6 })
 }
 
 /// `task:NAME state:D stack:0 pid:1234`, or `NAME D ffff8800 0 1234 2 0x00000080` above a stack.
@@ -172,10 +196,11 @@ pub(super) fn is_frame(text: &str) -> bool {
     })
 }
 
-/// The frames that begin here, the innermost first, and how many words they take. What the unwinder guesses (`?`) is left out.
+/// The frames that begin here, the innermost first, and how many words they take. What the unwinder guesses (`?`) is left out, unless it
+/// knows no more than that the task sleeps: then what it guesses from there on.
 fn frames<'a>(words: &[Word<'a>]) -> (Vec<(&'a str, Spot)>, usize) {
-    let (mut all, mut used) = (vec![], 0);
-    while all.len() < MOST_FRAMES {
+    let (mut all, mut guesses, mut used) = (vec![], vec![], 0);
+    while all.len() + guesses.len() < 2 * MOST_FRAMES && all.len() < MOST_FRAMES {
         let rest = &words[used..];
         let before = rest.iter().take(MOST_BEFORE).take_while(|w| !is_frame(w.text) && !ends(w)).count();
         let Some(word) = rest.get(before).filter(|w| is_frame(w.text)) else { break };
@@ -185,6 +210,8 @@ fn frames<'a>(words: &[Word<'a>]) -> (Vec<(&'a str, Spot)>, usize) {
         let name = name.split('.').next().filter(|n| !n.is_empty()).unwrap_or(name);
         if !guessed {
             all.push((name, word.spot));
+        } else if !guesses.is_empty() || name == "schedule" {
+            guesses.push((name, word.spot));
         }
         used += before + 1;
         let module = words.get(used).is_some_and(|w| {
@@ -192,6 +219,9 @@ fn frames<'a>(words: &[Word<'a>]) -> (Vec<(&'a str, Spot)>, usize) {
             inner.is_some_and(|t| t.starts_with(|c: char| c.is_ascii_alphabetic()) && !t.starts_with("T"))
         });
         used += usize::from(module);
+    }
+    if all.len() == 1 && all[0].0 == "__schedule" {
+        all.append(&mut guesses);
     }
     (all, used)
 }
@@ -279,6 +309,49 @@ mod tests {
             [("a task".to_owned(), "a request, a tag".to_owned(), "blk_mq_get_tag".to_owned(), 5)]
         );
         assert!(read(&stack.replace("__schedule", "dump_stack")).is_empty());
+    }
+
+    #[test]
+    fn the_stack_of_an_oops_is_of_no_task_that_is_blocked() {
+        let stack = log(&[], "[ 1.2] ");
+        for head in [
+            "BUG: unable to handle page fault for address: 00007f0b00000c3c",
+            "Oops: 0000 [#1] SMP NOPTI",
+            "general protection fault, probably for non-canonical address 0xdead: 0000 [#1]",
+            "WARNING: CPU: 1 PID: 77 at block/some.c:12 some_fn+0x2b8/0x3e0",
+            "RIP: 0010:some_fn+0x76/0x4e0",
+        ] {
+            let text = format!("[ 1.1] {head}\n[ 1.1] RAX: 00007f0b16a3c000 RBX: 0000000000000000\n{stack}");
+            assert!(read(&text).is_empty(), "{head}");
+            // A task behind it, and one in words about a bug.
+            let task = "fio             D ffff880234567890     0  4711      1 0x00000080";
+            assert_eq!(read(&(text + &log(&[task], "[ 1.3] "))).len(), 1, "{head}");
+            assert_eq!(read(&format!("{head}\n\n{}", log(&[task], "[ 1.3] "))).len(), 1, "{head}");
+        }
+    }
+
+    #[test]
+    fn where_the_unwinder_knows_nothing_else_its_guesses_name_the_wait() {
+        let text = "sh              D    0  4170      2 0x80004000\nCall Trace:\n __schedule+0x1f6/0x560\n \
+            ? _cond_resched+0x2d/0x40\n ? schedule+0x4a/0xb0\n ? wait_for_space+0xdb/0x140 [mod]\n \
+            ? kthread+0x115/0x140\n";
+        assert_eq!(read(text)[0].2, "wait_for_space");
+    }
+
+    #[test]
+    fn what_devkmsg_puts_before_a_line_is_no_part_of_a_name() {
+        let text = "6,172,1121675639,-;sh              D    0  4170      2 0x80004000\n4,173,1121675640,-;Call Trace:\n\
+            4,174,1121675641,-,caller=T12; __schedule+0x1f6/0x560\n4,175,1121675642,-; schedule+0x4a/0xb0\n\
+            4,176,1121675643,c; io_schedule+0x12/0x40\n";
+        assert_eq!(read(text)[0].0, "sh:4170");
+    }
+
+    #[test]
+    fn a_form_of_the_message_is_no_task() {
+        for task in ["<process>:<pid>", "`<process>`:`<pid>`", "NAME:PID", "java"] {
+            let text = format!("INFO: task {task} blocked for more than 120 seconds.\nThat is all.");
+            assert!(read(&text).is_empty(), "{task}");
+        }
     }
 
     #[test]

@@ -101,6 +101,14 @@ fn line(words: &[Word]) -> Option<Told> {
         ["took", "too"] if text(2) == "long" && text(4) == "to" => {
             Some((vec![("etcd request", ns(text(3).trim_matches(['(', ')']))?)], 4))
         }
+        // `apply entries took too long [527.7ms for 1 entries]`
+        ["took", "too"] if text(2) == "long" && text(3).starts_with('[') => {
+            Some((vec![("etcd apply", ns(text(3).trim_start_matches('['))?)], 4))
+        }
+        // `failed to send out heartbeat on time (exceeded the 100ms timeout for 218.2ms)`, by how much it was late
+        ["heartbeat", "on"] if [text(2), text(3), text(6)] == ["time", "(exceeded", "timeout"] => {
+            Some((vec![("etcd heartbeat late", ns(text(8).trim_end_matches([')', ',']))?)], 9))
+        }
         _ => etcd(words),
     }
 }
@@ -197,6 +205,8 @@ mod tests {
             ("cluster log [WRN] : slow request 30.5 seconds old, received at 2026", "Ceph slow request", 30.5e9),
             ("2026 InnoDB: page_cleaner: 1000ms intended loop took 4321ms. The settings might not be optimal.", "InnoDB page cleaner", 4_321e6),
             ("{\"level\":\"warn\",\"ts\":\"2026\",\"caller\":\"wal/wal.go:7\",\"msg\":\"slow fdatasync\",\"took\":\"1.234s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 1.234e9),
+            ("Nov 25 01:02:03 host etcd[77]: apply entries took too long [512.7ms for 3 entries]", "etcd apply", 512.7e6),
+            ("Nov 25 01:02:03 host etcd[77]: failed to send out heartbeat on time (exceeded the 100ms timeout for 318.5ms)", "etcd heartbeat late", 318.5e6),
             ("{\"level\":\"warn\",\"msg\":\"slow fdatasync\",\"took\":\"1m2.5s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 62.5e9),
             ("etcd: wal: sync duration of 1.5s, expected less than 1s", "etcd fdatasync", 1.5e9),
             ("etcdserver: read-only range request \"key\" with result \"size:5\" took too long (1.5s) to execute", "etcd request", 1.5e9),

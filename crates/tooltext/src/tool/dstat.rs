@@ -54,16 +54,30 @@ impl Tool for Dstat {
     }
 }
 
-/// `--dsk/sda----dsk/sdb--`: the names between dashes that have a slash.
-fn title(text: &str) -> impl Iterator<Item = &str> {
-    text.split("--").map(|part| part.trim_matches(['-', '>'])).filter(|part| part.contains('/'))
+/// What titles with a slash begin with.
+const KINDS: [&str; 3] = ["dsk/", "io/", "net/"];
+
+/// `--dsk/sda----dsk/sdb--`, `--dsk/sda---dsk/nvme0n1-dsk/sdb`: names with a slash between dashes, of which long names leave one.
+fn title(text: &str) -> Vec<&str> {
+    let begins = |at: usize| {
+        let kind = KINDS.iter().any(|kind| text[at..].starts_with(kind));
+        kind && (at == 0 || text[..at].ends_with('-'))
+    };
+    let places: Vec<usize> = (0..text.len()).filter(|at| text.is_char_boundary(*at) && begins(*at)).collect();
+    let ends = places.iter().skip(1).copied().chain([text.len()]);
+    let all = places.iter().zip(ends).map(|(from, to)| text[*from..to].split("--").next().unwrap_or(""));
+    all.map(|part| part.trim_matches(['-', '>'])).collect()
 }
 
 /// Cells of a line: what stands between blanks and bars. A colon between two devices is a bar, one within a time is not.
 fn cells<'w, 'a>(words: &'w [Word<'a>]) -> impl Iterator<Item = (&'a str, &'w Word<'a>)> {
     words
         .iter()
-        .flat_map(|w| w.text.split('|').map(move |cell| (cell.trim_end_matches(':'), w)))
+        .flat_map(|w| {
+            let clock = |cell: &str| cell.matches(':').count() == 2 && cell.len() == 8;
+            let cut = move |cell: &'a str| cell.split(if clock(cell) { '|' } else { ':' });
+            w.text.split('|').flat_map(cut).map(move |cell| (cell, w))
+        })
         .filter(|(cell, _)| !cell.is_empty())
 }
 
@@ -141,6 +155,19 @@ mod tests {
         assert_eq!(names, ["cpu", "total", "cpu", "total"]);
         assert_eq!(reading.rows[0].value("iowait"), Some(0.55));
         assert_eq!(reading.rows[1].value("wbytes/s"), Some(88.0 * 1048576.0));
+    }
+
+    #[test]
+    fn long_names_leave_one_dash_between_them() {
+        let text = "--dsk/sdb---dsk/nvme0n1-dsk/dm-11- ---io/sdb----io/nvme0n1--io/dm-11-\n read  writ: read  writ: read  \
+            writ| read  writ: read  writ: read  writ\n  1k    2k:3072B 4096B:   5k    6k|1.0   2.0 :3.0   4.0 :5.0   6.0\n";
+        let reading = one(text, "dstat");
+        let value = |of: &str, name: &str| reading.row(of).and_then(|r| r.value(name));
+        for (i, disk) in ["sdb", "nvme0n1", "dm-11"].iter().enumerate() {
+            let n = 2.0 * i as f64;
+            assert_eq!(value(disk, "rbytes/s"), Some((n + 1.0) * 1024.0), "{disk}");
+            assert_eq!(value(disk, "w/s"), Some(n + 2.0), "{disk}");
+        }
     }
 
     /// As `script` saves it.

@@ -33,7 +33,7 @@ const NAMES: [&str; 4] = ["lat.min", "lat.mean", "lat.max", "lat.stdev"];
 
 impl Tool for Ioping {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        if let Some((row, used)) = sum(words) {
+        if let Some((row, used)) = sum(words).or_else(|| generated(words)) {
             return found(words, row, used, 0);
         }
         request(words)?;
@@ -107,6 +107,19 @@ fn sum(words: &[Word]) -> Option<(Row, usize)> {
     Some((row, used))
 }
 
+/// `generated 2.15 k requests in 5.00 s, 536.2 MiB, 428 iops, 107.2 MiB/s` alone, as scripts cut it out: rates with the pauses.
+fn generated(words: &[Word]) -> Option<(Row, usize)> {
+    (words.first()?.text == "generated").then_some(())?;
+    let line = &words[1..words.len().min(MOST_OF_LINE)];
+    let used = line.iter().position(|w| bytes(w.text.strip_suffix("/s").unwrap_or("")).is_some())? + 1;
+    let mut row = Row::of("requests");
+    rates(&line[..used], &mut row);
+    if let Some(all) = row.values.take("busy") {
+        row.values.put("runtime", all.value, all.unit, all.at);
+    }
+    (row.get("count").is_some() && row.get("iops").is_some()).then_some((row, 1 + used))
+}
+
 /// `412.9 us / 811.5 us / 1.21 ms / 398.6 us`
 fn spread(words: &[Word], row: &mut Row) -> Option<usize> {
     let mut used = 0;
@@ -139,7 +152,8 @@ fn old_spread(words: &[Word], row: &mut Row) -> Option<usize> {
 
 /// `99 requests completed in 98.1 ms, 396 KiB read, 1.01 k iops, 3.94 MiB/s`; of the line behind it, with the pauses, nothing.
 fn rates(words: &[Word], row: &mut Row) {
-    let Some(done) = words.windows(2).position(|w| w[0].text == "requests" && w[1].text == "completed")
+    let Some(done) =
+        words.windows(2).position(|w| w[0].text == "requests" && ["completed", "in"].contains(&w[1].text))
     else {
         return;
     };
@@ -162,8 +176,9 @@ fn rates(words: &[Word], row: &mut Row) {
         row.values.put("count", n, Unit::Count, at);
     }
     let word = |i: usize| line.get(i).map_or("", |w| w.text.trim_end_matches(','));
-    if let (Some(value), Some(unit)) = (decimal(word(3)), time(word(4))) {
-        row.values.put("busy", value * unit, Unit::Nanoseconds, line[3].spot);
+    let at = 1 + line.iter().position(|w| w.text == "in").unwrap_or(line.len());
+    if let (Some(value), Some(unit)) = (decimal(word(at)), time(word(at + 1))) {
+        row.values.put("busy", value * unit, Unit::Nanoseconds, line[at].spot);
     }
     if let Some(at) = line.iter().position(|w| w.text == "iops,") {
         let before = &line[at.saturating_sub(2)..at];
@@ -272,5 +287,14 @@ mod tests {
             assert_eq!((row.value("count"), row.get("lat.p50")), (Some(300.0), None), "{form}");
         }
         assert!(all("64 bytes from . (192.168.2.1): icmp_req=1 ttl=64 time=0.685 ms\n", "ioping").is_empty());
+    }
+
+    #[test]
+    fn the_line_of_what_was_generated_is_read_where_it_stands_alone() {
+        let text = "    generated 3.25 k requests in 5.00 s, 812.5 MiB, 650 iops, 162.5 MiB/s\n\nnext test\n";
+        let row = &one(text, "ioping").rows[0];
+        let value = |name: &str| row.value(name);
+        assert_eq!((value("count"), value("runtime"), value("iops")), (Some(3250.0), Some(5e9), Some(650.0)));
+        assert_eq!(value("bw"), Some(162.5 * 1048576.0));
     }
 }

@@ -1,5 +1,5 @@
 //! What the kernel's log says of devices that fail: errors, timeouts, resets of links and controllers (drivers/ata/libata-eh.c,
-//! drivers/scsi/sd.c, drivers/nvme/host/core.c and pci.c, block/blk-core.c, drivers/md).
+//! drivers/scsi/sd.c, drivers/usb/storage/uas.c, drivers/nvme/host/core.c and pci.c, block/blk-core.c, drivers/md).
 //!
 //! ```text
 //! ata3.00: exception Emask 0x0 SAct 0x7fffffff SErr 0x0 action 0x6 frozen              sata link: exceptions
@@ -7,7 +7,12 @@
 //! blk_update_request: I/O error, dev sdb, sector 123456 op 0x0:(READ) flags 0x80700     sdb: I/O errors
 //! sd 2:0:0:0: [sdb] Sense Key : Medium Error [current]                                  medium errors
 //! nvme nvme0: I/O 12 QID 3 timeout, aborting                                            nvme0: timeouts
+//! usb 2-1: reset SuperSpeed USB device number 2 using xhci_hcd                          usb 2-1: resets
+//! md/raid:md0: read error corrected (8 sectors at 2048 on sda1)                         sda1: corrected read errors
 //! ```
+//!
+//! A command that the host or the driver gave up (`hostbyte=DID_NO_CONNECT`) did not come back from the disk: the block layer's error
+//! of it is none of the disk's.
 //!
 //! Lines of one log are one reading: a row for each device, with how often each kind stands there. Which device an `ata3` is the
 //! kernel says elsewhere.
@@ -40,6 +45,8 @@ impl Tool for KernelErrors {
     fn read(&self, words: &[Word]) -> Option<Found> {
         event(words)?;
         let mut devices: Vec<(String, Kinds)> = vec![];
+        // Disks whose last command the host gave up.
+        let mut given_up: Vec<String> = vec![];
         let (mut used, mut unknown) = (0, 0);
         loop {
             let rest = &words[used..];
@@ -47,13 +54,20 @@ impl Tool for KernelErrors {
                 .iter()
                 .take(MOST_BETWEEN)
                 .enumerate()
-                .take_while(|(i, w)| *i == 0 || !w.paragraph)
+                .take_while(|(i, w)| *i == 0 || !w.paragraph && !w.text.ends_with("INFO:"))
                 .count();
             let next = (0..within).find_map(|skip| Some((skip, event(&rest[skip..])?)));
             let Some((skip, (device, kind, length))) = next else { break };
             let at = rest[skip].spot;
             used += skip + length;
             unknown += skip;
+            let disk = || evidence::whole_disk(&device).to_owned();
+            match kind {
+                TRANSPORT | TIMEOUTS | OFFLINE if given_up.len() < MOST_DEVICES => given_up.push(disk()),
+                RESULT | SENSE => given_up.retain(|name| *name != disk()),
+                ERRORS | BUFFER if given_up.contains(&disk()) => continue,
+                _ => {}
+            }
             let place = match devices.iter().position(|(name, _)| *name == device) {
                 Some(place) => place,
                 None if devices.len() >= MOST_DEVICES => continue,
@@ -78,12 +92,20 @@ impl Tool for KernelErrors {
 }
 
 /// Kinds as they are counted.
-const RESETS: &str = "resets";
+pub(crate) const RESETS: &str = "resets";
 const TIMEOUTS: &str = "timeouts";
 const EXCEPTIONS: &str = "exceptions";
-const ERRORS: &str = "I/O errors";
+pub(crate) const ERRORS: &str = "I/O errors";
 const MEDIUM: &str = "medium errors";
 const FAILED: &str = "failed";
+/// The host's own results (`DID_NO_CONNECT`, ..., include/scsi/scsi_status.h): the command did not come back from the disk.
+pub(crate) const TRANSPORT: &str = "transport errors";
+/// That the disk is no longer tried.
+const OFFLINE: &str = "offline messages";
+/// What md could not read, and wrote again from the other disks.
+const CORRECTED: &str = "corrected read errors";
+/// What a disk says once after a reset, and after it was attached: which one it is, [`scsi_disks`](crate::mail) tells.
+pub(crate) const POWER_ON: &str = "unit attentions";
 /// What SCSI's driver says of a request that the block layer tells again, and what the page cache says of it, and of what kinds
 /// these are.
 const RESULT: &str = "result";
@@ -118,6 +140,7 @@ fn event<'a>(words: &[Word<'a>]) -> Option<Event<'a>> {
         .or_else(|| io_error(line))
         .or_else(|| scsi(line, &says))
         .or_else(|| nvme(line, &says))
+        .or_else(|| usb(line))
         .or_else(|| raid(line, &says))
 }
 
@@ -180,25 +203,51 @@ fn scsi<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     let address = |t: &str| {
         t.matches(':').count() == 4 && t.ends_with(':') && t.starts_with(|c: char| c.is_ascii_digit())
     };
-    if text(0) != "sd" && text(0) != "scsi" || !address(text(1)) {
+    if text(0) != "sd" && text(0) != "scsi" {
+        return None;
+    }
+    let begins = |beginning: &str| line.iter().any(|w| w.text.starts_with(beginning));
+    let host = text(1).strip_suffix(':').filter(|t| t.starts_with("host"));
+    if let Some(host) = host.filter(|_| begins("uas_eh_") && says("start")) {
+        return Some((host.to_owned(), RESETS, 3));
+    }
+    if !address(text(1)) {
         return None;
     }
     let inner =
         text(2).strip_prefix('[').and_then(|t| t.strip_suffix(']')).filter(|t| evidence::is_device_name(t));
     let name = inner.map_or_else(|| text(1).trim_end_matches(':').to_owned(), str::to_owned);
     // `attempting task abort!scmd(0x00000000aabbccdd), outstanding for 30472 ms`
-    let aborts = || line.iter().any(|w| w.text.starts_with("abort!"));
+    let aborts = || begins("abort!") || begins("uas_eh_abort_handler");
+    let host_gave_up = || {
+        let result = line.iter().find_map(|w| w.text.strip_prefix("hostbyte="));
+        result.is_some_and(|r| r.starts_with("DID_") && !OF_THE_DISK.contains(&r))
+    };
     let kind = match () {
         () if says("Medium") => SENSE,
         () if says("abort") || aborts() || says("timing") || says("timeout") => TIMEOUTS,
+        () if says("Power-on") => POWER_ON,
         () if says("reset") || says("reset!") || says("reset:") => RESETS,
-        () if says("offlined") || says("offline") => FAILED,
+        () if says("offlined") || says("offline") => OFFLINE,
         () if says("hostbyte=DID_TIME_OUT") => TIMEOUTS,
+        () if says("FAILED") && host_gave_up() => TRANSPORT,
         () if says("FAILED") => RESULT,
         () if says("Hardware") => ERRORS,
         () => return None,
     };
     Some((name, kind, 3))
+}
+
+/// Results of commands that came back from the disk.
+const OF_THE_DISK: [&str; 3] = ["DID_OK", "DID_MEDIUM_ERROR", "DID_ALLOC_FAILURE"];
+
+/// `usb 2-1: reset SuperSpeed USB device number 2 using xhci_hcd`
+fn usb<'a>(line: &[Word]) -> Option<Event<'a>> {
+    let text = |i: usize| line.get(i).map_or("", |w| w.text);
+    let port = text(1).strip_suffix(':').filter(|_| text(0) == "usb" && text(2) == "reset")?;
+    let digits = |c: char| c.is_ascii_digit() || ['-', '.'].contains(&c);
+    let fits = port.contains('-') && port.chars().all(digits) && line.iter().any(|w| w.text == "USB");
+    fits.then(|| (format!("usb {port}"), RESETS, 3))
 }
 
 /// `nvme nvme0: I/O 12 QID 3 timeout, aborting`, `nvme nvme0: controller is down; will reset: CSTS=0x3`.
@@ -209,93 +258,26 @@ fn nvme<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     let kind = match () {
         () if says("timeout") => TIMEOUTS,
         () if says("reset") || says("resetting") => RESETS,
-        () if says("Removing") || says("removing") => FAILED,
+        () if says("Removing") || says("removing") => OFFLINE,
         () => return None,
     };
     Some((name.to_owned(), kind, 2))
 }
 
-/// `md/raid1:md0: Disk failure on sdb1, disabling device.`
+/// `md/raid1:md0: Disk failure on sdb1, disabling device.`, `md/raid:md0: read error corrected (8 sectors at 2048 on sda1)`.
 fn raid<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     let text = |i: usize| line.get(i).map_or("", |w| w.text);
-    if text(0) != "Disk" || text(1) != "failure" || text(2) != "on" || !says("disabling") {
-        return None;
+    let device = |name: &str| {
+        let name = name.trim_end_matches([',', ')', '.']);
+        evidence::is_device_name(name).then(|| name.to_owned())
+    };
+    match [text(0), text(1), text(2)] {
+        ["Disk", "failure", "on"] if says("disabling") => Some((device(text(3))?, FAILED, 4)),
+        ["read", "error", "corrected"] if text(7) == "on" => Some((device(text(8))?, CORRECTED, 9)),
+        ["read", "error", "NOT"] if text(6) == "on" => Some((device(text(7))?, ERRORS, 8)),
+        _ => None,
     }
-    let name = text(3).trim_end_matches(',');
-    evidence::is_device_name(name).then(|| (name.to_owned(), FAILED, 4))
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::{Mail, Row};
-
-    fn rows(text: &str) -> Vec<Row> {
-        let mail = Mail::read("dmesg", text.as_bytes());
-        mail.runs.iter().flat_map(|r| r.of("kernel log")).flat_map(|r| r.rows.clone()).collect()
-    }
-
-    #[test]
-    fn errors_are_counted_by_device_and_kind() {
-        let text = "[ 12.1] ata3.00: exception Emask 0x0 SAct 0x7fffffff SErr 0x0 action 0x6 frozen\n\
-            [ 12.1] ata3.00: failed command: READ FPDMA QUEUED\n[ 12.1] ata3.00: status: { DRDY }\n\
-            [ 12.2] ata3: hard resetting link\n[ 13.2] ata3: SATA link up 6.0 Gbps (SStatus 133 SControl 300)\n\
-            [ 13.3] ata3: hard resetting link\n\
-            [ 14.0] sd 2:0:0:0: [sdb] tag#5 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_SENSE cmd_age=3s\n\
-            [ 14.0] sd 2:0:0:0: [sdb] tag#5 Sense Key : Medium Error [current]\n\
-            [ 14.0] blk_update_request: I/O error, dev sdb, sector 123456 op 0x0:(READ) flags 0x80700 phys_seg 1\n\
-            [ 14.1] Buffer I/O error on dev sdb1, logical block 15, async page read\n";
-        let all = rows(text);
-        let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
-        assert_eq!((value("ata3", "exceptions"), value("ata3", "resets")), (Some(1.0), Some(2.0)));
-        // Result, sense and error are of one request.
-        assert_eq!((value("sdb", "I/O errors"), value("sdb", "medium errors")), (Some(1.0), Some(1.0)));
-        assert_eq!(value("sdb1", "I/O errors"), Some(1.0));
-    }
-
-    #[test]
-    fn controllers_that_do_not_answer_are_told() {
-        let text = "Mar 1 10:00:00 db kernel: nvme nvme0: I/O 12 QID 3 timeout, aborting\n\
-            Mar 1 10:00:30 db kernel: nvme nvme0: I/O 12 QID 3 timeout, reset controller\n\
-            Mar 1 10:01:00 db kernel: nvme nvme0: controller is down; will reset: CSTS=0x3, PCI_STATUS=0x10\n\
-            Mar 1 10:02:00 db kernel: sd 0:0:1:0: attempting task abort! scmd(00000000)\n\
-            md/raid1:md0: Disk failure on sdc1, disabling device.\n";
-        let all = rows(text);
-        let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
-        assert_eq!((value("nvme0", "timeouts"), value("nvme0", "resets")), (Some(2.0), Some(1.0)));
-        assert_eq!((value("0:0:1:0", "timeouts"), value("sdc1", "failed")), (Some(1.0), Some(1.0)));
-    }
-
-    #[test]
-    fn the_end_of_a_line_that_was_wrapped_is_part_of_it() {
-        let text = "> [ 14.0] sd 0:0:3:0: [sdd] tag#12 FAILED Result:\n> hostbyte=DID_TIME_OUT driverbyte=DRIVER_OK\n\
-            > [ 14.0] blk_update_request: I/O error, dev sdd, sector\n> 123456 op 0x1:(WRITE) flags 0x800\n\
-            > [ 15.0] nvme nvme0: I/O tag 193 (20c1) opcode 0x2 (I/O Cmd)\n> QID 4 timeout, aborting req_op:READ(0)\n\
-            > [ 16.0] sd 0:0:3:0: attempting task\n> abort!scmd(0x00000000aabbccdd), outstanding for 30472 ms\n";
-        let all = rows(text);
-        let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
-        assert_eq!((value("sdd", "timeouts"), value("sdd", "I/O errors")), (Some(1.0), Some(1.0)));
-        assert_eq!((value("nvme0", "timeouts"), value("0:0:3:0", "timeouts")), (Some(1.0), Some(1.0)));
-    }
-
-    #[test]
-    fn a_failure_counts_once_whoever_tells_it() {
-        let medium = "[ 14.0] sd 2:0:0:0: [sdb] tag#5 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK\n\
-            [ 14.0] sd 2:0:0:0: [sdb] tag#5 Sense Key : Medium Error [current]\n\
-            [ 14.0] critical medium error, dev sdb, sector 123456 op 0x0:(READ) flags 0x0\n";
-        let alone =
-            "[ 14.0] sd 2:0:0:0: [sdc] tag#5 FAILED Result: hostbyte=DID_BAD_TARGET driverbyte=DRIVER_OK\n";
-        let all = rows(&format!("{}{}", medium.repeat(2), alone.repeat(3)));
-        let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
-        assert_eq!((value("sdb", "I/O errors"), value("sdb", "medium errors")), (Some(2.0), Some(2.0)));
-        assert_eq!((value("sdc", "I/O errors"), value("sdc", "medium errors")), (Some(3.0), None));
-        let read =
-            "[ 2.9] blk_update_request: I/O error, dev vda, sector 0 op\n0x0:(READ) flags 0x0 phys_seg 1\n\
-            [ 2.9] Buffer I/O error on dev vda, logical block 0, async page read\n";
-        assert_eq!(rows(&read.repeat(5))[0].value("I/O errors"), Some(5.0));
-    }
-
-    #[test]
-    fn words_about_errors_are_none() {
-        assert!(rows("There was an I/O error, devices failed, ata3 had an exception and a reset.").is_empty());
-    }
-}
+mod tests;

@@ -41,7 +41,7 @@ mod iostat_columns;
 mod iotop;
 mod iozone;
 mod ioztat;
-mod kernel_errors;
+pub(crate) mod kernel_errors;
 mod lexeme;
 mod mdflush;
 mod nfsiostat;

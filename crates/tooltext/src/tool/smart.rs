@@ -15,6 +15,8 @@
 //! read:          0      941       941       941       1090      47812.883           0      SCSI: the last could not be corrected
 //! ```
 //!
+//! A whole report (`# smartctl -a /dev/sda`, `smartctl 7.3 2022-02-28 r5338`) is one drive, called by the command's device.
+//!
 //! **Versions**: smartmontools 6.6 to 7.5 (`ataprint.cpp`, `nvmeprint.cpp`), nvme-cli 1.0 to 2.3 (`nvme-print.c`).
 
 use super::phrases::{self, Phrase};
@@ -62,34 +64,91 @@ const GROWN: &[&str] = &["Elements", "in", "grown", "defect", "list:"];
 
 impl Tool for Smart {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        if texts(words).is_some_and(|first| first == HEADING || first == BRIEF) {
-            return attributes(words);
+        if let Some(found) = report(words) {
+            return Some(found);
         }
-        // Rows that went through grep.
-        if words.first().is_some_and(|w| w.first) && attribute(words).is_some() {
-            return attributes(words);
-        }
-        if let Some((name, value, used)) = verdict(words) {
-            let mut row = Row::of("drive");
-            row.values.put(name, value, Unit::Count, words[used - 1].spot);
-            return Found::all(
-                Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() },
-                used,
-            );
-        }
-        if let Some((row, used)) = uncorrected(words) {
-            return Found::all(
-                Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() },
-                used,
-            );
-        }
-        let (row, used, unknown) = phrases::row(words, &PHRASES, "drive")?;
-        // A single one may be anybody's words.
-        let only_here = ["grown defects", "other errors"].iter().any(|name| row.get(name).is_some());
-        (row.values.iter().count() > 1 || only_here).then_some(())?;
-        let reading = Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() };
-        Some(Found { reading: Some(reading), used, unknown })
+        part(words)
     }
+}
+
+/// Words of a report: its logs of errors and of self-tests have thousands.
+const LONGEST_REPORT: usize = 6000;
+/// Words of a command, and between it and the first line of its report.
+const MOST_OF_COMMAND: usize = 16;
+
+/// A report from its command or its first line on: all parts of it in one row, up to the next report.
+fn report(words: &[Word]) -> Option<Found> {
+    let version = |i: usize| {
+        let [name, number] = words.get(i..).and_then(texts)?;
+        let begins = number.starts_with(|c: char| c.is_ascii_digit()) && number.contains('.');
+        (name == "smartctl" && begins).then_some(())
+    };
+    let command = |i: usize| {
+        let prompt = words.get(i).is_some_and(|w| w.text.ends_with(['#', '$']));
+        prompt && words[i + 1..].iter().take(2).any(|w| w.text.ends_with("smartctl") && !w.first)
+    };
+    let header = match words.first()?.text {
+        "smartctl" => version(0).map(|()| 0)?,
+        _ if command(0) => (1..MOST_OF_COMMAND).find(|i| version(*i).is_some())?,
+        _ => return None,
+    };
+    let device = words[..header].iter().find_map(|w| w.text.strip_prefix("/dev/"));
+    let device = device.filter(|name| evidence::is_device_name(name)).unwrap_or("");
+    let mut all = Row::of(if device.is_empty() { "drive" } else { device });
+    let (mut at, mut used, mut unknown) = (header + 2, 0, 0);
+    while at < words.len().min(LONGEST_REPORT) {
+        if version(at).is_some() || command(at) {
+            break;
+        }
+        let Some(found) = part(&words[at..]) else {
+            at += 1;
+            continue;
+        };
+        for row in found.reading.iter().flat_map(|r| &r.rows) {
+            row.values.iter().for_each(|(name, n)| all.values.put(name, n.value, n.unit, n.at));
+        }
+        (at, unknown) = (at + found.used.max(1), unknown + found.unknown);
+        used = at;
+    }
+    let reading = Reading {
+        tool: "smart",
+        name: device.to_owned(),
+        rows: vec![all],
+        at: words[0].spot,
+        ..Reading::default()
+    };
+    (used > 0).then_some(Found { reading: Some(reading), used, unknown })
+}
+
+/// What one part of a report says.
+fn part(words: &[Word]) -> Option<Found> {
+    if texts(words).is_some_and(|first| first == HEADING || first == BRIEF) {
+        return attributes(words);
+    }
+    // Rows that went through grep.
+    if words.first().is_some_and(|w| w.first) && attribute(words).is_some() {
+        return attributes(words);
+    }
+    if let Some((name, value, used)) = verdict(words) {
+        let mut row = Row::of("drive");
+        row.values.put(name, value, Unit::Count, words[used - 1].spot);
+        return Found::all(
+            Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() },
+            used,
+        );
+    }
+    if let Some((row, used)) = uncorrected(words) {
+        return Found::all(
+            Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() },
+            used,
+        );
+    }
+    let (row, used, unknown) = phrases::row(words, &PHRASES, "drive")?;
+    // A single one may be anybody's words.
+    let only_here = ["grown defects", "other errors"].iter().any(|name| row.get(name).is_some());
+    (row.values.iter().count() > 1 || only_here).then_some(())?;
+    let reading = Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() };
+    Some(Found { reading: Some(reading), used, unknown })
 }
 
 /// What the drive says of itself as a whole, by name (`failing`, 1 or 0; the bits of `critical warning`), and how many words that
@@ -303,5 +362,32 @@ mod tests {
             "smart"
         )
         .is_empty());
+    }
+
+    #[test]
+    fn a_report_is_one_drive_with_its_commands_device() {
+        let report = |device: &str, failing: &str, pending: u32| {
+            format!(
+                "# smartctl -a /dev/{device}\nsmartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n\n\
+                 === START OF READ SMART DATA SECTION ===\nSMART overall-health self-assessment test result: {failing}\n\n\
+                 General SMART Values:\nOffline data collection status:  (0x82)\n\n\
+                 ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE\n\
+                 197 Current_Pending_Sector  0x0012   100   100   000    Old_age   Always       -       {pending}\n\n\
+                 SMART Error Log Version: 1\nNo Errors Logged\n\n"
+            )
+        };
+        let text = report("sdb", "PASSED", 8) + &report("sdc", "FAILED!", 0);
+        let all = crate::tool::testing::all(&text, "smart");
+        let told: Vec<_> = all
+            .iter()
+            .map(|r| (r.name.as_str(), r.rows[0].value("failing"), r.rows[0].value("Current_Pending_Sector")))
+            .collect();
+        assert_eq!(told, [("sdb", Some(0.0), Some(8.0)), ("sdc", Some(1.0), Some(0.0))]);
+        // Without its command it is a drive.
+        let bare = report("sdb", "PASSED", 8).replace("# smartctl -a /dev/sdb\n", "");
+        assert_eq!(one(&bare, "smart").rows[0].of, "drive");
+        // Somebody writes about it.
+        assert!(crate::tool::testing::all("# smartctl -a /dev/sdb\nsmartctl 7.3 is what I use\n", "smart")
+            .is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! sysbench's fileio and databases, versions 0.4 to 1.0: rates, and the latency of operations.
+//! sysbench's fileio and databases, versions 0.4 to 1.1: rates, and the latency of operations.
 //!
 //! ```text
 //! File operations:                         Operations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total
@@ -13,9 +13,11 @@
 //! transactions:       12345  (205.74 per sec.)                                       of databases
 //! ```
 //!
+//! 1.1 has `Throughput: read: IOPS=10.50 0.16 MiB/s (0.17 MB/s) write: ... fsync: IOPS=22.40` in place of the operations.
+//!
 //! The lines that it prints meanwhile are `sysbench_lines.rs`, its histogram is `sysbench_histogram.rs`.
 //!
-//! **Versions**: sysbench 1.0.20 run, 0.4.12 and 0.5 by published texts.
+//! **Versions**: sysbench 1.0.20 run, 0.4.12, 0.5 and 1.1 by published texts.
 
 use super::phrases::{self, Phrase};
 use super::{sysbench_histogram, sysbench_lines, texts, Found, Tool};
@@ -68,6 +70,15 @@ impl Tool for Sysbench {
         if let Some((row, used)) = transactions(words) {
             return found(row, words, used, 0);
         }
+        if let Some((mut row, used)) = throughput(words) {
+            let rest = &words[used..];
+            // Latencies stand behind it.
+            let latency = texts(rest).is_some_and(|next| next == ["Latency", "(ms):"]);
+            let behind = if latency { phrases::row(&rest[2..], &PHRASES, "requests") } else { None };
+            let Some((more, length, unknown)) = behind else { return found(row, words, used, 0) };
+            more.values.iter().for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
+            return found(row, words, used + 2 + length, unknown);
+        }
         BEGINS.iter().any(|[a, b]| *a == first[0] && (b.is_empty() || *b == first[1])).then_some(())?;
         let from = (0..MOST_OF_HEADING.min(words.len()))
             .find(|i| phrases::row(&words[*i..], &PHRASES, "").is_some())?;
@@ -80,6 +91,24 @@ impl Tool for Sysbench {
 fn found(row: Row, words: &[Word], used: usize, unknown: usize) -> Option<Found> {
     let reading = Reading { tool: "sysbench", rows: vec![row], at: words[0].spot, ..Reading::default() };
     Some(Found { reading: Some(reading), used, unknown })
+}
+
+/// `Throughput: read: IOPS=10.5 0.16 MiB/s (0.17 MB/s) write: IOPS=7.00 0.11 MiB/s (0.11 MB/s) fsync: IOPS=22.40`
+fn throughput(words: &[Word]) -> Option<(Row, usize)> {
+    const KINDS: [(&str, &str, &str); 3] =
+        [("read:", "r/s", "rbytes/s"), ("write:", "w/s", "wbytes/s"), ("fsync:", "fsyncs/s", "")];
+    (words.first()?.text == "Throughput:").then_some(())?;
+    let (mut row, mut used) = (Row::of("requests"), 1);
+    while let Some([kind, rate]) = words.get(used..).and_then(texts) {
+        let Some((_, name, bytes)) = KINDS.iter().find(|(key, ..)| *key == kind) else { break };
+        let Some(rate) = rate.strip_prefix("IOPS=").and_then(grouped) else { break };
+        row.values.put(*name, rate, Unit::PerSecond, words[used + 1].spot);
+        used += 2;
+        let Some([value, "MiB/s", _, "MB/s)"]) = words.get(used..).and_then(texts) else { continue };
+        row.values.put(*bytes, grouped(value)? * MIB, Unit::BytesPerSecond, words[used].spot);
+        used += 4;
+    }
+    (used > 1).then_some((row, used))
 }
 
 /// `transactions:  12345  (205.74 per sec.)`, and before or behind it the same of queries.
@@ -151,5 +180,16 @@ mod tests {
             max:                                312.81ms\n         approx.  95 percentile:              90.78ms\n";
         let row = one(old, "sysbench").rows.remove(0);
         assert_eq!((row.value("lat.mean"), row.value("lat.p95")), (Some(25.03e6), Some(90.78e6)));
+    }
+
+    #[test]
+    fn the_throughput_of_1_1_is_read_with_the_latency_behind_it() {
+        let text = "Throughput:\n         read:  IOPS=10.50 0.16 MiB/s (0.17 MB/s)\n         write: IOPS=7.00 0.11 MiB/s (0.11 MB/s)\n\
+            \x20        fsync: IOPS=22.40\n\nLatency (ms):\n         min:                  0.00\n         avg:                  25.03\n\
+            \x20        max:                312.81\n         95th percentile:      90.78\n";
+        let row = &one(text, "sysbench").rows[0];
+        let value = |name: &str| row.value(name);
+        assert_eq!((value("r/s"), value("w/s"), value("fsyncs/s")), (Some(10.5), Some(7.0), Some(22.4)));
+        assert_eq!((value("wbytes/s"), value("lat.max")), (Some(0.11 * 1048576.0), Some(312.81e6)));
     }
 }

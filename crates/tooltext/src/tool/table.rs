@@ -250,9 +250,9 @@ fn is_of_word(c: char) -> bool {
     c.is_alphabetic() || c == '.'
 }
 
-/// `+`, `...`, `-->`: words without a letter or digit.
+/// `+`, `...`, `-->`: words without a letter or digit; `<KEY>`, which points at a row.
 fn is_sign(text: &str) -> bool {
-    !text.contains(char::is_alphanumeric)
+    !text.contains(char::is_alphanumeric) || text.starts_with('<') && text.ends_with('>')
 }
 
 /// A row; the words that end it are perhaps on a second line.

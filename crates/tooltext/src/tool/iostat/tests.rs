@@ -140,3 +140,16 @@ fn processors_are_read_with_any_colon() {
     let numbered = "     5\tavg-cpu:  %user   %nice %system %iowait  %steal   %idle\n     6\t           3.02    0.00    1.51   45.23    0.00   50.24\n";
     assert_eq!(rows(numbered), []);
 }
+
+#[test]
+fn a_mark_before_a_row_is_no_part_of_it() {
+    let rows_of = |mark: &str| {
+        rows(&format!(
+            "Device r/s w/s %util\nnvme0n1 1.00 2.00 3.00\n{mark} nvme1n1 5.00 6.00 70.00\nnvme2n1 1.00 2.00 3.00\n"
+        ))
+    };
+    for mark in ["<HOT>", "-->", "*", "+", "=>"] {
+        let all = rows_of(mark);
+        assert_eq!((all.len(), value(&all, "nvme1n1", "r/s")), (3, Some(5.0)), "{mark}");
+    }
+}
