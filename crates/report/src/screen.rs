@@ -50,6 +50,8 @@ impl Default for Style {
 
 /// Columns of the headings and of the indent below them.
 pub(crate) const MARGIN: usize = 7;
+/// That indent.
+const INDENT: &str = "       ";
 /// From so many requests at once on a device does not serve one after the other: halfway to two.
 const SEVERAL: f64 = 1.5;
 /// Rows of a group's breakdown.
@@ -176,10 +178,13 @@ impl Screen {
             rows.iter().map(|row| row[column].len()).max().unwrap_or(0).max(SLOW[column].len())
         };
         let wide: [usize; COLUMNS] = std::array::from_fn(wide);
-        let fits = MARGIN + wide.iter().sum::<usize>() + COLUMNS - 1 <= self.style.width;
+        let all = MARGIN + wide.iter().sum::<usize>() + COLUMNS - 1;
+        let fits = all <= self.style.width;
+        let below = all - wide[CAN_BE_SPARED] > self.style.width;
         let line = |row: &[String; COLUMNS]| {
             let cells = row.iter().zip(wide).enumerate().filter(|(c, _)| fits || *c != CAN_BE_SPARED);
             let cells = cells.map(|(c, (cell, wide))| match c {
+                0 if below => String::new(),
                 0 => format!("{cell:<wide$}"),
                 _ => format!("{cell:>wide$}"),
             });
@@ -187,7 +192,10 @@ impl Screen {
         };
         let _ = writeln!(self.out, "{}{}", self.heading("SLOW"), line(&SLOW.map(String::from)));
         for row in &rows {
-            let _ = writeln!(self.out, "{:MARGIN$}{}", "", line(row));
+            if below {
+                wrap_into(&mut self.out, &row[0], self.style.width, INDENT, INDENT);
+            }
+            let _ = writeln!(self.out, "{INDENT}{}", line(row));
         }
         self.blank();
     }
@@ -219,7 +227,14 @@ impl Screen {
             let shown: Vec<_> = rows.iter().filter(|(_, t)| share(t) >= WORTH_A_LINE).take(ROWS).collect();
             let wide = shown.iter().map(|(words, _)| words.len()).max().unwrap_or(0);
             let room = self.style.width.saturating_sub(2 * MARGIN + wide + PERCENT) as f64;
+            let is_narrow = MARGIN + wide + PERCENT > self.style.width;
             for (words, t) in shown {
+                if is_narrow {
+                    let first = format!("{INDENT}{:>6}  ", percent(share(t)));
+                    let other = " ".repeat(first.len());
+                    wrap_into(&mut self.out, words, self.style.width, &first, &other);
+                    continue;
+                }
                 let bar = "#".repeat((share(t) * room.clamp(0.0, BAR)).round() as usize);
                 let text = format!("{}{words:<wide$}  {:>6}  {bar}", " ".repeat(MARGIN), percent(share(t)));
                 let _ = writeln!(self.out, "{}", text.trim_end());

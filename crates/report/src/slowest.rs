@@ -63,9 +63,8 @@ fn one(
     }
     let mut before = l.from;
     for (e, task) in gathered.iter().flat_map(|g| &g.events) {
-        let _ = writeln!(
-            out,
-            "    {:>13.6} s  {:>+14.6} ms  {:<2} {} + {}  cpu {} {task} ({})",
+        let text = format!(
+            "{:>13.6} s  {:>+14.6} ms  {:<2} {} + {}  cpu {} {task} ({})",
             since_start(e.time),
             e.time.since(before).0 as f64 / 1e6,
             e.action.letters(),
@@ -74,6 +73,7 @@ fn one(
             e.cpu.0,
             e.tid.0
         );
+        wrap_into(out, &text, width, "    ", "          ");
         before = e.time;
     }
     if let Some(left_out) = gathered.map(|g| g.left_out).filter(|n| *n > 0) {

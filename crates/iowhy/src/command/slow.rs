@@ -149,13 +149,11 @@ impl Slow {
             false if all.is_empty() => "no operation ended\n".into(),
             false => all.iter().enumerate().map(one).collect::<Vec<_>>().join("\n"),
         };
-        let whose = task.map_or(String::new(), |task| {
-            format!("\n\nOnly of {task}, which lost most time; of all tasks: iowhy slow --all\n")
-        });
-        match task {
-            None => print(&text),
-            Some(_) => print(&(text.trim_end().to_string() + &whose)),
-        }
+        let Some(task) = task else { return print(&text) };
+        let mut text = text.trim_end().to_string() + "\n\n";
+        let whose = format!("Only of {task}, which lost most time; of all tasks: iowhy slow --all");
+        report::wrap::wrap_into(&mut text, &whose, width, "", "");
+        print(&text)
     }
 
     fn events_of(&self, all: &[Kept], seen: &Seen) -> Result<Events, Failure> {
