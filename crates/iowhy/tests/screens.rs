@@ -64,11 +64,12 @@ fn fits(line: &str, columns: usize) -> bool {
 #[test]
 fn what_stands_behind_the_screen_fits_too() {
     for recording in fixtures() {
-        for arguments in [&["explain", "-v"][..], &["slow"]] {
-            let text = printed(&recording, arguments, "80");
-            // Events are rows of a table.
-            for line in text.lines().filter(|line| !line.contains("  cpu ")) {
-                assert!(fits(line, 80), "{arguments:?} {recording:?}:\n{line}");
+        for columns in [60, 80] {
+            for arguments in [&["explain", "-v"][..], &["slow", "-n", "3"]] {
+                let text = printed(&recording, arguments, &columns.to_string());
+                for line in text.lines() {
+                    assert!(fits(line, columns), "{arguments:?} {recording:?} in {columns}:\n{line}");
+                }
             }
         }
     }

@@ -51,15 +51,11 @@ fn one(
         since_start(l.from)
     );
     wrap_into(out, &head, width, "", "    ");
-    for s in &l.segments {
-        let ms = s.length().0 as f64 / 1e6;
-        let _ = writeln!(out, "  {ms:>14.6} ms  {}", s.reason.words());
-    }
-    let _ = writeln!(out, "  {:>14.6} ms  total, all accounted for", l.total().0 as f64 / 1e6);
+    stacked::segments(out, &l, width);
     let served: u64 = r.company.served.iter().map(|n| *n as u64).sum();
     if served > 0 {
         let text = format!("{} others, {}", count(served), size(r.company.served_bytes));
-        let _ = writeln!(out, "  meanwhile the device completed {text}");
+        wrap_into(out, &format!("meanwhile the device completed {text}"), width, "  ", "    ");
     }
     let mut before = l.from;
     for (e, task) in gathered.iter().flat_map(|g| &g.events) {

@@ -23,15 +23,22 @@ pub fn tell(out: &mut String, sent: &Sent, places: &Places, began: Nanos, width:
     let (task, tid) = (&sent.task, sent.bio.tid.0);
     let head = format!("{} by {task} (tid {tid}), {total}, at {at:.6} s", what(sent, places));
     wrap_into(out, &head, width, "", "    ");
-    for s in &ledger.segments {
-        let _ = writeln!(out, "  {:>14.6} ms  {}", ms(s.length()), s.reason.words());
-    }
-    let _ = writeln!(out, "  {:>14.6} ms  total, all accounted for", ms(ledger.total()));
+    segments(out, &ledger, width);
     if !sent.below.is_empty() {
         let _ = writeln!(out, "  it sent to the devices below, from and how long:");
         below(out, sent, places, ledger.from, (1, width));
     }
     out.push('\n');
+}
+
+/// What the time was, part by part.
+pub(crate) fn segments(out: &mut String, ledger: &Ledger, width: usize) {
+    let mut line = |time: Nanos, words: &str| {
+        let took = format!("  {:>14.6} ms  ", ms(time));
+        wrap_into(out, words, width, &took, &" ".repeat(took.len()));
+    };
+    ledger.segments.iter().for_each(|s| line(s.length(), s.reason.words()));
+    line(ledger.total(), "total, all accounted for");
 }
 
 /// Those below one, so deep and in so many columns.
