@@ -10,7 +10,7 @@ use crate::texts::Texts;
 use causes::{Case, Damage, Verdict};
 use events::Window;
 use evidence::{Conflict, Samples, Skipped, System};
-use operation::{By, Scope};
+use operation::{By, Scope, Unrecorded};
 use serde::Serialize;
 use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases, TAIL_SHARE};
 use trace::{DevId, Fs, Nanos, Quality};
@@ -255,7 +255,7 @@ impl Explanation {
             |c: &Conflict| format!("changed during the recording: {}: {} to {}", c.what, c.kept, c.other);
         let skip = |s: &Skipped| format!("{} was not read: {}", s.file, s.why);
         let lack = self.lack.iter().map(|lack| lack.words(&|dev| self.name(dev)));
-        let mut notes: Vec<String> = lack.chain(odd).collect();
+        let mut notes: Vec<String> = lack.chain(self.unrecorded()).chain(odd).collect();
         notes.extend(system.changed.iter().take(MOST_REMARKS).map(change));
         notes.extend(system.conflicts.iter().take(MOST_REMARKS).map(differ));
         notes.extend(system.skipped.iter().take(MOST_REMARKS).map(skip));
@@ -265,6 +265,17 @@ impl Explanation {
             notes.push(format!("and {more} more remarks of these kinds"));
         }
         notes
+    }
+
+    /// What of tasks was not recorded, where that hides what they waited for.
+    pub fn unrecorded(&self) -> Option<String> {
+        let missing = match self.facts.unrecorded? {
+            Unrecorded::Switches => "sched_switch and sched_waking",
+            Unrecorded::Calls => "system calls (raw_syscalls)",
+        };
+        Some(format!(
+            "judged by block I/O alone: {missing} were not recorded, so what tasks waited for is not in it"
+        ))
     }
 
     /// When the recording began, in nanoseconds since 1970, if it says so.

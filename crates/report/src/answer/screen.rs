@@ -14,7 +14,6 @@ use explain::answer::{most_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
 use explain::blame::Which;
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
-use operation::Unrecorded;
 use std::collections::BTreeSet;
 use units::words::{percent, time};
 use waits::Absent;
@@ -168,14 +167,7 @@ fn trust(page: &mut Blocks, e: &Explanation) {
         let text = format!("{} is {} ({}), but {}: not used", c.setting, c.says, c.at, c.seen);
         page.text(&text, INDENT, INDENT, rank::TRUST);
     }
-    let missing = e.facts.unrecorded.map(|unrecorded| match unrecorded {
-        Unrecorded::Switches => "sched_switch and sched_waking",
-        Unrecorded::Calls => "system calls (raw_syscalls)",
-    });
-    if let Some(missing) = missing {
-        let text = format!(
-            "judged by block I/O alone: {missing} were not recorded, so what tasks waited for is not in it"
-        );
+    if let Some(text) = e.unrecorded() {
         page.text(&text, INDENT, INDENT, rank::TRUST);
     }
     if let Some(text) = failed(e).first() {
