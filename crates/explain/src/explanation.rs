@@ -269,7 +269,7 @@ impl Explanation {
 
     /// What of tasks was not recorded, where that hides what they waited for.
     pub fn unrecorded(&self) -> Option<String> {
-        let missing = match self.facts.unrecorded? {
+        let missing = match self.facts.unrecorded.filter(|_| self.lack != Some(Lack::AnyIo))? {
             Unrecorded::Switches => "sched_switch and sched_waking",
             Unrecorded::Calls => "system calls (raw_syscalls)",
         };

@@ -43,12 +43,8 @@ impl Lives {
         let op = Op::of(e);
         let id = if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
-            let id = self.begin(key, e, self.names.of(e.tid), Stage::Got);
-            let asked = self.devices[dev as usize].flushes.asked;
-            let piece = self.table.get_mut(id);
-            piece.end = FLUSH_SECTOR;
-            piece.request.owner = asked.map(|task| Owner { task, journal: false });
-            id
+            let again = self.choose(key, e, |p| p.stage == Stage::Requeued);
+            again.unwrap_or_else(|| self.begin_flush(key, e))
         } else {
             let key = Key { dev, start: e.sector, op };
             let open = |p: &Piece| matches!(p.stage, Stage::Got | Stage::Inserted | Stage::Requeued);
@@ -96,6 +92,16 @@ impl Lives {
         }
     }
 
+    /// The kernel's own request that flushes, for whoever asked for that first.
+    fn begin_flush(&mut self, key: Key, e: &Event) -> PieceId {
+        let id = self.begin(key, e, self.names.of(e.tid), Stage::Got);
+        let asked = self.devices[key.dev as usize].flushes.asked;
+        let piece = self.table.get_mut(id);
+        piece.end = FLUSH_SECTOR;
+        piece.request.owner = asked.map(|task| Owner { task, journal: false });
+        id
+    }
+
     /// A request that is issued longer than it was has taken in those behind it. Before Linux 5.8 the kernel did
     /// not say so where two requests were merged, and the event can be lost.
     fn agree_on_end(&mut self, id: PieceId, e: &Event) {
@@ -128,8 +134,9 @@ impl Lives {
 
     /// `R`: the driver gives a request back.
     pub(crate) fn requeue(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
-        let key = Key { dev, start: e.sector, op: Op::of(e) };
-        let Some(id) = self.choose(key, e, |p| p.stage == Stage::Issued) else {
+        let op = Op::of(e);
+        let start = if op == Op::Flush { FLUSH_SECTOR } else { e.sector };
+        let Some(id) = self.choose(Key { dev, start, op }, e, |p| p.stage == Stage::Issued) else {
             self.count_unmatched(dev, |t| &mut t.others_unmatched);
             return;
         };

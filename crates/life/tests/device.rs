@@ -207,6 +207,22 @@ fn flushes_of_two_queues() {
     expect(&told.bios("tid q2c preflush"), "2 31 12-32\n 1 93 2-92");
 }
 
+/// A flush that the driver gave back is the same one when it is issued again: the next is none of its.
+#[test]
+fn a_flush_that_was_requeued_is_one() {
+    let told = heard_of(
+        "
+          0  D FN 0+0
+          5  R FN 0+0
+         20  D FN 0+0
+         50  C FN 0+0
+        100  D FN 0+0
+        130  C FN 0+0",
+    );
+    expect(&told.requests("op d2c requeues"), "flush 30 1\n flush 30 0");
+    assert_eq!((told.tally.unmatched(), told.tally.requests_in_flight), (0, 0));
+}
+
 /// A flush on md has no request: the bio is all there is.
 #[test]
 fn a_flush_of_a_bio_based_device() {

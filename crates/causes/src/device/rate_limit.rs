@@ -60,6 +60,14 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     let name = case.name(slow.on.id);
     let (apart, told, proof) = match held(case, slow, &name) {
+        Ok((apart, told, _)) if !is_the_pace_of_all(slow, apart) => {
+            let mean = on_average(slow);
+            return Said::Not(proof!(
+                "{told}, and {mean} on average: they come together, not one by one",
+                told,
+                mean
+            ));
+        }
         Ok(held) => held,
         Err(why) => return Said::Not(why),
     };
@@ -95,6 +103,18 @@ enum Held {
     Sooner(Slope),
     /// No flash is as slow for so little, or more bytes take no longer; and nothing else is as even.
     TooSlow { gap: u64, bytes: Bytes, fastest: u64 },
+}
+
+/// Whether completions so far apart make up half of the time in which others waited in the device: a limit sets the pace of all. What an
+/// interrupt finds done together is close together, as even as the processor that reaps it, and the time lies between such crowds.
+fn is_the_pace_of_all(slow: &Slow, apart: u64) -> bool {
+    2.0 * apart as f64 >= on_average(slow).0 as f64
+}
+
+/// How far apart completions were on average, while others waited.
+fn on_average(slow: &Slow) -> Nanos {
+    let completed: u64 = slow.on.requests.iter().map(|phases| phases.count).sum();
+    Nanos(slow.on.depth.at_least(2).0 / completed.max(1))
 }
 
 /// How far completions are apart, in words, too, and the proof that something holds requests back; or what speaks against it.

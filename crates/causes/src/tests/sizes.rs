@@ -70,6 +70,26 @@ fn told(
     story.verdict("rate-limit")
 }
 
+/// Sixteen reads are in flight; what is done when the interrupt comes, each 0.3 ms, is completed together, a microsecond apart.
+#[test]
+fn what_is_completed_together_keeps_no_pace() {
+    let mut story = Story::default();
+    story.settings("sda/queue/rotational: 0\n");
+    for crowd in 0..100 {
+        for i in 0..16 {
+            let queued = crowd * 300 + 16 + i;
+            let done = (crowd + 1) * 300 + i;
+            match i % 2 {
+                0 => story.read(queued, queued, done),
+                _ => story.large_read(queued, done, 128),
+            };
+        }
+    }
+    let v = story.verdict("rate-limit");
+    let why = rejected(&v);
+    assert!(why.contains("they come together"), "{why}");
+}
+
 /// Of one direction alone it may be what the device does for each, whatever its size.
 #[test]
 fn reads_and_writes_that_keep_the_same_pace_are_let_through_by_the_clock() {
