@@ -97,6 +97,11 @@ impl Follow {
         !self.operations.is_empty()
     }
 
+    /// Whether what tasks do is seen, and what that waits for.
+    pub fn follows_operations(&self) -> bool {
+        self.sees_tasks() && self.unrecorded().is_none()
+    }
+
     /// What of tasks was not recorded, if that hides what operations wait for.
     pub fn unrecorded(&self) -> Option<Unrecorded> {
         let history = self.operations.history();

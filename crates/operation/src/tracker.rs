@@ -263,7 +263,6 @@ impl OperationTracker {
                 self.end(over, names, observer);
             }
             What::Switch { left, next } => {
-                h.sees_switches = true;
                 self.switch(e, left, next);
                 let over = background::page_fault(&self.history, next, e.time, names);
                 self.end(over, names, observer);
@@ -296,11 +295,7 @@ impl OperationTracker {
             What::DirtiedFile { disk, inode } => calls::dirtied_file(h, e, disk, inode, names),
             What::Created { dev, inode } => calls::created(h, e, dev, inode),
             What::Freed { dev, inode } => h.freed.add(dev, inode),
-            What::WaitPage { .. } => {
-                if let Some(open) = h.open_call(e) {
-                    open.is_storage = true;
-                }
-            }
+            What::WaitPage { .. } => h.open_call(e).into_iter().for_each(|open| open.is_storage = true),
             What::Commit { dev, phase } => {
                 let over = background::commit(h, e, dev, phase, names);
                 self.end(over, names, observer);
@@ -345,6 +340,7 @@ impl OperationTracker {
     }
 
     fn switch(&mut self, e: &TaskEvent, left: Left, next: Tid) {
+        self.history.sees_switches = true;
         self.wakers.left(e.cpu, e.tid);
         if let Some(thread) = self.history.thread_mut(e.tid) {
             let state = if left == Left::Preempted { State::Preempted } else { State::Asleep(left) };

@@ -139,15 +139,20 @@ fn a_reader_that_sleeps_beside_it_may_be_meant() {
     assert!(held_reads(ONE_DISK, &beside).is_empty());
 }
 
-/// The account of a call that waits for such a request of a thread of this name, after something in this context has woken it at 89 ms.
-fn sent_by(name: &str, call: Call, kind: &str, context: u8) -> Account {
+/// What is told where a thread of this name sends such a request at 90 ms, after something in this context has woken it, and a reader that
+/// did this before sleeps until it is done, and then leaves a call.
+fn sent_for(
+    reader: &[(u64, Tid, u8, What)],
+    call: Call,
+    name: &str,
+    kind: &str,
+    context: u8,
+) -> Vec<Account> {
     let steps = [(90_000, "Q", 20), (90_001, "G", 20), (90_002, "D", 20), (90_400, "C", 0)];
     let steps = steps.map(|(at, step, tid)| format!("{at} {step} {kind} 8+8 tid={tid}\n"));
     let blocks = format!("0 name {name} tid=20\n{}", steps.concat());
-    let batch = Story::of(&blocks).batches(usize::MAX).remove(0);
-    let story = [
-        (0, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
-        (3, READER, 0, What::Enter { call, args: [3, 0, 4096, 0] }),
+    let before = (0, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) });
+    let after = [
         (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
         (89_980, Tid(55), context, What::Wake(WORKER)),
         (89_990, Tid(0), 0, What::Switch { left: Left::Preempted, next: WORKER }),
@@ -156,7 +161,14 @@ fn sent_by(name: &str, call: Call, kind: &str, context: u8) -> Account {
         (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
         (90_405, READER, 0, What::Exit { call, result: 0 }),
     ];
-    told(batch, &story).remove(0)
+    let story = [&[before], reader, &after].concat();
+    told(Story::of(&blocks).batches(usize::MAX).remove(0), &story)
+}
+
+/// The account of a call that waits for it.
+fn sent_by(name: &str, call: Call, kind: &str, context: u8) -> Account {
+    let enters = [(3, READER, 0, What::Enter { call, args: [3, 0, 4096, 0] })];
+    sent_for(&enters, call, name, kind, context).remove(0)
 }
 
 #[test]
@@ -174,23 +186,11 @@ fn a_read_that_a_worker_sends_after_a_timer_was_held_back_where_no_work_was_reco
 /// Outside of all calls, in a recording without stacks: a page that its limit held is a page fault, as one that it had sent itself is.
 #[test]
 fn a_page_that_a_limit_held_is_waited_for() {
-    let faults = |name: &str, context| {
-        let steps = [(90_000, "Q", 20), (90_001, "G", 20), (90_002, "D", 20), (90_400, "C", 0)];
-        let steps = steps.map(|(at, step, tid)| format!("{at} {step} R 8+8 tid={tid}\n"));
-        let blocks = format!("0 name {name} tid=20\n{}", steps.concat());
-        let story = [
-            (0, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
-            (3, READER, 0, What::Enter { call: Call::Other, args: [0; 4] }),
-            (5, READER, 0, What::Exit { call: Call::Other, result: 0 }),
-            (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
-            (89_980, Tid(55), context, What::Wake(WORKER)),
-            (89_990, Tid(0), 0, What::Switch { left: Left::Preempted, next: WORKER }),
-            (90_100, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
-            (90_401, Tid(0), Context::HARD, What::Wake(READER)),
-            (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
-        ];
-        told(Story::of(&blocks).batches(usize::MAX).remove(0), &story)
-    };
+    let outside = [
+        (3, READER, 0, What::Enter { call: Call::Other, args: [0; 4] }),
+        (5, READER, 0, What::Exit { call: Call::Other, result: 0 }),
+    ];
+    let faults = |name, context| sent_for(&outside, Call::Other, name, "R", context);
     let held = faults("kworker/1:0", Context::SOFT);
     assert_eq!(held.iter().map(|account| account.from).collect::<Vec<_>>(), [Nanos(20_000)]);
     assert!(held[0].of(Reason::CgroupLimit) >= Nanos(89_900_000));

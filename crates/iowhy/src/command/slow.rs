@@ -95,8 +95,7 @@ impl Slow {
         places.began = first.unwrap_or_default();
         places.freed = follow.freed().clone();
         let op = question.op.iter().find(|op| request_op(op).is_none());
-        let followed = follow.sees_tasks() && follow.unrecorded().is_none();
-        if let Some(op) = op.filter(|_| !followed) {
+        if let Some(op) = op.filter(|_| !follow.follows_operations()) {
             let lack = match follow.unrecorded() {
                 Some(Unrecorded::Switches) => "no sched_switch was",
                 Some(Unrecorded::Calls) => "no system calls were",
@@ -125,7 +124,7 @@ impl Slow {
     fn shows_requests(&self, follow: &Follow) -> bool {
         let ops = &self.question.op;
         let request_only = !ops.is_empty() && ops.iter().all(|op| names::no_operation_is_called(op));
-        self.requests || request_only || !follow.sees_tasks() || follow.unrecorded().is_some()
+        self.requests || request_only || !follow.follows_operations()
     }
 
     /// Prints them; `task` is whose they are, if no filter asked for it.
