@@ -116,6 +116,9 @@ fn said(e: &Value) -> BTreeMap<String, Said> {
     causes(e).collect()
 }
 
+/// The answer where nobody lost time worth acting on.
+const HEALTHY: &str = "healthy";
+
 /// What was found, the answer first: it is what is read first.
 fn found(e: &Value) -> Vec<(String, f64)> {
     let share = |(cause, said)| match said {
@@ -125,5 +128,9 @@ fn found(e: &Value) -> Vec<(String, f64)> {
     let mut found: Vec<(String, f64)> = causes(e).filter_map(share).collect();
     let answer = e["answer"]["cause"].as_str();
     found.sort_by_key(|(cause, _)| Some(cause.as_str()) != answer);
+    // Nothing is worth acting on: what was found explains little.
+    if answer == Some(HEALTHY) && found.first().is_none_or(|(cause, _)| cause != HEALTHY) {
+        found.insert(0, (HEALTHY.into(), 0.0));
+    }
     found
 }

@@ -5,15 +5,16 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::device::flush_cost::FLUSHING;
 use crate::device::{background_task, device_stall, flush_cost, rate_limit};
-use crate::journal::log_force;
+use crate::journal::{inode_lock, log_force};
 use crate::thresholds::device_saturated::FASTEST;
 use crate::verdict::{Answer, Claim, Verdict};
+use ledger::Reason;
 use life::Io;
 use operation::Wait;
 use stats::Device;
 use std::collections::BTreeSet;
 use trace::{DevId, Nanos};
-use waits::{Phase, Selection};
+use waits::{CulpritId, Phase, Selection};
 
 /// What fills a device, and with it every queue in front of it.
 const FILLS: [&str; 5] =
@@ -61,6 +62,9 @@ pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
         v.root = match v.cause {
             cause if QUEUES.contains(&cause) => root_of_queue(case, v, &found),
             cause if cause == log_force::CAUSE.name => flushes_of_log(case, v),
+            cause if cause == inode_lock::CAUSE.name => {
+                flushes_of_holder(case, v).or_else(|| heaviest(case, v, &found))
+            }
             _ => heaviest(case, v, &found),
         };
     }
@@ -100,10 +104,24 @@ fn flushes_of_log(case: &Case, v: &Verdict) -> Option<&'static str> {
     let rows = |group: &usize| case.focus.groups[*group].rows(&case.facts.waits, Selection::default());
     let of_log = groups.iter().flat_map(rows).filter(|row| row.waits.has(Wait::LogForce));
     let (flushes, all) = of_log.fold((0, 0), |(flushes, all), row| {
-        let is_flush = row.phase == Phase::Flush || FLUSHING.contains(&row.reason);
-        (flushes + if is_flush { row.time.0 } else { 0 }, all + row.time.0)
+        (flushes + if passes_in_flush(row.reason, row.phase) { row.time.0 } else { 0 }, all + row.time.0)
     });
     (2 * flushes > all).then_some(flush_cost::CAUSE.name)
+}
+
+/// Who holds a file's lock while the device empties its cache holds it for as long as that takes: so most of what is lost of what was claimed.
+fn flushes_of_holder(case: &Case, v: &Verdict) -> Option<&'static str> {
+    let rows = v.claims.iter().filter_map(|c| Some((c.time.0, case.rows(c.group).get(c.row)?)));
+    let (flushes, lost) = rows.fold((0, 0), |(flushes, lost), (time, row)| {
+        let is_flush = passes_in_flush(row.reason, row.phase) || is_behind_flush(case, row.culprit);
+        let is_own = row.phase.is_own(case.facts.waits.culprit_of(row.culprit).kind);
+        (flushes + if is_flush { time } else { 0 }, lost + if is_own { 0 } else { time })
+    });
+    (2 * flushes > lost).then_some(flush_cost::CAUSE.name)
+}
+
+fn passes_in_flush(reason: Reason, phase: Phase) -> bool {
+    phase == Phase::Flush || FLUSHING.contains(&reason)
 }
 
 /// Whether a device spends more time in stalls than it needs for all of its requests: whoever is behind others there is behind the stalls. What it
@@ -121,12 +139,14 @@ fn spends_most_in_stalls(d: &Device) -> bool {
 
 /// Whether most of what was claimed is time behind flushes: whose they are is one half of it, what a flush takes the other.
 fn is_mostly_flushes(case: &Case, v: &Verdict) -> bool {
-    let is_flush = |c: &&Claim| {
-        let culprit = case.rows(c.group).get(c.row).map(|row| case.facts.waits.culprit_of(row.culprit));
-        culprit.is_some_and(|culprit| culprit.io == Some(Io::Flush))
-    };
+    let is_flush =
+        |c: &&Claim| case.rows(c.group).get(c.row).is_some_and(|row| is_behind_flush(case, row.culprit));
     let time = |claims: &mut dyn Iterator<Item = &Claim>| claims.map(|c| c.time.0).sum::<u64>();
     2 * time(&mut v.claims.iter().filter(is_flush)) > time(&mut v.claims.iter())
+}
+
+fn is_behind_flush(case: &Case, culprit: CulpritId) -> bool {
+    case.facts.waits.culprit_of(culprit).io == Some(Io::Flush)
 }
 
 #[cfg(test)]

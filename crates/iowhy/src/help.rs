@@ -98,10 +98,7 @@ pub const GROUPS: &[Group] = &[
             Topic {
                 name: "slow",
                 examples: &[
-                    (
-                        "iowhy slow --op fsync -n 3 slow",
-                        "the three slowest fsyncs, split by what they waited for",
-                    ),
+                    ("iowhy slow --op fsync slow", "the three slowest fsyncs, split by what they waited for"),
                     ("iowhy slow --all slow", "of all tasks, not only the one that lost most time"),
                     ("iowhy slow --events -n 1 slow", "the slowest operation with its events"),
                 ],
@@ -219,7 +216,7 @@ pub const GROUPS: &[Group] = &[
             },
             Topic {
                 name: "man",
-                examples: &[("iowhy man explain | man -l -", "show a manual page")],
+                examples: &[("iowhy man explain", "show a manual page")],
                 see_also: &["man(1)"],
                 ..NOTHING
             },

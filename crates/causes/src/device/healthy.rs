@@ -7,6 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::cpu::outside_io;
 use crate::device::{device_saturated, rate_limit};
+use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
 use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
@@ -19,9 +20,15 @@ use stats::{Group, TailRow};
 use trace::{DevId, Nanos};
 use waits::{CulpritKind, Phase, Selection};
 
-/// Whether a device turns, if that is known.
+/// Whether a device turns, if that is known. A guest's disk says that it does whatever it lies on: its driver is
+/// not told (drivers/block/virtio_blk.c, xen-blkfront.c).
 pub(crate) fn rotational(case: &Case, dev: DevId) -> Option<Fact<bool>> {
-    case.settings(dev).and_then(|s| s.rotational())
+    let said = case.settings(dev)?.rotational()?;
+    (!said.value || !is_guests(case, dev)).then_some(said)
+}
+
+fn is_guests(case: &Case, dev: DevId) -> bool {
+    Hardware::of(&case.name(dev)) == Hardware::Guest
 }
 
 /// What Linux expects of a device, and what kind that is.
@@ -192,11 +199,15 @@ fn also(mut v: Verdict, case: &Case, group: &Group) -> Verdict {
     }
     if rotational(case, group.dev).is_none() {
         v.confidence = v.confidence.map(|_| Confidence::Medium);
-        v = v.without(proof!(
-            "what kind of device {name} is: /sys/block/{name}/queue/rotational was not recorded; it was taken \
-             for flash",
-            name = case.name(group.dev)
-        ));
+        let name = case.name(group.dev);
+        v = v.without(match is_guests(case, group.dev) {
+            true => proof!("on what {name}, a virtual disk, lies: it was taken for flash", name),
+            false => proof!(
+                "what kind of device {name} is: /sys/block/{name}/queue/rotational was not recorded; it was taken \
+                 for flash",
+                name
+            ),
+        });
     }
     v
 }

@@ -42,6 +42,21 @@ fn without_settings_it_is_taken_for_flash_and_says_so() {
     rejected(&alone(3 * MS).verdict("healthy"));
 }
 
+/// A guest's disk says that it turns whatever it lies on.
+#[test]
+fn a_virtual_disk_is_taken_for_flash_whatever_it_says() {
+    let judge = |latency: u64| {
+        let mut story = alone(latency);
+        story.on("vda").settings("vda/queue/rotational: 1\n");
+        story.verdict("healthy")
+    };
+    let v = judge(2 * MS);
+    found(&v);
+    assert_eq!(v.confidence, Some(Confidence::Medium));
+    assert_eq!(v.missing[0].sentence(), "on what vda, a virtual disk, lies: it was taken for flash");
+    rejected(&judge(9 * MS));
+}
+
 /// Sixty reads of 1.5 ms and one that is longer: more are told of than that one, and still it was as long as it was.
 #[test]
 fn what_is_told_beside_the_slowest_makes_it_no_quicker() {

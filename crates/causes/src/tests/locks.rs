@@ -64,6 +64,23 @@ fn what_a_limit_held_back_in_a_lock_is_the_limits() {
     assert_eq!(held(Reason::CgroupLimit), [false, true]);
 }
 
+/// What a device does for the holder itself is lost to nobody: of the rest most passes while it empties its cache, or half.
+#[test]
+fn a_lock_that_is_held_while_the_device_flushes_is_due_to_flushes() {
+    let root = |flush: u64, other: u64| {
+        let mut told = Told::default();
+        told.quick(WRITE, 297);
+        for _ in 0..6 {
+            let of = |reason, ms| (Wait::InodeLock, reason, ms);
+            told.slow(WRITE, 100, &[of(Reason::Preflush, flush), of(Reason::Scheduler, other)]);
+        }
+        let v = told.over(quick()).verdict("inode-lock");
+        found(&v);
+        v.root
+    };
+    assert_eq!((root(45, 35), root(40, 40)), (Some("flush-cost"), None));
+}
+
 fn quick() -> Story {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 10);

@@ -73,8 +73,8 @@ pub struct Answer {
     pub victims: Vec<Sufferer>,
     /// Victims that lost too little to be told.
     pub bystanders: usize,
-    /// The cause with the most of what the first victim lost, and that time, where it is too little to act on.
-    pub too_little: Option<(&'static str, Nanos)>,
+    /// What the first victim lost to the cause with the most of it, or without any that is known, where it is too little to act on.
+    pub too_little: Option<(Option<&'static str>, Nanos)>,
 }
 
 /// Victims that are told at most: a page of thirty.
@@ -120,8 +120,12 @@ impl Answer {
         let endless = verdict.filter(is_a_place).and(first).is_some_and(Sufferer::waits_without_end);
         let verdict = verdict.filter(|_| !endless);
         let too_little = first.zip(verdict).filter(|(v, found)| !worth::acting_on(e, v, &victims, found));
-        let too_little = too_little.map(|(v, found)| (found.cause, v.lost_to(found.cause)));
+        let too_little = too_little.map(|(v, found)| (Some(found.cause), v.lost_to(found.cause)));
+        let unknown = first.filter(|v| verdict.is_none() && !endless && !v.waits_without_end());
         let quick = first.is_some_and(|v| verdict.is_none() && worth::is_quick(v));
+        let is_followed = !quick && e.lack.is_none() && !is_blind(&e.facts);
+        let unfelt = unknown.filter(|v| is_followed && !worth::is_felt(e, v));
+        let too_little = too_little.or_else(|| unfelt.map(|v| (None, v.lost)));
         let kind = match kind {
             _ if too_little.is_some() && may_be_held_above(e) => Kind::Unknown,
             _ if too_little.is_some() => Kind::Healthy,

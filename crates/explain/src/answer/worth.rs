@@ -81,6 +81,17 @@ fn has_little(v: &Sufferer, cause: &str, of_slowest: Option<f64>) -> bool {
     v.is_mostly_unexplained() && v.share_of(cause).max(of_slowest.unwrap_or(0.0)) < MIN_SHARE
 }
 
+/// Whether what a victim lost is felt, whatever it is due to.
+pub(super) fn is_felt(e: &Explanation, v: &Sufferer) -> bool {
+    loses_much(v, e.facts.duration(), rank::of_the_clock(e, v, v.lost))
+}
+
+/// Whether it is a visible part of the recording, or much of each operation, or of one in a hundred.
+fn loses_much(v: &Sufferer, recorded: Nanos, by_the_clock: Nanos) -> bool {
+    let part = by_the_clock.0 as f64 / recorded.0.max(1) as f64;
+    is_long(v) || each(v, v.lost) >= WBT_FLASH || part >= NOTICED
+}
+
 /// Whether a victim's operations take no longer than flash takes, nor one in a hundred long.
 pub(crate) fn is_quick(v: &Sufferer) -> bool {
     !takes_long(v) && !is_long(v)
@@ -206,6 +217,14 @@ pub(super) mod tests {
     fn a_tenth_of_the_recording_is_noticed() {
         assert!(noticed(1000, 1000, 2000));
         assert!(!noticed(1000, 990, 2000));
+    }
+
+    #[test]
+    fn what_is_lost_to_nothing_known_is_felt_from_a_tenth_of_the_recording_on() {
+        let felt = |v: Sufferer| loses_much(&v, Nanos(10_000 * MS), v.lost);
+        assert!(felt(victim(1100, 1000, 2000)) && !felt(victim(1100, 990, 2000)));
+        assert!(felt(victim(1100, 10, 20_000)), "one in a hundred is long");
+        assert!(felt(Sufferer { count: 10, asked: 10, ..victim(60, 50, 6000) }), "5 ms each time");
     }
 
     #[test]

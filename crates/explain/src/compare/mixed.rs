@@ -45,11 +45,11 @@ impl First {
     }
 }
 
-/// Names of fio's operations in recordings, the likeliest first.
+/// Names of fio's operations in recordings: calls, operations of libaio and io_uring, bios.
 const NAMED: [(&str, &[&str]); 4] = [
-    ("read", &["read"]),
-    ("write", &["write", "background-write"]),
-    ("sync", &["fsync", "fdatasync"]),
+    ("read", &["read", "libaio read", "io_uring read"]),
+    ("write", &["write", "libaio write", "io_uring write", "background-write"]),
+    ("sync", &["fsync", "fdatasync", "io_uring fsync"]),
     ("trim", &["discard"]),
 ];
 
@@ -298,6 +298,26 @@ fn settings(c: &mut Comparison, run: &RunOf, e: &Explanation, first: First) {
         if let Some(ours) = ours.filter(|ours| ours.value != theirs.value) {
             let [kept, other] = first.order(theirs, ours.clone());
             c.settings.push(Conflict { what: setting.name.clone(), kept, other });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NAMED;
+    use operation::Kind;
+    use trace::Call;
+
+    /// Whatever engine fio has.
+    #[test]
+    fn each_way_to_read_write_and_sync_has_its_row_of_fios() {
+        for (of, kinds) in [
+            ("read", [Kind::Call(Call::Read), Kind::AioRead, Kind::RingRead]),
+            ("write", [Kind::Call(Call::Write), Kind::AioWrite, Kind::RingWrite]),
+            ("sync", [Kind::Call(Call::Fsync), Kind::Call(Call::Fdatasync), Kind::RingSync]),
+        ] {
+            let (_, names) = NAMED.iter().find(|(row, _)| *row == of).expect(of);
+            assert!(kinds.iter().all(|kind| names.contains(&kind.name())), "{of}");
         }
     }
 }

@@ -1,9 +1,11 @@
 //! `iowhy causes`.
 
 use super::print;
+use super::style::style;
 use crate::failure::Failure;
 use clap::Args;
-use std::fmt::Write;
+use report::wrap::wrap_into;
+use std::io::IsTerminal;
 
 /// List the known causes, or describe one.
 #[derive(Args)]
@@ -17,9 +19,11 @@ impl Causes {
     pub fn run(&self) -> Result<(), Failure> {
         let Some(name) = &self.name else {
             let wide = causes::all_pages().map(|(name, ..)| name.len()).max().unwrap_or(0);
-            let mut text = String::new();
+            // A pipe's reader looks for lines.
+            let columns = if std::io::stdout().is_terminal() { style().width } else { usize::MAX };
+            let (mut text, other) = (String::new(), " ".repeat(wide + 2));
             for (name, title, _) in causes::all_pages() {
-                let _ = writeln!(text, "{name:<wide$}  {title}");
+                wrap_into(&mut text, title, columns, &format!("{name:<wide$}  "), &other);
             }
             return print(&text);
         };

@@ -1,6 +1,6 @@
 //! `iowhy compare`.
 
-use super::explain::style;
+use super::style::style;
 use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};

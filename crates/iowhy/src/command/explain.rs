@@ -1,12 +1,12 @@
 //! `iowhy explain`.
 
+use super::style::style;
 use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
 use clap::Args;
 use explain::Input;
 use report::{Detail, Style};
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// Say what was slow, where its time went, why, what to try, and how far to trust the answer.
@@ -56,20 +56,4 @@ impl Explain {
             _ => Detail::All,
         }
     }
-}
-
-/// Narrower screens would break every word.
-const NARROWEST: usize = 40;
-
-/// The terminal's columns, or `COLUMNS`; a pipe gets 80.
-fn width() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    let terminal = || console::Term::stdout().size_checked().map(|(_, columns)| columns.into());
-    told.or_else(terminal).unwrap_or(Style::default().width).max(NARROWEST)
-}
-
-/// Colour only on a terminal and only if `NO_COLOR` is not set (no-color.org).
-pub fn style() -> Style {
-    let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-    Style { colour: wanted && std::io::stdout().is_terminal(), width: width(), ..Style::default() }
 }

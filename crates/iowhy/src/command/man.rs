@@ -6,10 +6,11 @@ use crate::failure::Failure;
 use crate::help::{topic, Topic};
 use clap::{Args, Command};
 use clap_mangen::Man as Page;
-use std::io;
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::process::{self, Stdio};
 
-/// Print the manual page of iowhy or of a command
+/// Show the manual page of iowhy or of a command; into a pipe or a file it is written as man(1) reads it
 #[derive(Args)]
 pub struct Man {
     /// The command; without it the page of iowhy itself
@@ -42,8 +43,21 @@ impl Man {
             })?,
         };
         let text = text(page).map_err(Failure::write("standard output"))?;
-        print(&String::from_utf8_lossy(&text))
+        match std::io::stdout().is_terminal() && is_shown(&text) {
+            true => Ok(()),
+            false => print(&String::from_utf8_lossy(&text)),
+        }
     }
+}
+
+/// Whether man(1) is there and showed a page.
+fn is_shown(page: &[u8]) -> bool {
+    let man = process::Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn();
+    man.is_ok_and(|mut man| {
+        // A reader who leaves before the end is a normal end.
+        let _ = man.stdin.take().map(|mut to| to.write_all(page));
+        man.wait().is_ok_and(|status| status.success())
+    })
 }
 
 /// Names of commands that fit into a line.

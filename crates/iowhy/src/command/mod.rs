@@ -15,6 +15,7 @@ pub mod plot;
 pub mod record;
 pub mod report;
 pub mod slow;
+mod style;
 pub mod view;
 pub mod whatif;
 

@@ -2,6 +2,7 @@
 
 use super::html::{labelled, pictured};
 use super::print_as_it_is;
+use super::style::style;
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
 use clap::builder::PossibleValue;
@@ -90,8 +91,8 @@ pub enum Paper {
 const WIDTH: u32 = 960;
 /// The same of a flame graph: words in narrow frames are cut.
 const FLAME_WIDTH: u32 = 1400;
-/// Letters in a line if the terminal does not say.
-const LETTERS: usize = 100;
+/// Of a terminal that is wider, this is used.
+const MOST_COLUMNS: usize = 1000;
 
 impl Plot {
     /// Reads and draws.
@@ -217,8 +218,7 @@ impl Plot {
 
     fn terminal(&self) -> Terminal {
         let set = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
-        let columns = set("COLUMNS").and_then(|c| c.parse().ok()).filter(|c| (40..1000).contains(c));
-        let width = self.width.map(|w| w as usize).or(columns).unwrap_or(LETTERS);
+        let width = self.width.map_or_else(|| style().width.min(MOST_COLUMNS), |w| w as usize);
         let (colours, blocks) = abilities(std::io::stdout().is_terminal(), set);
         Terminal { width, colours, blocks }
     }

@@ -1,6 +1,6 @@
 //! `iowhy slow`.
 
-use super::explain::style;
+use super::style::style;
 use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{request_op, Question, QUESTION};
@@ -28,7 +28,7 @@ pub struct Slow {
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
     /// How many
-    #[arg(short = 'n', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
+    #[arg(short = 'n', default_value_t = 3, value_name = "N", value_parser = at_least_one)]
     pub number: usize,
     /// Add the events of each operation; reads the recording twice, so not from a pipe
     #[arg(long)]

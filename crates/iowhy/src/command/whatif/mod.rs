@@ -3,7 +3,7 @@
 mod without;
 
 use super::{print, print_json};
-use crate::command::explain::style;
+use crate::command::style::style;
 use crate::failure::Failure;
 use crate::part::Part;
 use clap::Args;

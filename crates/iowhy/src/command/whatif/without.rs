@@ -1,7 +1,7 @@
 //! `iowhy whatif --without cp`, `--without cp,rsync`, `--without writeback`, `--without /backup.slice`, `--alone postgres`: read off the
 //! table of waits.
 
-use crate::command::explain::style;
+use crate::command::style::style;
 use crate::command::{print, print_json};
 use crate::failure::Failure;
 use explain::answer::{in_the_way, tasks_of_cgroup, without_somebody, Absent, Those, Without};
