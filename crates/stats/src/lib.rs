@@ -64,6 +64,6 @@ pub use served::Served;
 pub use tags::{TagWait, Tags};
 pub use tail::{Slowest, TailTime};
 pub use tape::Tape;
-pub use tasks::{Tasks, OTHERS};
+pub use tasks::{Tasks, OTHERS, WORKERS};
 pub use traffic::{Flow, Traffic};
 pub use turns::{InTurn, Turns};

@@ -8,6 +8,9 @@ use life::{Names, TaskName};
 /// Tasks that are not told apart any more.
 pub const OTHERS: u32 = 0;
 
+/// What all kernel workers are called together.
+pub const WORKERS: &str = "kworker";
+
 /// Names of tasks for tables, each with a number.
 #[derive(Clone, Debug)]
 pub struct Tasks {
@@ -65,8 +68,8 @@ impl Tasks {
 
 /// The name under which a task is counted.
 fn group(name: &str) -> &str {
-    if name.starts_with("kworker/") {
-        "kworker"
+    if name.strip_prefix(WORKERS).is_some_and(|rest| rest.starts_with('/')) {
+        WORKERS
     } else {
         name
     }

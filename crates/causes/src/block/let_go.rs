@@ -6,7 +6,7 @@
 use crate::case::Case;
 use crate::proof::{proof, Proof};
 use life::Class;
-use stats::FEW;
+use stats::{FEW, WORKERS};
 use trace::{is_bound_worker, DevId, Flags};
 use waits::Asked;
 
@@ -41,6 +41,3 @@ fn sent_by_bound_workers(case: &Case, dev: DevId) -> u64 {
     });
     sent.min(of_workers.map(|(_, phases)| phases.count).sum())
 }
-
-/// What all workers are called where requests are counted by task.
-const WORKERS: &str = "kworker";

@@ -1,16 +1,17 @@
 //! Writes that take no time and the fsync behind each that takes it all: `flush-cost`, from fio's two rows.
 //!
 //! fio reports syncs separately from writes: how many, and what they took. **Proof**: syncs take most of the run. **Refuted** if
-//! they take little of it. What passes within a sync (the journal, the device's cache) these sums cannot say.
+//! they take little of it. What passes within a sync (the journal, the device's cache) these sums cannot say; where iostat beside them shows
+//! that the device took little of it, that is told instead.
 
-use super::fsync_calls;
 use super::say::{number, In};
 use super::thresholds::evidence::REQUESTS;
 use super::thresholds::fsync::{MOSTLY, NOTABLE};
+use super::{flush_times, fsync_calls};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Number, Reading, Syncs as Of};
+use tooltext::{Mail, Reading, Syncs as Of};
 use trace::Nanos;
 
 const NAME: &str = "flush-cost";
@@ -19,10 +20,7 @@ const NAME: &str = "flush-cost";
 struct Syncs<'a> {
     place: In<'a>,
     job: &'a str,
-    count: Option<f64>,
-    rate: f64,
-    mean: Number,
-    share: f64,
+    all: Of,
 }
 
 /// By fio's rows, or where there are none by strace's.
@@ -34,41 +32,45 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
     let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
     let all: Vec<Syncs> =
         runs.flat_map(|place| place.run.of("fio").filter_map(move |r| syncs(place, r))).collect();
-    let most = all.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
-    let told = |s: &Syncs| match s.count {
+    let most = all.iter().max_by(|a, b| a.all.share.total_cmp(&b.all.share))?;
+    let told = |s: &Syncs| match s.all.count {
         Some(count) => proof!(
             "{job}: {n} syncs of {mean} each ({at}) are {share} of its time",
             job = s.job,
             n = Count(count as u64),
-            mean = number(s.mean),
-            at = Source(s.place.at(s.mean)),
-            share = Share(s.share.min(1.0))
+            mean = number(s.all.mean),
+            at = Source(s.place.at(s.all.mean)),
+            share = Share(s.all.share.min(1.0))
         ),
         None => proof!(
             "{job}: {n} syncs a second of {mean} each ({at}), one behind each write, are {share} of its time",
             job = s.job,
-            n = Count(s.rate as u64),
-            mean = number(s.mean),
-            at = Source(s.place.at(s.mean)),
-            share = Share(s.share.min(1.0))
+            n = Count(s.all.rate as u64),
+            mean = number(s.all.mean),
+            at = Source(s.place.at(s.all.mean)),
+            share = Share(s.all.share.min(1.0))
         ),
     };
-    if most.share < NOTABLE {
+    if most.all.share < NOTABLE {
         return Some(Verdict::rejected(NAME, told(most)));
     }
-    if most.share < MOSTLY {
+    if most.all.share < MOSTLY {
         return None;
     }
+    if let Some(why) = flush_times::passes_above(mails, &most.all) {
+        let missing = "what syncs wait for above the device: sudo iowhy record -o slow while it runs";
+        return Some(Verdict::cannot_tell(NAME, missing).because(why));
+    }
     // How long it ran, and so how many there were, an excerpt does not say.
-    let sure = if most.count.is_some() { Confidence::Medium } else { Confidence::Low };
+    let sure = if most.all.count.is_some() { Confidence::Medium } else { Confidence::Low };
     let mut v = Verdict::found(NAME, Nanos(0), sure).because(told(most));
     v = all
         .iter()
-        .filter(|s| s.share >= MOSTLY && s.job != most.job)
+        .filter(|s| s.all.share >= MOSTLY && s.job != most.job)
         .take(MOST_JOBS)
         .map(told)
         .fold(v, Verdict::because);
-    v.share = most.share.min(1.0);
+    v.share = most.all.share.min(1.0);
     Some(
         v.unless(
             "syncs that return at once: a device whose cache survives a power cut, or writes without fsync just as slow",
@@ -113,8 +115,7 @@ const MOST_JOBS: usize = 3;
 fn syncs<'a>(place: In<'a>, reading: &'a Reading) -> Option<Syncs<'a>> {
     let all = reading.syncs()?;
     (all.count.unwrap_or(all.rate) >= REQUESTS).then_some(())?;
-    let Of { count, rate, mean, share } = all;
-    Some(Syncs { place, job: reading.called(), count, rate, mean, share })
+    Some(Syncs { place, job: reading.called(), all })
 }
 
 /// A job whose operations take next to none of its time, in fio's terse output, which says nothing of syncs: the rest may be theirs.

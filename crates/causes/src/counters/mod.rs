@@ -9,6 +9,7 @@
 
 mod busy;
 mod drive;
+mod flush_times;
 mod fsync;
 mod fsync_calls;
 mod hang;

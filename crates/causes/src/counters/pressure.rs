@@ -10,7 +10,7 @@ use super::thresholds::pressure::NOTICED;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Number, Row};
+use tooltext::{Mail, Number, Row, Run};
 use trace::Nanos;
 
 /// Means, and over how long they are.
@@ -98,13 +98,28 @@ pub(super) fn memory(mails: &[Mail]) -> Option<Verdict> {
     )
 }
 
-/// Stalls for a processor: they are no proof that I/O waited for one.
+/// Stalls for a processor, or hardly any time in which one was idle: no proof that I/O waited for one.
 pub(super) fn processors(mails: &[Mail]) -> Option<Verdict> {
     const NAME: &str = "cpu-wait";
-    let (part, said) = told(mails, "cpu", "a processor")?;
     let missing = "whether operations wait for one: iowhy record while it is so";
-    Some(match part < NOTICED {
-        true => Verdict::rejected(NAME, said),
-        false => Verdict::cannot_tell(NAME, missing).because(said),
-    })
+    match told(mails, "cpu", "a processor") {
+        Some((part, said)) if part < NOTICED => Some(Verdict::rejected(NAME, said)),
+        Some((_, said)) => Some(Verdict::cannot_tell(NAME, missing).because(said)),
+        None => hardly_idle(mails).map(|said| Verdict::cannot_tell(NAME, missing).because(said)),
+    }
+}
+
+/// Processors as iostat, sar or vmstat show them, where they were idle, or waited for I/O, for less than a tenth of the time.
+fn hardly_idle(mails: &[Mail]) -> Option<Proof> {
+    let idle = |mail: &Mail, row: &Row| {
+        let (idle, waiting) = (row.get("idle")?, row.value("iowait").unwrap_or(0.0));
+        Some((idle.value + waiting, mail.at(idle.at).to_string()))
+    };
+    let of_run = |mail: &Mail, run: &Run| -> Vec<(f64, String)> {
+        let run = run.of_intervals();
+        run.readings.iter().flat_map(|r| &r.rows).filter_map(|row| idle(mail, row)).collect()
+    };
+    let all = mails.iter().flat_map(|mail| mail.runs.iter().flat_map(move |run| of_run(mail, run)));
+    let (part, at) = all.min_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(part, _)| *part < NOTICED)?;
+    Some(proof!("processors were idle for {part} of the time ({at})", part = Share(part), at = Source(at)))
 }

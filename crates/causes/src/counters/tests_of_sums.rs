@@ -301,3 +301,18 @@ fn thousands_of_jobs_take_time_in_proportion() {
     assert!(mail.runs.iter().map(|run| run.of("fio").count()).sum::<usize>() >= 4000);
     judge_counters(&[mail]);
 }
+
+/// Three intervals of vmstat in which the processors were idle, or waited for I/O, for so much of the time.
+#[test]
+fn processors_without_idle_time_are_told_and_found_guilty_of_nothing() {
+    let of = |idle: u32, waiting: u32| {
+        let heading = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n \
+             r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n";
+        let row = format!(" 5  0      0 11899704 103748 11817632    0    0     9  2144 2328 3184 67 23 {idle} {waiting}  0\n");
+        verdict(&format!("{heading}{}", row.repeat(4)), "cpu-wait")
+    };
+    let v = of(5, 4).unwrap();
+    assert_eq!(v.verdict, Answer::CannotTell);
+    assert!(v.evidence[0].sentence().starts_with("processors were idle for 9.0 % of the time"), "{v:?}");
+    assert!(of(5, 5).is_none() && of(10, 0).is_none());
+}

@@ -95,6 +95,11 @@ pub mod fsync {
     pub const MOSTLY: f64 = 0.8;
     /// Less than this is worth no word.
     pub const NOTABLE: f64 = 0.1;
+    /// Writes and flushes that a commit waits for one after the other: data, the journal's blocks, a flush, the block that ends the commit,
+    /// and a flush again (fs/jbd2/commit.c; XFS's log has fewer).
+    pub const WRITES: f64 = 3.0;
+    /// The flushes of these.
+    pub const FLUSHES: f64 = 2.0;
 }
 
 /// Of `counters/swap`.

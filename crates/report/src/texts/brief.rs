@@ -106,9 +106,11 @@ fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
         };
         let mut all = tables(mail);
         all.iter_mut().for_each(|table| first_what_matters(table, proves));
-        all
+        all.into_iter().map(|table| (rank_of(&table, proves), table)).collect::<Vec<_>>()
     };
-    let all: Vec<Table> = texts.mails.iter().flat_map(of).collect();
+    let mut all: Vec<(u8, Table)> = texts.mails.iter().flat_map(of).collect();
+    all.sort_by_key(|(rank, _)| *rank);
+    let all: Vec<Table> = all.into_iter().map(|(_, table)| table).collect();
     if all.is_empty() {
         return settings(page, &texts.mails);
     }
@@ -118,6 +120,16 @@ fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
             page.gap(rank::GAP);
         }
         page.lines(draw(table, if i == 0 { "SEEN   " } else { INDENT }, page.width()), rank);
+    }
+}
+
+/// Tables that prove the cause come first, unless they say no more than the proof, in one column; those of processors last: what was asked
+/// is I/O.
+fn rank_of(table: &Table, proves: impl Fn(&Line) -> bool) -> u8 {
+    match () {
+        () if table.columns.len() > 1 && table.lines.iter().any(proves) => 0,
+        () if table.lines.iter().all(|line| line.of == "cpu") => 2,
+        () => 1,
     }
 }
 
@@ -267,6 +279,15 @@ mod tests {
         // All fit: they stay where they were.
         let few: String = rows.lines().take(3).map(|line| format!("{line}\n")).collect();
         assert_eq!(names(&shown(&format!("{HEADING}{few}"), "sdc")), ["iostat", "sda", "sdb", "sdc"]);
+    }
+
+    #[test]
+    fn tables_that_prove_come_first_and_processors_last() {
+        let text = format!("avg-cpu: %user %nice %system %iowait %steal %idle\n 1.00 0.00 1.00 0.00 0.00 98.00\n\n{HEADING}sda 1.00 2.00 3.00 0.10 1.00\n");
+        let all = tables(&Mail::read("io.txt", text.as_bytes()));
+        let of =
+            |proof: &str| all.iter().map(|table| rank_of(table, |line| line.of == proof)).collect::<Vec<_>>();
+        assert_eq!((of("sda"), of("cpu"), of("")), (vec![2, 0], vec![0, 1], vec![2, 1]));
     }
 
     #[test]
