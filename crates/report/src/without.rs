@@ -49,7 +49,7 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims, width: usize) -
         return format!("Without {} no mean would be lower by 1 % or more.\n", words(who));
     }
     let mut out = format!("Without {}:\n\n", words(who));
-    let _ = writeln!(out, "{:<40} {:>10} {:>10}  90 % interval", "", "now", "without");
+    let _ = writeln!(out, "{:<30} {:>10} {:>10}  90 % interval", "", "now", "without");
     for (number, w) in concerned.iter().take(SHOWN) {
         let _ = writeln!(out, "{}", name(e, *number));
         let now = now(e, *number);
@@ -57,7 +57,7 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims, width: usize) -
             Ok(then) => then,
             Err(why) => {
                 let _ =
-                    writeln!(out, "  {:<38} {:>10}          ?\n    {}", "mean", time(now[0]), why.words());
+                    writeln!(out, "  {:<28} {:>10}          ?\n    {}", "mean", time(now[0]), why.words());
                 continue;
             }
         };
@@ -69,7 +69,7 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims, width: usize) -
                 Some(Bounds::Told { value, from, to }) => (value, format!("{from} to {to}")),
                 Some(Bounds::AtMost(most)) => ("?".into(), format!("at most {most}")),
             };
-            let _ = writeln!(out, "  {what:<38} {:>10} {value:>10}  {within}", time(now));
+            let _ = writeln!(out, "  {what:<28} {:>10} {value:>10}  {within}", time(now));
         }
     }
     let left = victims.len() - concerned.len().min(SHOWN);

@@ -2,8 +2,9 @@
 
 use super::say::quantity;
 use super::thresholds::fsync::{FLUSHES, WRITES};
-use crate::proof::{proof, Proof};
-use tooltext::{Mail, Row, Syncs, Unit};
+use crate::proof::proof;
+use crate::Verdict;
+use tooltext::{Mail, Number, Row, Unit};
 
 /// A device's writes and flushes, of all intervals.
 struct Times<'a> {
@@ -17,15 +18,23 @@ struct Times<'a> {
     at: tooltext::Spot,
 }
 
-/// Why a job's syncs take longer than the device does: whatever they wait for, it is not that it empties its cache. Of devices the one
-/// whose flushes take longest, if it flushed often enough for half of the syncs: else it is of another time or disk.
-pub(super) fn passes_above(mails: &[Mail], syncs: &Syncs) -> Option<Proof> {
-    let all = mails.iter().flat_map(times).filter(|t| 2.0 * t.rate >= syncs.rate);
+/// What is missing where syncs take longer than the device does.
+const MISSING: &str = "what syncs wait for above the device: sudo iowhy record -o slow while it runs";
+
+/// Where syncs of such a mean, so many a second, take longer than the device does, they wait for something else than that it empties its
+/// cache. Of devices the one whose flushes take longest, if it flushed often enough for half of the syncs: else it is of another time or disk.
+pub(super) fn passes_above(
+    cause: &'static str,
+    mails: &[Mail],
+    mean: Number,
+    a_second: f64,
+) -> Option<Verdict> {
+    let all = mails.iter().flat_map(times).filter(|t| 2.0 * t.rate >= a_second);
     let most = all.max_by(|a, b| in_device(a).total_cmp(&in_device(b)))?;
     let bound = in_device(&most);
-    (2.0 * bound < syncs.mean.value).then(|| {
+    (2.0 * bound < mean.value).then(|| {
         let ns = |value| quantity(value, Unit::Nanoseconds);
-        proof!(
+        Verdict::cannot_tell(cause, MISSING).because(proof!(
             "{device} took {flush} for a flush and {write} for a write ({at}), so at most {bound} of a sync of {mean}: the rest passed \
              above the device",
             device = most.device,
@@ -33,8 +42,8 @@ pub(super) fn passes_above(mails: &[Mail], syncs: &Syncs) -> Option<Proof> {
             write = ns(most.write),
             at = Source(most.mail.at(most.at).to_string()),
             bound = ns(bound),
-            mean = ns(syncs.mean.value)
-        )
+            mean = ns(mean.value)
+        ))
     })
 }
 

@@ -57,9 +57,9 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
     if most.all.share < MOSTLY {
         return None;
     }
-    if let Some(why) = flush_times::passes_above(mails, &most.all) {
-        let missing = "what syncs wait for above the device: sudo iowhy record -o slow while it runs";
-        return Some(Verdict::cannot_tell(NAME, missing).because(why));
+    let above = flush_times::passes_above(NAME, mails, most.all.mean, most.all.rate);
+    if above.is_some() {
+        return above;
     }
     // How long it ran, and so how many there were, an excerpt does not say.
     let sure = if most.all.count.is_some() { Confidence::Medium } else { Confidence::Low };

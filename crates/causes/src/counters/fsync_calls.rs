@@ -3,6 +3,7 @@
 //! `-T` and `-c -w` measure the time that a call takes. `-c` alone sums the processor time that it takes in the kernel: of a wait that
 //! says nothing, so nothing is found by it.
 
+use super::flush_times;
 use super::say::{number, In};
 use super::thresholds::evidence::REQUESTS;
 use super::thresholds::fsync::MOSTLY;
@@ -42,6 +43,11 @@ pub(super) fn judge(cause: &'static str, mails: &[Mail]) -> Option<Verdict> {
             )
             .because(told(&most)),
         );
+    }
+    // How many a second strace does not say.
+    let above = flush_times::passes_above(cause, mails, most.mean, 0.0);
+    if above.is_some() {
+        return above;
     }
     let mut v = Verdict::found(cause, Nanos(0), Confidence::Medium).because(told(&most));
     v.share = most.share.min(1.0);
@@ -129,6 +135,20 @@ mod tests {
             let v = judged(&table(command, 1210)).expect("a verdict");
             assert_eq!(v.verdict, Answer::CannotTell, "{command}");
         }
+    }
+
+    #[test]
+    fn what_the_device_did_not_take_is_not_its_flushes() {
+        let beside = |took: f64| {
+            let report = format!(
+                "Device r/s w/s r_await w_await f/s f_await aqu-sz %util\nvda 0.00 900.00 0.00 0.10 90.00 {took:.2} 0.10 2.00\n\n"
+            );
+            judged(&format!("{}{}", table("$ strace -f -cw -p 812", 1210), report.repeat(3)))
+                .expect("a verdict")
+                .verdict
+        };
+        // Each call took 8.1 ms.
+        assert_eq!((beside(0.1), beside(4.0)), (Answer::CannotTell, Answer::Found));
     }
 
     #[test]
