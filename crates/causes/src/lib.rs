@@ -80,6 +80,7 @@ mod memory {
     pub mod dirty_throttling;
     pub mod loop_double_cache;
     pub mod page_fault_read;
+    pub(crate) mod read_again;
     pub mod read_ahead_short;
     pub mod read_ahead_waste;
     pub mod reclaim;

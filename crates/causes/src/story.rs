@@ -51,6 +51,12 @@ impl Story {
         self.request(x, queued, None, issued, done)
     }
 
+    /// The same of one of so many places.
+    pub fn read_place(&mut self, place: u64, at: u64, done: u64) -> &mut Story {
+        let x = Extent { sector: place * APART, ..self.extent(DISK, 4, Flags::READ, READER) };
+        self.request(x, at, None, at, done)
+    }
+
     /// The same by the task that is the flusher elsewhere.
     pub fn read_by_another(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::READ, FLUSHER);

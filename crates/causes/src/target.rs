@@ -19,6 +19,16 @@ pub(crate) fn syncs(group: &Group) -> &'static str {
     }
 }
 
+/// Counts how often a group's task syncs; what it hands to its io_uring is no system call (opcode 3 is `IORING_OP_FSYNC`).
+pub(crate) fn count_syncs(case: &Case, group: &Group, task: Option<&str>) -> Action {
+    match group.op.map(|op| op.kind) {
+        Some(Kind::RingSync) => {
+            Action::look("perf stat -a -e io_uring:io_uring_submit_req --filter 'opcode == 3' sleep 10")
+        }
+        _ => strace(case, "-fc", syncs(group), task),
+    }
+}
+
 /// Counts a task's system calls, or shows them (`options`): threads by their name, those that begin meanwhile included. What had ended
 /// before the recording did is looked for in vain: it is followed from who starts it, or started under strace.
 pub(crate) fn strace(case: &Case, options: &str, calls: &str, task: Option<&str>) -> Action {

@@ -4,7 +4,7 @@ use crate::holding::{Holding, Io};
 use device::Holder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
-use trace::Tid;
+use trace::{works_in_ring_of, Tid};
 
 /// A name, as a number that is cheap to keep. [`Names::text`] gives the name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,6 +16,8 @@ pub struct Names {
     texts: Vec<String>,
     numbers: FxHashMap<String, TaskName>,
     now: FxHashMap<Tid, TaskName>,
+    /// Threads that work in another's io_uring, and whose: they bear its name.
+    in_rings: FxHashMap<Tid, Tid>,
     /// Names that one task had after the other, the smaller number first.
     kin: FxHashSet<(TaskName, TaskName)>,
     holdings: Vec<Holding>,
@@ -57,6 +59,7 @@ impl Default for Names {
             texts: vec![],
             numbers: FxHashMap::default(),
             now: FxHashMap::default(),
+            in_rings: FxHashMap::default(),
             kin: FxHashSet::default(),
             holdings: vec![Holding::default()],
             holders: FxHashMap::default(),
@@ -91,6 +94,10 @@ impl Names {
         }
         let number = self.number(&name);
         if self.now.len() < Self::MAX_NAMES || self.now.contains_key(&tid) {
+            match works_in_ring_of(&name) {
+                Some(owner) => self.in_rings.insert(tid, owner),
+                None => self.in_rings.remove(&tid),
+            };
             if let Some(before) = self.now.insert(tid, number) {
                 self.becomes(before, number);
             }
@@ -112,12 +119,20 @@ impl Names {
     }
 
     /// What `tid` is called now; thread 0 is the idle task of whichever CPU.
+    #[inline]
     pub fn of(&self, tid: Tid) -> TaskName {
-        match self.now.get(&tid) {
+        let owner = if self.in_rings.is_empty() { None } else { self.in_rings.get(&tid) };
+        let owners = owner.and_then(|owner| self.now.get(owner)).filter(|name| **name > Self::IDLE);
+        match owners.or_else(|| self.now.get(&tid)) {
             Some(name) => *name,
             None if tid == Tid(0) => Self::IDLE,
             None => TaskName(0),
         }
+    }
+
+    /// In whose io_uring a thread works, if it does nothing else.
+    pub fn ring_of(&self, tid: Tid) -> Option<Tid> {
+        self.in_rings.get(&tid).copied()
     }
 
     /// How many threads are called so now, by name.
@@ -215,6 +230,24 @@ mod tests {
         assert!(!names.is_one_job(cat, dd) && !names.is_one_job(find, dd), "started by the same shell");
         let bash = names.of(Tid(1));
         assert!(!names.is_one_job(bash, dd), "it may be another shell");
+    }
+
+    #[test]
+    fn a_worker_in_a_ring_bears_the_name_of_who_asks() {
+        let mut names = Names::default();
+        names.rename(Tid(812), b"postgres");
+        for (tid, name) in
+            [(900, "iou-wrk-812"), (901, "iou-sqp-812"), (902, "iou-wrk-7"), (903, "iou-wrk-x")]
+        {
+            names.rename(Tid(tid), name.as_bytes());
+        }
+        names.rename(Tid(812), b"postgres");
+        let text = |tid| names.text(names.of(Tid(tid)));
+        assert_eq!([900, 901, 902, 903].map(text), ["postgres", "postgres", "iou-wrk-7", "iou-wrk-x"]);
+        let of = |tid| names.ring_of(Tid(tid)).map(|tid| tid.0);
+        assert_eq!([812, 900, 901, 902, 903].map(of), [None, Some(812), Some(812), Some(7), None]);
+        names.rename(Tid(900), b"dd");
+        assert!(names.ring_of(Tid(900)).is_none() && names.text(names.of(Tid(900))) == "dd");
     }
 
     #[test]

@@ -74,9 +74,9 @@ impl AsyncIo {
         names: &Names,
     ) -> Option<(Operation, Account)> {
         let Ring { from, tid, kind } = self.rings.remove(&request)?;
-        let account = Walk::of_event(h, wake, tid, from);
-        let operation = Operation { result, ..Operation::of(kind, tid, names.of(tid), from, account.to) };
-        Some((operation, account))
+        let to = wake.time.max(from);
+        let operation = Operation { result, ..Operation::of(kind, tid, names.of(tid), from, to) };
+        Some((operation, Walk::of_ring(h, wake, &operation, names)))
     }
 
     /// A bio was queued within an open call.

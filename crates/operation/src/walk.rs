@@ -22,7 +22,7 @@ use crate::thread::Thread;
 use crate::throttle;
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
-use life::Bio;
+use life::{Bio, Names};
 use trace::{Left, Nanos, TextId, Tid};
 
 /// The work item that issues what was put back, flushes among it: the interrupt that completes a flush queues it for those that
@@ -53,15 +53,15 @@ impl<'a> Walk<'a> {
         walk.account.finish()
     }
 
-    /// What led to `wake`, from `from` on: for operations in which no task sleeps (io_uring).
-    pub fn of_event(history: &'a History, wake: &Wake, submitter: Tid, from: Nanos) -> Account {
-        let to = wake.time.max(from);
+    /// What led to `wake`, which ended an operation in io_uring: no task need sleep in it.
+    pub fn of_ring(history: &'a History, wake: &Wake, o: &Operation, names: &Names) -> Account {
+        let (from, to) = (o.from, o.to);
         let mut walk = Walk::new(history, from, to);
         let done = wake.served.and_then(|n| history.served.get(n));
         match done.filter(|e| e.done.completed() >= from) {
             Some(entry) => walk.request(entry, from, to, 0),
-            None if wake.by != submitter && !wake.context.is_interrupt() => walk.task(wake.by, from, to, 0),
-            None => walk.own_requests(submitter, from, to),
+            None if wake.by != o.tid && !wake.context.is_interrupt() => walk.task(wake.by, from, to, 0),
+            None => walk.own_requests(o, names),
         }
         walk.account.finish()
     }
@@ -88,16 +88,25 @@ impl<'a> Walk<'a> {
         Walk { history, account: Builder::new(from, to), unseen: Wait::Unknown }
     }
 
-    /// The last request that the submitter had queued and that was over in between; then the submitter itself.
-    fn own_requests(&mut self, submitter: Tid, from: Nanos, to: Nanos) {
-        let mine = |e: &&Entry| e.done.queuer() == submitter;
+    /// The last request that the submitter had queued and that was over in between, or what a worker in its ring did that then woke it; then
+    /// the submitter itself. What syncs is always a worker's (io_fsync, io_uring/sync.c).
+    fn own_requests(&mut self, o: &Operation, names: &Names) {
+        let Operation { tid, from, to, .. } = *o;
+        let mine = |e: &&Entry| o.kind != Kind::RingSync && e.done.queuer() == tid;
         let history = self.history;
-        let Some(entry) = history.served.between(from, to).rev().find(mine) else {
-            return self.task(submitter, from, to, 0);
-        };
-        let done = entry.done.completed().clamp(from, to);
-        self.request(entry, from, done, 0);
-        self.task(submitter, done, to, 0);
+        if let Some(entry) = history.served.between(from, to).rev().find(mine) {
+            let done = entry.done.completed().clamp(from, to);
+            self.request(entry, from, done, 0);
+            return self.task(tid, done, to, 0);
+        }
+        let sleeps = history.thread(tid).into_iter().flat_map(|thread| thread.sleeps_between(tid, from, to));
+        let wakes = sleeps.filter_map(|sleep| sleep.wake).filter(|wake| names.ring_of(wake.by) == Some(tid));
+        let woken = wakes.last().map_or(from, |wake| {
+            let at = wake.time.clamp(from, to);
+            self.task(wake.by, from, at, 0);
+            at
+        });
+        self.task(tid, woken, to, 0);
     }
 
     /// Covers the time from `a` to `b` with what a task did.

@@ -5,6 +5,7 @@ mod files;
 mod held_back;
 mod hostile;
 mod layers;
+mod rings;
 mod unrecorded;
 mod works;
 mod writers;

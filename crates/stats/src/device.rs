@@ -8,6 +8,7 @@ use crate::note::Note;
 use crate::pace::Pace;
 use crate::phases::Phases;
 use crate::reader::Reader;
+use crate::reread::Reread;
 use crate::series::{Cell, Series};
 use crate::tags::Tags;
 use crate::traffic::Traffic;
@@ -233,6 +234,8 @@ pub struct Device {
     pub model: Model,
     /// Writes of whole blocks, and others.
     pub alignment: Alignment,
+    /// What it read, and had read before.
+    pub reread: Reread,
     /// How tasks read, by number.
     pub readers: BTreeMap<u32, Reader>,
     /// Which processors completed its requests.
@@ -263,6 +266,7 @@ impl Device {
             pace: Pace::default(),
             model: Model::default(),
             alignment: Alignment::default(),
+            reread: Reread::default(),
             readers: BTreeMap::new(),
             completed_on: CompletedOn::default(),
             series: Series::new(),

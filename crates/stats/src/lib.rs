@@ -24,6 +24,7 @@ mod pair;
 mod phases;
 mod pictures;
 mod reader;
+mod reread;
 mod seek;
 mod series;
 mod served;
@@ -58,6 +59,7 @@ pub use pictures::{
     SlowMoment, SlowOperation, SlowRequest, Who, EXTENT_GRID, FINEST, HEAT_BUCKETS, MOST_COLUMNS, STRETCHES,
 };
 pub use reader::Reader;
+pub use reread::Reread;
 pub use seek::{Measure, Seeks};
 pub use series::{Cell, Series};
 pub use served::Served;

@@ -73,6 +73,7 @@ impl Served {
             device.alignment.record(n, d2c);
             if n.class() == Class::Read {
                 device.readers.entry(n.task).or_default().record(n);
+                device.reread.record(n.start, n.bytes);
             }
             device.completed_on.record(n.complete_cpu, n.late.min(d2c));
         }
@@ -107,6 +108,7 @@ impl Devices {
             device.pace = theirs.pace;
             device.alignment = theirs.alignment;
             device.readers = theirs.readers;
+            device.reread = theirs.reread;
             device.completed_on = theirs.completed_on;
             device.series.merge(&theirs.series);
         }

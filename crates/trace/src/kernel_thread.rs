@@ -20,6 +20,7 @@ enum Work {
     Own,
 }
 
+use units::Tid;
 use Then::{Any, End, Number};
 use Work::{OfOthers, Own};
 
@@ -119,6 +120,15 @@ pub fn works_for_others(name: &str) -> bool {
 /// Example: `kworker/0:2`; not `kworker/u8:1`, which may write back.
 pub fn is_bound_worker(name: &str) -> bool {
     name.strip_prefix("kworker/").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The task for which a thread of io_uring's works, by its name: what blocks in an operation is handed to a worker (io_uring/io-wq.c), and one
+/// may submit instead of the task (io_uring/sqpoll.c). They belong to the task's process.
+///
+/// Example: `iou-wrk-812` works for thread 812.
+pub fn works_in_ring_of(name: &str) -> Option<Tid> {
+    let number = name.strip_prefix("iou-wrk-").or_else(|| name.strip_prefix("iou-sqp-"))?;
+    number.parse().ok().map(Tid)
 }
 
 /// Whether it is a thread of md, whose arrays may have a name: `md_home_raid1`.

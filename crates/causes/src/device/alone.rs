@@ -7,7 +7,7 @@
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
 use crate::measure::Load;
-use crate::memory::page_fault_read;
+use crate::memory::{page_fault_read, read_again};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -93,7 +93,9 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     let of_device: Vec<bool> = case.rows(slow.group_number).iter().map(|row| picks(row)).collect();
     let claimed = case.claim_numbered(slow.group_number, alone, |number| of_device[number]);
     let of_all = throughout.filter(|_| part < MOSTLY);
-    let v = prove(v.plus(claimed, Confidence::High), case, slow, claimed, of_all);
+    let v = v.plus(claimed, Confidence::High);
+    let v = if cached { read_again::told(v, case, slow.on.id) } else { v };
+    let v = prove(v, case, slow, claimed, of_all);
     let mut v = remedies(v, case, slow, cached);
     v.throughout.extend(throughout.map(|part| (slow.group_number, part)));
     Said::Found(v)

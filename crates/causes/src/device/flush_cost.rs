@@ -13,7 +13,7 @@ use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::slow::Slow;
-use crate::target::{strace, syncs};
+use crate::target::count_syncs;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::percent;
@@ -135,7 +135,7 @@ fn remedied(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     v = v.try_on(
         Acts::Victim,
         format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
-        strace(case, "-fc", syncs(slow.group), task.as_deref()),
+        count_syncs(case, slow.group, task.as_deref()),
     );
     match &cache {
         Some(c) if c.value == WriteCache::Back => {

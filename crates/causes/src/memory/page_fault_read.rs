@@ -6,6 +6,7 @@
 
 use crate::case::Case;
 use crate::device::alone;
+use crate::memory::read_again;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -44,6 +45,7 @@ fn judge(case: &mut Case) -> Verdict {
             faults = Counted(group.operations, "page fault", "page faults"),
             name
         ));
+        v = read_again::told(v, case, group.dev);
     }
     v.try_this(
         "read the files into memory before they are needed, and again after they were evicted (vmtouch -t \

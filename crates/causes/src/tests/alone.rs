@@ -39,6 +39,30 @@ fn a_read_that_the_cache_does_not_have_is_cold() {
     }
 }
 
+/// 200 quick reads of 200 places, or of some of them again.
+#[test]
+fn what_was_read_before_is_told_first() {
+    let of = |places: u64| {
+        let mut story = Story::default();
+        for i in 0..200 {
+            story.read_place(i % places, i * MS, i * MS + 500);
+        }
+        let mut told = Told::default();
+        told.over(story).quick(READ, 297).waiting_for(Wait::PageRead);
+        let split = Split { known: true, own: Nanos(10_000_000), ..Split::default() };
+        (0..3).for_each(|_| drop(told.inside(READ, split)));
+        told.verdict("cold-reads")
+    };
+    let v = of(180);
+    assert!(
+        v.evidence[0].sentence().starts_with("10 % of the 800 KiB that sda read had been read before"),
+        "{v:?}"
+    );
+    assert!(commands(&v)[0].starts_with("grep workingset_refault"), "{v:?}");
+    let v = of(181);
+    assert!(!says(&v, "read before") && !commands(&v)[0].contains("refault"), "{v:?}");
+}
+
 #[test]
 fn what_passes_by_the_cache_is_a_slow_device() {
     for (kind, wait) in [(READ, Wait::DirectIo), (WRITE, Wait::DirectIo), (WRITE, Wait::PageRead)] {

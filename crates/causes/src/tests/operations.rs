@@ -12,18 +12,23 @@ const READ: Kind = Kind::Call(Call::Read);
 /// 297 quick fsyncs and three of 100 ms, of which so many passed in flushes of the device and the rest in a sleep; beside
 /// them synchronous writes of the device, without which there is none to flush.
 fn fsyncs(flushing: &[(Reason, u64)]) -> Told {
+    syncs(FSYNC, flushing)
+}
+
+/// The same of another kind of operation.
+fn syncs(kind: Kind, flushing: &[(Reason, u64)]) -> Told {
     let mut story = Story::default();
     for i in 0..10 {
         story.sync_write(2 * i * MS, 2 * i * MS, (2 * i + 1) * MS);
     }
     let mut told = Told::default();
-    told.quick(FSYNC, 297);
+    told.quick(kind, 297);
     let mut sleeps: Vec<_> =
         flushing.iter().map(|(reason, ms)| (Wait::JournalCommit, *reason, *ms)).collect();
     let flushed: u64 = flushing.iter().map(|(_, ms)| ms).sum();
     sleeps.push((Wait::Input, Reason::Sleep, 99 - flushed));
     for _ in 0..3 {
-        told.slow(FSYNC, 100, &sleeps);
+        told.slow(kind, 100, &sleeps);
     }
     told.over(story);
     told
@@ -40,6 +45,15 @@ fn flushes_within_operations_are_found_with_their_share() {
     for reason in [Reason::Preflush, Reason::Postflush, Reason::FlushQueue] {
         assert!(found(&fsyncs(&[(reason, 11)]).verdict("flush-cost")) > 0.1, "{reason:?}");
     }
+}
+
+/// What is handed to io_uring strace does not see.
+#[test]
+fn how_syncs_are_counted_follows_from_how_they_are_made() {
+    let counted = |kind| commands(&syncs(kind, &[(Reason::Preflush, 80)]).verdict("flush-cost")).remove(0);
+    assert!(counted(FSYNC).starts_with("strace -fc -e fsync,"));
+    assert!(counted(Kind::RingSync)
+        .starts_with("perf stat -a -e io_uring:io_uring_submit_req --filter 'opcode == 3'"));
 }
 
 #[test]

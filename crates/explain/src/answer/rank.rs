@@ -54,7 +54,9 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     };
     let no_queues = || all.iter().filter(|s| !is_queue(e, s));
     let beside_queues: Vec<DevId> = no_queues().filter(waits_for_each).map(|s| device(e, s)).collect();
-    let nobody_noticed = all.iter().all(|s| by_the_clock(e, s, s.lost.since(s.noise)).0 < noticed);
+    let notices = |s: &&Sufferer| by_the_clock(e, s, s.lost.since(s.noise)).0 >= noticed;
+    let nobody_noticed = !all.iter().any(|s| notices(&s));
+    let unnoticed = unnoticed(all.iter().map(|s| (device(e, s), notices(&s))));
     let class = |s: &Sufferer| {
         let dev = device(e, s);
         // A job waits for each of its operations, a queue for none.
@@ -66,7 +68,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         };
         // Whose operations are mostly among the slowest, of these none is slower than the others.
         let has_no_tail = e.subject.which == Which::Slowest && s.count >= FEW && 2 * s.asked > s.count;
-        (s.is_thin, has_no_tail, runs_on, costs_more(s) && victims.contains(&dev))
+        (s.is_thin, unnoticed.contains(&dev), has_no_tail, runs_on, costs_more(s) && victims.contains(&dev))
     };
     let by = |s: &Sufferer| if by_time { s.time } else { s.lost.since(s.noise) };
     all.sort_by_cached_key(|s| {
@@ -77,6 +79,14 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let its = |s: &Sufferer| (class(s), device(e, s), s.task.clone());
     let lost = |s: &Sufferer| by(s).since(if nobody_noticed { Nanos(0) } else { own_queue_of_many(e, s) });
     most_of_each_first(all, &its, &lost);
+}
+
+/// Devices on which nobody noticed anything, where on another somebody did: who comes after whom is a matter of the disk that they share, and
+/// these come last. `all`: on which device each was, and whether it noticed.
+fn unnoticed<D: PartialEq>(all: impl Iterator<Item = (D, bool)>) -> Vec<D> {
+    let (noticed, others): (Vec<_>, Vec<_>) = all.partition(|(_, noticed)| *noticed);
+    let elsewhere = |dev: &D| !noticed.is_empty() && !noticed.iter().any(|(other, _)| other == dev);
+    others.into_iter().map(|(dev, _)| dev).filter(elsewhere).collect()
 }
 
 /// Among kinds of operations that are alike (one task's on one device), the one that lost most comes first. What overlaps cannot lose more
@@ -193,6 +203,14 @@ fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)
 mod tests {
     use super::super::worth::tests::victim;
     use super::*;
+
+    #[test]
+    fn where_nobody_noticed_anything_comes_after_where_somebody_did() {
+        let of = |all: [(&'static str, bool); 3]| unnoticed(all.into_iter());
+        assert_eq!(of([("vda", false), ("loop0", true), ("loop0", false)]), ["vda"]);
+        assert!(of([("vda", false), ("loop0", false), ("loop0", false)]).is_empty());
+        assert!(of([("vda", true), ("vda", false), ("loop0", true)]).is_empty());
+    }
 
     #[test]
     fn of_one_task_what_lost_most_takes_its_first_place() {

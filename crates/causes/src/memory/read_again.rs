@@ -1,0 +1,34 @@
+//! What was read from a disk although it had been in memory: the page cache did not keep it.
+//!
+//! No cause of its own: it says why pages that were read are missing, and that memory would help, where files that are read for the first time
+//! would have to be read in any case.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::verdict::Verdict;
+use trace::DevId;
+
+/// Says how much of what a device read it had read before, if that is a part worth a word, and what to see.
+pub(crate) fn told(v: Verdict, case: &Case, dev: DevId) -> Verdict {
+    let Some(device) = case.facts.device(dev) else { return v };
+    let [all, again] = device.reread.bytes();
+    let part = again.0 as f64 / all.0.max(1) as f64;
+    if part < MIN_SHARE {
+        return v;
+    }
+    v.because(proof!(
+        "{part} of the {all} that {name} read had been read before in this recording: memory did not keep it",
+        part = Share(part),
+        all,
+        name = case.name(dev)
+    ))
+    .try_this(
+        "see whose memory is too small for what it reads again: the limit of its control group, or the machine's (what came back soon after it \
+         was dropped counts as refault)",
+        Action::look(
+            "grep workingset_refault /proc/vmstat; grep -H . /sys/fs/cgroup/*/memory.max /sys/fs/cgroup/*/*/memory.max \
+             /sys/fs/cgroup/memory/*/memory.limit_in_bytes 2>/dev/null",
+        ),
+    )
+}

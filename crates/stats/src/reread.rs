@@ -1,0 +1,94 @@
+//! How much of what a device reads it has read before: what no cache in front of it kept.
+//!
+//! Of blocks of 4 KiB, at most [`MOST`] are remembered for each device, however much it reads: where there are more, those of every other
+//! hash are forgotten, and each of the rest stands for twice as many.
+//!
+//! Example: files of 200 MiB that are read in turn, with 48 MiB to cache them: after the first round all was read before.
+
+use crate::alignment::BLOCK;
+use rustc_hash::FxHashSet;
+use trace::{Bytes, Sector};
+
+/// Blocks that are remembered at most: a MiB with their table, and a share within a hundredth.
+const MOST: usize = 1 << 16;
+/// Blocks of a read that count: 64 MiB, of which no driver takes more at once.
+const LARGEST: u64 = 1 << 14;
+/// Spreads the numbers of blocks that follow each other over all hashes (Knuth, The Art of Computer Programming 3, 6.4: 2^64 by the golden ratio).
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// What one device read.
+#[derive(Clone, Debug, Default)]
+pub struct Reread {
+    seen: FxHashSet<u64>,
+    /// One block in 2^this is remembered.
+    rarity: u32,
+    all: u64,
+    again: u64,
+}
+
+impl Reread {
+    /// Adds a read.
+    #[inline]
+    pub(crate) fn record(&mut self, start: Sector, bytes: Bytes) {
+        const SECTORS: u64 = BLOCK.0 / 512;
+        let (first, end) = (start.0 / SECTORS, start.after(bytes).0.div_ceil(SECTORS));
+        for block in first..end.min(first.saturating_add(LARGEST)) {
+            if is_chosen(block, self.rarity) {
+                self.block(block);
+            }
+        }
+    }
+
+    fn block(&mut self, block: u64) {
+        let stands_for = 1u64 << self.rarity;
+        self.all += stands_for;
+        match self.seen.insert(block) {
+            true if self.seen.len() > MOST => {
+                self.rarity += 1;
+                let rarity = self.rarity;
+                self.seen.retain(|block| is_chosen(*block, rarity));
+            }
+            true => {}
+            false => self.again += stands_for,
+        }
+    }
+
+    /// Bytes that were read, and of these the ones that had been read before, in whole blocks.
+    pub fn bytes(&self) -> [Bytes; 2] {
+        [self.all, self.again].map(|blocks| Bytes(blocks.saturating_mul(BLOCK.0)))
+    }
+}
+
+/// Whether the first bits of a block's hash are 0.
+#[inline]
+fn is_chosen(block: u64, rarity: u32) -> bool {
+    block.wrapping_mul(SPREAD).leading_zeros() >= rarity
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(reads: impl Iterator<Item = (u64, u64)>) -> [u64; 2] {
+        let mut reread = Reread::default();
+        reads.for_each(|(start, bytes)| reread.record(Sector(start), Bytes(bytes)));
+        assert!(reread.seen.len() <= MOST);
+        reread.bytes().map(|bytes| bytes.0)
+    }
+
+    #[test]
+    fn what_is_read_again_counts_block_by_block() {
+        // Two blocks, the second of them again with the one behind it, and a sector of the first.
+        assert_eq!(after([(0, 8192), (8, 8192), (1, 512)].into_iter()), [5 * 4096, 2 * 4096]);
+        assert_eq!(after([(0, 0)].into_iter()), [0, 0]);
+    }
+
+    #[test]
+    fn more_than_can_be_remembered_is_estimated() {
+        // 4 GiB once, and then the first quarter of it again.
+        let blocks = 1 << 20;
+        let [all, again] = after((0..blocks).chain(0..blocks / 4).map(|block| (8 * block, 4096)));
+        let near = |value: u64, truth: u64| (value as f64 / truth as f64 - 1.0).abs() < 0.03;
+        assert!(near(all, 5 << 30) && near(again, 1 << 30), "{all} {again}");
+    }
+}
