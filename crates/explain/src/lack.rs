@@ -146,10 +146,13 @@ impl Lack {
         if matches!(self, Lack::Beginnings(_)) {
             return;
         }
-        let others = matches!(self, Lack::Others | Lack::Whole | Lack::End { .. });
+        let others = matches!(self, Lack::Others | Lack::Whole);
+        // What stalls is not over; that nothing was slow is not so.
+        let endless = matches!(self, Lack::End { .. });
         // Of next to nothing neither what was found holds nor what was not.
         let nothing = matches!(self, Lack::AnyIo | Lack::Ends { .. } | Lack::Many { .. });
         let taken = |v: &Verdict| match v.verdict {
+            Answer::Found if endless => v.cause == "healthy",
             Answer::Found => !others || OF_ABSENCE.contains(&v.cause),
             Answer::Rejected => nothing && !v.minor,
             Answer::CannotTell => false,
@@ -178,7 +181,8 @@ impl Lack {
                 count(*open),
                 percent(*open as f64 / *begun as f64)
             ),
-            Lack::Others => "files of processors are missing, so what else was in the device is not known; record and copy all of them".into(),
+            Lack::Others => "what some processors did is missing, in files that were not copied or behind the end of one that is cut off, so what else was in the \
+                device is not known; copy all of it".into(),
             Lack::Whole => "these lines are an excerpt, so what was left out is not known; record it: iowhy record".into(),
             Lack::Beginnings(devices) => {
                 let of = |d: &InDevice| {
@@ -202,8 +206,8 @@ impl Lack {
                 let had = counted(*open, "I/O had", "I/Os had");
                 let (on, oldest, longest) = (name(*dev), time(*oldest), time(*longest));
                 format!(
-                    "{had} not ended when the recording did, the oldest on {on} after {oldest}; what ended took at most {longest}; record \
-                     longer"
+                    "{had} not ended when the recording did, the oldest on {on} after {oldest}; what ended there took at most {longest}; \
+                     record longer"
                 )
             }
             Lack::Many { completed } => format!(

@@ -75,11 +75,34 @@ fn a_read_that_is_out_for_longer_than_any_took_is_no_healthy_device() {
     assert!(oldest > Nanos(400_000_000) && longest < Nanos(1_000_000), "{oldest:?} {longest:?}");
     assert_ne!(Answer::of(&e).kind, Kind::Healthy);
     let words = e.lack.as_ref().unwrap().words(&|dev| dev.to_string());
-    let begins = "1 I/O had not ended when the recording did, the oldest on 8,0 after 489 ms; what ended took at most 300 us";
+    let begins = "1 I/O had not ended when the recording did, the oldest on 8,0 after 489 ms; what ended there took at most 300 us";
     assert!(words.starts_with(begins), "{words}");
     // Sent a moment before the end.
     let e = of(" 0.490");
     assert_eq!((e.lack.as_ref(), Answer::of(&e).kind), (None, Kind::Healthy));
+}
+
+/// One disk has a read that never ends; of another five reads of 50 ms are over, after 500 quick ones.
+#[test]
+fn what_does_not_end_on_one_disk_hides_nothing_on_another() {
+    let at = |line: &str| line.split_whitespace().nth(3).and_then(|t| t.parse::<f64>().ok());
+    let mut lines: Vec<String> =
+        reads(500, "QGIDC", 1).lines().map(|line| line.replacen("8,0", "8,16", 1)).collect();
+    for i in 0..5 {
+        for (step, after) in [("Q", 0.0), ("G", 0.000_001), ("I", 0.000_002), ("D", 0.000_003), ("C", 0.05)] {
+            let time = 0.6 + 0.06 * i as f64 + after;
+            let who = if step == "C" { "0" } else { "java" };
+            lines.push(format!("8,16 0 9{i} {time:.9} 100 {step} R {} + 8 [{who}]", 900_000 + 800 * i));
+        }
+    }
+    let quick = reads(500, "QGIDC", 1)
+        + &reads(1, "QGID", 1).replace(" 0.000", " 0.010").replace("R 0 +", "R 999000 +");
+    lines.extend(quick.lines().map(str::to_string));
+    lines.sort_by(|a, b| at(a).partial_cmp(&at(b)).expect("times"));
+    let e = explained(&(lines.join("\n") + "\n"));
+    assert!(matches!(e.lack, Some(Lack::End { open: 1, .. })), "{:?}", e.lack);
+    let answer = Answer::of(&e);
+    assert_eq!((answer.kind, answer.cause), (Kind::Cause, Some("device-stall")));
 }
 
 #[test]

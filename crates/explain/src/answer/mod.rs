@@ -26,7 +26,7 @@ use crate::lack::Lack;
 use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
 use serde::Serialize;
 use stats::{Facts, LONG_BY_ITSELF};
-use trace::Nanos;
+use trace::{DevId, Nanos};
 use waits::Culprit;
 
 /// What kind of answer it is.
@@ -264,9 +264,15 @@ fn outweighed(its: &[Of], by_the_clock: impl Fn(&Sufferer, Nanos) -> Nanos) -> O
 
 fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     let found = |v: &&Verdict| v.verdict == Verdicted::Found;
+    let claims = || e.verdicts.iter().filter(found).any(|v| !v.claims.is_empty());
     match e.lack {
         Some(Lack::Work { .. }) => return Kind::Healthy,
-        Some(Lack::Others | Lack::Whole) if e.verdicts.iter().filter(found).any(|v| !v.claims.is_empty()) => {
+        // How long an operation took is not known where a processor's events are missing, how long a request did mostly is.
+        Some(Lack::Others | Lack::Whole) if claims() && is_blind(&e.facts) => return Kind::Cause,
+        // What does not end on another device says nothing of whom this one kept waiting.
+        Some(Lack::End { dev, .. })
+            if claims() && victims.first().is_some_and(|v| is_elsewhere(e, v, dev)) =>
+        {
             return Kind::Cause
         }
         Some(_) => return Kind::Unknown,
@@ -292,6 +298,10 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
         (_, true, _) | (_, _, false) => Kind::Unknown,
         _ => Kind::Cause,
     }
+}
+
+fn is_elsewhere(e: &Explanation, v: &Sufferer, dev: DevId) -> bool {
+    e.focus.groups.get(v.group).is_some_and(|group| group.dev != dev)
 }
 
 /// Whether something shows of what holds I/O back before block events begin, where nothing else was recorded.

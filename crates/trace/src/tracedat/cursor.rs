@@ -134,9 +134,15 @@ impl Cursor {
                 cursor.waiting.push(Reverse((cursor.streams[i].time(), i)));
             } else {
                 cursor.lost_at_end(i);
+                cursor.quality.files_missing |= cursor.streams[i].is_cut();
             }
         }
         Ok(cursor)
+    }
+
+    /// Of some CPU nothing is there.
+    pub fn lacks_a_cpu(&mut self) {
+        self.quality.files_missing = true;
     }
 
     /// The next record or loss; `None` at the end.
@@ -203,6 +209,10 @@ impl Cursor {
                 }
             } else {
                 self.lost_at_end(i);
+                // What other CPUs did later would seem to have no end, or no beginning.
+                if self.streams[i].is_cut() {
+                    self.waiting.clear();
+                }
             }
         }
         self.current = self.waiting.pop().map(|Reverse((_, i))| i);

@@ -88,6 +88,8 @@ pub struct Region {
     pub offset: u64,
     /// Bytes, as far as the file really has them.
     pub size: u64,
+    /// Whether it should have more.
+    pub cut: bool,
     /// How the pages are laid out.
     pub layout: PageLayout,
     /// Compressed in chunks.
@@ -115,6 +117,8 @@ pub struct Contents {
     pub clock: Clock,
     /// What was odd, in words.
     pub notes: Vec<String>,
+    /// Whether the file ends before the pages of some CPU begin.
+    pub lacks_cpus: bool,
 }
 
 impl Contents {
@@ -224,6 +228,7 @@ pub fn check_page_size(s: &Section, size: u32) -> Result<(), Error> {
 
 /// Pages of two CPUs cannot be the same bytes; that also bounds the memory that all of them need.
 fn check_regions(input: &DatFile, contents: &mut Contents) -> Result<(), Error> {
+    contents.lacks_cpus = contents.regions.iter().any(|r| r.cut && r.size == 0);
     contents.regions.retain(|r| r.size > 0);
     let mut order: Vec<usize> = (0..contents.regions.len()).collect();
     order.sort_unstable_by_key(|&i| contents.regions[i].offset);
@@ -247,7 +252,8 @@ pub fn clip(input: &DatFile, contents: &mut Contents, cpu: u32, offset: u64, siz
     let there = input.size.saturating_sub(offset).min(size);
     if there < size {
         contents.note(format!(
-            "{}: the file is cut off: CPU {cpu} should have {size} bytes at {offset}, {there} are there",
+            "{}: the file is cut off: CPU {cpu} should have {size} bytes at {offset}, {there} are there; what came after these on any CPU is \
+             left out",
             input.path.display()
         ));
     }

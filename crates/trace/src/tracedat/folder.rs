@@ -43,7 +43,16 @@ pub fn open_raw(folder: &Path) -> Result<TraceDat, Error> {
         let size = input.size;
         if size > 0 {
             let codec = Codec::None;
-            contents.regions.push(Region { cpu, buffer: 0, input, offset: 0, size, layout, codec });
+            contents.regions.push(Region {
+                cpu,
+                buffer: 0,
+                input,
+                offset: 0,
+                size,
+                cut: false,
+                layout,
+                codec,
+            });
         }
     }
     if !folder.join(CAPTURE).is_file() {

@@ -87,13 +87,26 @@ pub struct TraceDat {
 
 impl TraceDat {
     fn new(contents: Contents) -> Result<TraceDat, Error> {
-        let Contents { facts, formats, regions, kallsyms, cmdlines, strings, clock, mut notes, .. } =
-            contents;
+        let Contents {
+            facts,
+            formats,
+            regions,
+            kallsyms,
+            cmdlines,
+            strings,
+            clock,
+            mut notes,
+            lacks_cpus,
+            ..
+        } = contents;
         let long = regions.first().map_or(8, |r| r.layout.long);
         notes.extend(facts.clock.as_deref().and_then(|name| clock.doubt(name)));
         let blocks = Blocks::new(&formats, &cmdlines);
         let tasks = Tasks::new(&formats, long, facts.machine());
-        let cursor = Cursor::new(Arc::new(formats), facts.order, clock, regions)?;
+        let mut cursor = Cursor::new(Arc::new(formats), facts.order, clock, regions)?;
+        if lacks_cpus {
+            cursor.lacks_a_cpu();
+        }
         Ok(TraceDat {
             facts,
             kallsyms,

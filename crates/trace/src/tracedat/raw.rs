@@ -81,7 +81,16 @@ impl Raw {
             let size = input.size;
             if size > 0 {
                 let codec = Codec::None;
-                contents.regions.push(Region { cpu, buffer: 0, input, offset: 0, size, layout, codec });
+                contents.regions.push(Region {
+                    cpu,
+                    buffer: 0,
+                    input,
+                    offset: 0,
+                    size,
+                    cut: false,
+                    layout,
+                    codec,
+                });
             }
         }
         contents.kallsyms = match self.kallsyms {

@@ -103,6 +103,11 @@ impl Stream {
         self.time
     }
 
+    /// Whether the file ends before this CPU's pages do.
+    pub fn is_cut(&self) -> bool {
+        self.region.cut
+    }
+
     /// Takes the number of records that were lost before the current one. Where the kernel did not say how
     /// many it is 1: at least one.
     pub fn take_lost(&mut self) -> u64 {

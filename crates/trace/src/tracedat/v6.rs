@@ -103,14 +103,15 @@ fn read_buffer(
     }
     for cpu in 0..cpus {
         let (offset, size) = (s.u64()?, s.u64()?);
-        let size = file::clip(s.input(), contents, cpu, offset, size);
+        let there = file::clip(s.input(), contents, cpu, offset, size);
         let input = s.input().clone();
         contents.regions.push(Region {
             cpu: Cpu(cpu),
             buffer,
             input,
             offset,
-            size,
+            size: there,
+            cut: there < size,
             layout,
             codec: Codec::None,
         });

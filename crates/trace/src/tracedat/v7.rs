@@ -178,7 +178,7 @@ fn read_buffer(
         };
         // trace-cmd does not count the chunks' own heads in the size of compressed pages, and reads as many
         // chunks as their number says: they may reach to the next CPU's pages.
-        let size = match codec {
+        let there = match codec {
             Codec::None => file::clip(input, contents, cpu as u32, offset, size),
             _ if size == 0 => 0,
             _ => input.size.saturating_sub(offset),
@@ -189,7 +189,8 @@ fn read_buffer(
             buffer: index,
             input: input.clone(),
             offset,
-            size,
+            size: there,
+            cut: there < size,
             layout,
             codec,
         });

@@ -154,3 +154,36 @@ fn raw_pages_and_formats() {
     assert_eq!(got, want);
     assert!(dat.quality().unknown > 500);
 }
+
+/// The events up to wherever a file of so many bytes is cut off, and whether those of some CPU are missing altogether; nothing where it cannot
+/// be read.
+fn of_cut(bytes: &[u8]) -> Option<(Vec<Event>, bool)> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.dat");
+    std::fs::write(&path, bytes).unwrap();
+    let mut dat = tracedat::open(&path).ok()?;
+    let (mut batch, mut events) = (Batch::default(), Vec::new());
+    while dat.fill(&mut batch).ok()? {
+        events.append(&mut batch.events);
+    }
+    events.retain(|e| !e.action.is_note());
+    Some((events, dat.quality().files_missing))
+}
+
+/// Behind the end of the CPU that is cut, what others did would seem to have no end.
+#[test]
+fn what_is_cut_off_ends_for_all_cpus_at_once() {
+    let whole = std::fs::read(path(V6)).unwrap();
+    let (all, _) = of_cut(&whole).unwrap();
+    let (mut shorter, mut lacking) = (0, 0);
+    for tenth in 1..40 {
+        let Some((events, lacks)) = of_cut(&whole[..whole.len() * tenth / 40]) else { continue };
+        lacking += u32::from(lacks);
+        if !lacks {
+            shorter += u32::from(events.len() < all.len());
+            let same = |(a, b): (&Event, &Event)| (a.time, a.cpu, a.action) == (b.time, b.cpu, b.action);
+            assert!(events.iter().zip(&all).all(same), "{tenth}/40");
+        }
+    }
+    assert!(shorter > 0 && lacking > 0, "{shorter} {lacking}");
+}
