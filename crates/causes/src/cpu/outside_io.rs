@@ -12,6 +12,7 @@ use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
+use crate::thresholds::alone::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Judge, Nature};
 use stats::TAIL_SHARE;
@@ -48,7 +49,13 @@ fn judge(case: &mut Case) -> Verdict {
     );
     // What the slowest operations are beside: the slowest pauses, each of which waited at least so long.
     let of_tail = TAIL_SHARE * outside.gaps.count() as f64 * tail.0 as f64;
-    if tail < slowest || of_tail < crate::MIN_SHARE * case.total().0 as f64 {
+    let is_tail = tail >= slowest && of_tail >= crate::MIN_SHARE * case.total().0 as f64;
+    // However rare: a quota of processor time stops a task for most of each period, and then lets it do thousands of operations.
+    let long = outside.wait_cpu.buckets().filter(|b| b.lower >= slowest.0);
+    let long: u64 = long.map(|b| b.lower.saturating_mul(b.count)).fold(0, u64::saturating_add);
+    let recorded = case.facts.duration();
+    let is_most = recorded.0 > 0 && long as f64 >= MOSTLY * recorded.0 as f64;
+    if !is_tail && !is_most {
         return Verdict::rejected(
             CAUSE.name,
             proof!("{said}; the slowest operations took {slowest} or more", said, slowest),
@@ -56,14 +63,25 @@ fn judge(case: &mut Case) -> Verdict {
     }
     Verdict::found(CAUSE.name, Nanos(0), Confidence::High)
         .because(said)
-        .because(proof!(
-            "one in a hundred is as long as the slowest operations ({slowest} or more), but in \
-                         none of their times: a timer around the calls counts it as slow I/O",
-            slowest
-        ))
+        .because(match is_tail {
+            true => proof!(
+                "one in a hundred is as long as the slowest operations ({slowest} or more), but in \
+                             none of their times: a timer around the calls counts it as slow I/O",
+                slowest
+            ),
+            false => proof!(
+                "those of {slowest} or more are {part} of the recording, in none of the operations' times: an application does so much less",
+                slowest,
+                part = Share(long as f64 / recorded.0 as f64)
+            ),
+        })
         .try_this(
             "see who had the processor meanwhile",
             Action::look("top -b -n1 | head -20; cat /proc/pressure/cpu"),
+        )
+        .try_this(
+            "see whether a quota of its control group stops it (CPUQuota=, cpu.max)",
+            Action::look("grep -H nr_throttled /sys/fs/cgroup/*/cpu.stat /sys/fs/cgroup/*/*/cpu.stat /sys/fs/cgroup/cpu/*/cpu.stat 2>/dev/null"),
         )
         .try_on(
             Acts::Victim,

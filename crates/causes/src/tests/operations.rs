@@ -98,6 +98,21 @@ fn time_between_operations_is_rejected_where_it_is_short_or_rare() {
     rejected(&between(&[5; 100]).verdict("outside-io"));
 }
 
+/// One pause in three hundred that is long, in a recording of 200 ms: a quota of processor time.
+#[test]
+fn few_long_pauses_that_are_most_of_the_recording_are_found() {
+    let of = |long: &[u64]| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 2);
+        story.read(199 * MS, 199 * MS, 200 * MS);
+        between(&[[0; 900].as_slice(), long].concat()).over(story).verdict("outside-io")
+    };
+    let v = of(&[35, 35, 40]);
+    assert!(says(&v, "of the recording, in none of the operations' times"), "{v:?}");
+    assert_eq!(found(&v), 0.0);
+    rejected(&of(&[35, 35, 20]));
+}
+
 /// Without system calls nobody knows what is within and what between; nor where events are missing.
 #[test]
 fn without_operations_or_with_losses_neither_can_be_told() {
