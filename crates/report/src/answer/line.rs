@@ -58,11 +58,11 @@ fn nothing(e: &Explanation, a: &Answer) -> String {
     }
     if a.kind == Kind::Healthy {
         let watched = e.subject.watched.unwrap_or(e.facts.duration());
-        return format!("Nothing was slow: in {} no task waited for I/O", time(watched));
+        return format!("Nothing was slow: in {} no task waited for a disk", time(watched));
     }
     match e.facts.duration() {
         all if e.subject.scope.is_some() => {
-            format!("Nothing to explain: in {} nothing that matches waited for I/O", time(all))
+            format!("Nothing to explain: in {} nothing that matches waited for a disk of this host (waits for NFS or FUSE are not seen)", time(all))
         }
         Nanos(0) => "Cannot tell: no I/O was completed in this recording.".into(),
         all => format!(

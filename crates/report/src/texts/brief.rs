@@ -134,7 +134,8 @@ fn rank_of(table: &Table, proves: impl Fn(&Line) -> bool) -> u8 {
 }
 
 /// Columns by which rows are ordered, the first first; of several names of one thing the largest number.
-const MATTERING: [&[&str]; 4] = [&["util"], &["await", "r_await", "w_await"], &["queue"], &["iowait"]];
+const MATTERING: [&[&str]; 4] =
+    [&["util"], &["await", "r_await", "w_await", "lat.mean"], &["queue"], &["iowait"]];
 /// Tools whose last column is a maximum or how busy the device was: it stays, as another's that is no extreme.
 const LAST_STAYS: [&str; 4] = ["fio", "iostat", "sar", "histograms"];
 /// What a drive counts of sectors that it could not read, and of its link.
@@ -279,6 +280,18 @@ mod tests {
         // All fit: they stay where they were.
         let few: String = rows.lines().take(3).map(|line| format!("{line}\n")).collect();
         assert_eq!(names(&shown(&format!("{HEADING}{few}"), "sdc")), ["iostat", "sda", "sdb", "sdc"]);
+    }
+
+    #[test]
+    fn the_longest_statements_come_first() {
+        let statements = ["BEGIN", "SELECT 1", "SELECT 2", "UPDATE a", "UPDATE b", "END"];
+        let rows: String = statements
+            .iter()
+            .zip(1..)
+            .map(|(s, ms)| format!("         {ms}.000           0  {s};\n"))
+            .collect();
+        let text = format!("$ pgbench -r\nstatement latencies in milliseconds and failures:\n{rows}");
+        assert_eq!(names(&shown(&text, ""))[1..4], ["END;", "UPDATE", "UPDATE"]);
     }
 
     #[test]
