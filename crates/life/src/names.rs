@@ -92,12 +92,20 @@ impl Names {
         if name.contains(char::is_control) {
             name = name.replace(char::is_control, "?").into();
         }
-        let number = self.number(&name);
+        let owner = works_in_ring_of(&name);
+        let number = match owner.and_then(|owner| self.now.get(&owner)) {
+            Some(owners) if *owners > Self::IDLE => *owners,
+            _ => self.number(&name),
+        };
         if self.now.len() < Self::MAX_NAMES || self.now.contains_key(&tid) {
-            match works_in_ring_of(&name) {
+            match owner {
                 Some(owner) => self.in_rings.insert(tid, owner),
                 None => self.in_rings.remove(&tid),
             };
+            let workers = self.in_rings.iter().filter(|(_, owner)| **owner == tid);
+            for (worker, _) in workers {
+                self.now.insert(*worker, number);
+            }
             if let Some(before) = self.now.insert(tid, number) {
                 self.becomes(before, number);
             }
@@ -119,11 +127,8 @@ impl Names {
     }
 
     /// What `tid` is called now; thread 0 is the idle task of whichever CPU.
-    #[inline]
     pub fn of(&self, tid: Tid) -> TaskName {
-        let owner = if self.in_rings.is_empty() { None } else { self.in_rings.get(&tid) };
-        let owners = owner.and_then(|owner| self.now.get(owner)).filter(|name| **name > Self::IDLE);
-        match owners.or_else(|| self.now.get(&tid)) {
+        match self.now.get(&tid) {
             Some(name) => *name,
             None if tid == Tid(0) => Self::IDLE,
             None => TaskName(0),

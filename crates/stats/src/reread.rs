@@ -1,7 +1,7 @@
 //! How much of what a device reads it has read before: what no cache in front of it kept.
 //!
 //! Of blocks of 4 KiB, at most [`MOST`] are remembered for each device, however much it reads: where there are more, those of every other
-//! hash are forgotten, and each of the rest stands for twice as many.
+//! hash (of 64 KiB) are forgotten, and each of the rest stands for twice as many.
 //!
 //! Example: files of 200 MiB that are read in turn, with 48 MiB to cache them: after the first round all was read before.
 
@@ -12,6 +12,8 @@ use trace::{Bytes, Sector};
 /// Blocks that are remembered at most: a processor's own cache holds them (a larger table took a tenth longer for all of a recording of small
 /// reads), and a share is known to a hundredth (1 / sqrt(n)).
 const MOST: usize = 1 << 13;
+/// Blocks that are remembered or forgotten together: most reads are asked about once.
+const TOGETHER: u64 = 16;
 /// Blocks of a read that count: 64 MiB, of which no driver takes more at once.
 const LARGEST: u64 = 1 << 14;
 /// Spreads the numbers of blocks that follow each other over all hashes (Knuth, The Art of Computer Programming 3, 6.4: 2^64 by the golden ratio).
@@ -28,15 +30,19 @@ pub struct Reread {
 }
 
 impl Reread {
-    /// Adds a read.
-    #[inline]
+    /// Adds a read. Not inlined: what counts requests is large enough.
+    #[inline(never)]
     pub(crate) fn record(&mut self, start: Sector, bytes: Bytes) {
         const SECTORS: u64 = BLOCK.0 / 512;
         let (first, end) = (start.0 / SECTORS, start.after(bytes).0.div_ceil(SECTORS));
-        for block in first..end.min(first.saturating_add(LARGEST)) {
+        let end = end.min(first.saturating_add(LARGEST));
+        let mut block = first;
+        while block < end {
+            let behind = (block | (TOGETHER - 1)).saturating_add(1).min(end);
             if is_chosen(block, self.rarity) {
-                self.block(block);
+                (block..behind).for_each(|block| self.block(block));
             }
+            block = behind;
         }
     }
 
@@ -60,10 +66,10 @@ impl Reread {
     }
 }
 
-/// Whether the first bits of a block's hash are 0.
+/// Whether the first bits of the hash of a block, and of those beside it, are 0.
 #[inline]
 fn is_chosen(block: u64, rarity: u32) -> bool {
-    block.wrapping_mul(SPREAD).leading_zeros() >= rarity
+    (block / TOGETHER).wrapping_mul(SPREAD).leading_zeros() >= rarity
 }
 
 #[cfg(test)]
