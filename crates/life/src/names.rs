@@ -82,6 +82,9 @@ impl Names {
     /// More different names than this are garbage, or too many to read.
     const MAX_NAMES: usize = 1 << 16;
 
+    /// Workers in rings that are known at once: each name is told to those of its own.
+    const MAX_IN_RINGS: usize = 1 << 10;
+
     /// Tasks by kind of I/O that devices tell apart.
     const MAX_HOLDERS: usize = 1 << 15;
 
@@ -99,7 +102,8 @@ impl Names {
         };
         if self.now.len() < Self::MAX_NAMES || self.now.contains_key(&tid) {
             match owner {
-                Some(owner) => self.in_rings.insert(tid, owner),
+                Some(owner) if self.in_rings.len() < Self::MAX_IN_RINGS => self.in_rings.insert(tid, owner),
+                Some(_) => None,
                 None => self.in_rings.remove(&tid),
             };
             let workers = self.in_rings.iter().filter(|(_, owner)| **owner == tid);
