@@ -135,7 +135,7 @@ pub struct Operations {
     /// Files whose numbers may have been used again.
     pub freed: Freed,
     /// Processes of each task by name, as far as they are known.
-    processes: BTreeMap<Box<str>, BTreeSet<Tid>>,
+    processes: BTreeMap<Box<str>, BTreeMap<Tid, Active>>,
     /// Control groups of these.
     cgroups: BTreeMap<Tid, Box<str>>,
     /// Who started these while recording.
@@ -161,6 +161,21 @@ const MAX_GROUPS: usize = 1024;
 /// Tasks whose slowest operations are kept by themselves: of each a hundred kilobytes.
 const MOST_PLACES: usize = 256;
 
+/// From a process' first operation to its last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Active {
+    from: Nanos,
+    to: Nanos,
+}
+
+impl Active {
+    /// Whether both were at it at the same time, for more than half of what the other was.
+    fn overlaps(&self, other: &Active) -> bool {
+        let together = self.to.min(other.to).since(self.from.max(other.from));
+        2 * together.0 > other.to.since(other.from).0
+    }
+}
+
 /// Processes of one name that are remembered; a server has some hundred.
 const MOST_PROCESSES: usize = 1024;
 
@@ -174,7 +189,19 @@ impl Operations {
     /// The processes that did operations under a task's name; nothing where they are too many to be told.
     pub fn processes_of(&self, task: &str) -> impl Iterator<Item = Tid> + '_ {
         let known = self.processes.get(task).filter(|all| all.len() < MOST_PROCESSES);
-        known.into_iter().flatten().copied()
+        known.into_iter().flat_map(|all| all.keys().copied())
+    }
+
+    /// Those of these that did operations while the one did that was at it for longest, that one first; none where there are no others.
+    pub fn at_once(&self, task: &str) -> Vec<Tid> {
+        let all = || self.processes.get(task).into_iter().flatten();
+        let Some((longest, active)) = all().max_by_key(|(_, active)| active.to.since(active.from)) else {
+            return vec![];
+        };
+        let beside = all().filter(|(process, other)| *process != longest && active.overlaps(other));
+        let beside: Vec<Tid> = beside.map(|(process, _)| *process).collect();
+        let first = (!beside.is_empty()).then_some(*longest);
+        first.into_iter().chain(beside).collect()
     }
 
     /// Names of tasks that did operations, as far as their processes are known.
@@ -199,7 +226,7 @@ impl Operations {
 
     /// At the end of a recording.
     pub(crate) fn note_parents(&mut self, tree: &ProcessTree, names: &Names) {
-        for process in self.processes.values().flatten().copied() {
+        for process in self.processes.values().flat_map(|all| all.keys().copied()) {
             let parent = tree.parent(process);
             self.ended.extend([Some(process), parent].into_iter().flatten().filter(|p| tree.has_ended(*p)));
             if let Some(parent) = parent {
@@ -223,11 +250,20 @@ impl Operations {
 
     fn note_process(&mut self, o: &Operation, names: &Names, history: &History) {
         let (process, name) = (o.process.unwrap_or(o.tid), names.text(o.task));
+        let active = Active { from: o.from, to: o.to };
         let has_room = self.processes.len() < MAX_GROUPS;
         let is_new = match self.processes.get_mut(name) {
-            Some(all) if all.len() < MOST_PROCESSES => all.insert(process),
-            None if has_room => self.processes.insert(name.into(), BTreeSet::from([process])).is_none(),
-            _ => false,
+            Some(all) => match all.get_mut(&process) {
+                Some(known) => {
+                    known.to = known.to.max(o.to);
+                    false
+                }
+                None => all.len() < MOST_PROCESSES && all.insert(process, active).is_none(),
+            },
+            None if has_room => {
+                self.processes.insert(name.into(), BTreeMap::from([(process, active)])).is_none()
+            }
+            None => false,
         };
         // Under another name it may be known already: what it was in first holds.
         let has_room = is_new && self.cgroups.len() < MOST_IN_CGROUPS;
@@ -312,6 +348,20 @@ impl OperationObserver for Operations {
 mod tests {
     use super::*;
     use trace::{Call, Tid};
+
+    /// Programs that a loop starts one after the other are one job; two that run at once are not known to be.
+    #[test]
+    fn processes_at_once_are_told_from_those_in_turn() {
+        let of = |spans: &[(u32, u64, u64)]| {
+            let active = |&(tid, from, to)| (Tid(tid), Active { from: Nanos(from), to: Nanos(to) });
+            let processes = BTreeMap::from([("dd".into(), spans.iter().map(active).collect())]);
+            let stats = Operations { processes, ..Operations::default() };
+            stats.at_once("dd").into_iter().map(|tid| tid.0).collect::<Vec<_>>()
+        };
+        assert!(of(&[(1, 0, 10), (2, 10, 21), (3, 21, 30)]).is_empty());
+        assert_eq!(of(&[(1, 0, 10), (2, 0, 90), (3, 80, 101), (4, 80, 99)]), [2, 1, 4]);
+        assert!(of(&[]).is_empty());
+    }
 
     /// A signal or a descriptor that would block is no storage's error.
     #[test]

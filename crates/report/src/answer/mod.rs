@@ -4,6 +4,7 @@ mod blocks;
 mod gain;
 mod json;
 mod line;
+mod namesakes;
 mod screen;
 mod waited;
 mod words;

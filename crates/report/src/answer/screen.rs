@@ -4,6 +4,7 @@
 use super::blocks::{Blocks, INDENT, LINES};
 use super::gain::{falls, told, with_gain};
 use super::line::line;
+use super::namesakes::namesakes;
 use super::waited::{self, by_culprit, VICTIMS};
 use super::words::{confidence, lost, of, operations_of, the_slowest, NOT_EXPLAINED};
 use crate::screen::Style;
@@ -29,6 +30,7 @@ mod rank {
     pub const REMEDIES: [u8; MOST_REMEDIES] = [2, 7, 10];
     pub const PROOFS: [u8; 3] = [2, 3, 8];
     pub const WITHOUT: u8 = 3;
+    pub const NAMESAKES: u8 = 3;
     pub const MORE: u8 = 4;
     pub const HAS_MORE: u8 = 5;
     pub const FIRST_GAP: u8 = 8;
@@ -56,7 +58,7 @@ fn page(e: &Explanation, a: &Answer, style: Style, victims: usize) -> Blocks {
         seen(&mut page, e, a, v);
     }
     page.gap(rank::GAP);
-    trust(&mut page, e);
+    trust(&mut page, e, a);
     page
 }
 
@@ -164,7 +166,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     }
 }
 
-fn trust(page: &mut Blocks, e: &Explanation) {
+fn trust(page: &mut Blocks, e: &Explanation, a: &Answer) {
     page.text(&trust_line(e), "TRUST  ", INDENT, rank::TRUST);
     if let Some(c) = contradictions(e).first() {
         let text = format!("{} is {} ({}), but {}: not used", c.setting, c.says, c.at, c.seen);
@@ -175,6 +177,10 @@ fn trust(page: &mut Blocks, e: &Explanation) {
     }
     if let Some(text) = failed(e).first() {
         page.text(text, INDENT, INDENT, rank::TRUST);
+    }
+    let victim = a.victims.first().filter(|_| a.kind == Kind::Cause);
+    if let Some(text) = victim.and_then(|v| namesakes(e, v)) {
+        page.text(&text, INDENT, INDENT, rank::NAMESAKES);
     }
     page.text("-v: where the time went, what else was checked", INDENT, INDENT, rank::MORE);
 }
