@@ -6,6 +6,7 @@
 mod because;
 mod claims;
 mod gain;
+mod kind;
 mod precedence;
 mod rank;
 mod roles;
@@ -15,6 +16,7 @@ mod worth;
 
 pub use because::Because;
 pub use gain::Try;
+pub use kind::Kind;
 pub use precedence::{is_limit, most_of_slowest, share_of_slowest, WORTH_SEEING};
 pub use roles::Roles;
 pub use victim::{tasks_of_cgroup, Sufferer};
@@ -22,36 +24,10 @@ pub use waits::{Absent, Those};
 pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, Without, CONCERNED};
 
 use crate::explanation::Explanation;
-use crate::lack::Lack;
 use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
-use serde::Serialize;
-use stats::{Facts, LONG_BY_ITSELF};
-use trace::{DevId, Nanos};
+use kind::{is_blind, kind, may_be_held_above};
+use trace::Nanos;
 use waits::Culprit;
-
-/// What kind of answer it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AnswerKind"))]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A cause was found.
-    Cause,
-    /// No task lost time worth acting on.
-    Healthy,
-    /// Unknown: nothing recorded shows it.
-    Unknown,
-}
-
-impl Kind {
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Cause => "cause",
-            Kind::Healthy => "healthy",
-            Kind::Unknown => "unknown",
-        }
-    }
-}
 
 /// The answer.
 #[derive(Clone, Debug)]
@@ -88,9 +64,6 @@ pub const MOST_REMEDIES: usize = 3;
 
 /// A victim that lost less than this part of what the first one lost is a bystander.
 const BYSTANDER: f64 = 0.01;
-
-/// Who lost less than a hundredth of the recording was not kept waiting, unless by one operation that was long by itself.
-const UNHINDERED: u64 = 100;
 
 impl Answer {
     /// Reads it off an explanation.
@@ -260,61 +233,6 @@ fn outweighed(its: &[Of], by_the_clock: impl Fn(&Sufferer, Nanos) -> Nanos) -> O
         Some((lost_to(cause), of.victim.lost_to(cause), of.at)).filter(|(lost, ..)| *lost > to_first)
     });
     more.max_by(|(a, own, _), (b, other, _)| a.total_cmp(b).then(own.cmp(other))).map(|(.., at)| at)
-}
-
-fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
-    let found = |v: &&Verdict| v.verdict == Verdicted::Found;
-    let claims = || e.verdicts.iter().filter(found).any(|v| !v.claims.is_empty());
-    match e.lack {
-        Some(Lack::Work { .. }) => return Kind::Healthy,
-        // How long an operation took is not known where a processor's events are missing, how long a request did mostly is.
-        Some(Lack::Others | Lack::Whole) if claims() && is_blind(&e.facts) => return Kind::Cause,
-        // What does not end on another device says nothing of whom this one kept waiting.
-        Some(Lack::End { dev, .. })
-            if claims() && victims.first().is_some_and(|v| is_elsewhere(e, v, dev)) =>
-        {
-            return Kind::Cause
-        }
-        Some(_) => return Kind::Unknown,
-        None => {}
-    }
-    // The recorder saw all that tasks did, and nobody waited.
-    if victims.is_empty() && e.subject.of_operations && e.subject.watched.is_some() {
-        return Kind::Healthy;
-    }
-    let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
-    let nothing = victims.iter().all(|v| v.is_thin);
-    let least = e.facts.duration().0 / UNHINDERED;
-    let found_none = e.verdicts.iter().filter(found).all(|v| v.claims.is_empty() && v.throughout.is_empty());
-    let quick = victims.iter().all(|v| v.lost.since(v.noise).0 < least && v.latency[2] < LONG_BY_ITSELF);
-    if found_none && quick && !victims.is_empty() && !is_blind(&e.facts) {
-        return Kind::Healthy;
-    }
-    match (healthy, nothing, e.verdicts.iter().any(|v| found(&v))) {
-        (true, ..) if may_be_held_above(e) => Kind::Unknown,
-        (true, true, _) if is_blind(&e.facts) && worth::read_quickly(&e.facts.devices) => Kind::Healthy,
-        (_, true, _) if is_blind(&e.facts) => Kind::Unknown,
-        (true, ..) => Kind::Healthy,
-        (_, true, _) | (_, _, false) => Kind::Unknown,
-        _ => Kind::Cause,
-    }
-}
-
-fn is_elsewhere(e: &Explanation, v: &Sufferer, dev: DevId) -> bool {
-    e.focus.groups.get(v.group).is_some_and(|group| group.dev != dev)
-}
-
-/// Whether something shows of what holds I/O back before block events begin, where nothing else was recorded.
-fn may_be_held_above(e: &Explanation) -> bool {
-    let shows = |v: &Verdict| {
-        v.cause == "cgroup-limit" && v.verdict == Verdicted::CannotTell && !v.evidence.is_empty()
-    };
-    is_blind(&e.facts) && e.verdicts.iter().any(shows)
-}
-
-/// Whether what applications wait for was not recorded.
-fn is_blind(facts: &Facts) -> bool {
-    facts.operations.is_empty()
 }
 
 /// Who is named beside a cause: of what it explains, or of all that was lost, the somebody else with the most.

@@ -96,6 +96,15 @@ pub struct Region {
     pub codec: Codec,
 }
 
+impl Region {
+    /// A file that has nothing but one CPU's pages; `None` if it is empty.
+    pub fn of_file(cpu: Cpu, input: DatFile, layout: PageLayout) -> Option<Region> {
+        let size = input.size;
+        let codec = Codec::None;
+        (size > 0).then_some(Region { cpu, buffer: 0, input, offset: 0, size, cut: false, layout, codec })
+    }
+}
+
 /// Everything in a file but the events.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {

@@ -4,7 +4,6 @@
 //! (docs/decisions/capture-stream.md). `trace.head` is a trace.dat of version 6 without pages; the pages are in
 //! the other files, whole ones, as the kernel gave them. Both together are read as the trace.dat would be.
 
-use super::compress::Codec;
 use super::file::{self, Region};
 use super::section::DatFile;
 use super::TraceDat;
@@ -39,21 +38,7 @@ pub fn open_raw(folder: &Path) -> Result<TraceDat, Error> {
         contents.regions.clear();
     }
     for (cpu, path) in raw_files(folder)? {
-        let input = DatFile::open(&path)?;
-        let size = input.size;
-        if size > 0 {
-            let codec = Codec::None;
-            contents.regions.push(Region {
-                cpu,
-                buffer: 0,
-                input,
-                offset: 0,
-                size,
-                cut: false,
-                layout,
-                codec,
-            });
-        }
+        contents.regions.extend(Region::of_file(cpu, DatFile::open(&path)?, layout));
     }
     if !folder.join(CAPTURE).is_file() {
         contents.note(format!(

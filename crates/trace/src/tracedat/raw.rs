@@ -5,7 +5,6 @@
 
 use super::bytes::Order;
 use super::clock::Clock;
-use super::compress::Codec;
 use super::file::{Contents, Facts, Region, SymbolText};
 use super::format::EventFormat;
 use super::page::{PageLayout, MAX_PAGE};
@@ -77,21 +76,7 @@ impl Raw {
             }
         }
         for (cpu, path) in self.pages {
-            let input = DatFile::open(&path)?;
-            let size = input.size;
-            if size > 0 {
-                let codec = Codec::None;
-                contents.regions.push(Region {
-                    cpu,
-                    buffer: 0,
-                    input,
-                    offset: 0,
-                    size,
-                    cut: false,
-                    layout,
-                    codec,
-                });
-            }
+            contents.regions.extend(Region::of_file(cpu, DatFile::open(&path)?, layout));
         }
         contents.kallsyms = match self.kallsyms {
             None => None,

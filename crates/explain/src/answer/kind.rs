@@ -1,0 +1,94 @@
+//! What kind of answer it is: a cause, nothing to act on, or unknown.
+
+use super::victim::Sufferer;
+use super::worth;
+use crate::explanation::Explanation;
+use crate::lack::Lack;
+use causes::{Answer as Verdicted, Verdict};
+use serde::Serialize;
+use stats::{Facts, LONG_BY_ITSELF};
+use trace::DevId;
+
+/// What kind of answer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AnswerKind"))]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A cause was found.
+    Cause,
+    /// No task lost time worth acting on.
+    Healthy,
+    /// Unknown: nothing recorded shows it.
+    Unknown,
+}
+
+impl Kind {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Cause => "cause",
+            Kind::Healthy => "healthy",
+            Kind::Unknown => "unknown",
+        }
+    }
+}
+
+/// Who lost less than a hundredth of the recording was not kept waiting, unless by one operation that was long by itself.
+const UNHINDERED: u64 = 100;
+
+/// What kind of answer an explanation has, by its victims: before it is asked whether the cause is worth acting on.
+pub(super) fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
+    let found = |v: &&Verdict| v.verdict == Verdicted::Found;
+    let claims = || e.verdicts.iter().filter(found).any(|v| !v.claims.is_empty());
+    match e.lack {
+        Some(Lack::Work { .. }) => return Kind::Healthy,
+        // How long an operation took is not known where a processor's events are missing, how long a request did mostly is.
+        Some(Lack::Others | Lack::Whole) if claims() && is_blind(&e.facts) => return Kind::Cause,
+        // What does not end on another device says nothing of whom this one kept waiting.
+        Some(Lack::End { dev, .. })
+            if claims() && victims.first().is_some_and(|v| is_elsewhere(e, v, dev)) =>
+        {
+            return Kind::Cause
+        }
+        Some(_) => return Kind::Unknown,
+        None => {}
+    }
+    // The recorder saw all that tasks did, and nobody waited.
+    if victims.is_empty() && e.subject.of_operations && e.subject.watched.is_some() {
+        return Kind::Healthy;
+    }
+    let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
+    let nothing = victims.iter().all(|v| v.is_thin);
+    let least = e.facts.duration().0 / UNHINDERED;
+    let found_none = e.verdicts.iter().filter(found).all(|v| v.claims.is_empty() && v.throughout.is_empty());
+    let quick = victims.iter().all(|v| v.lost.since(v.noise).0 < least && v.latency[2] < LONG_BY_ITSELF);
+    if found_none && quick && !victims.is_empty() && !is_blind(&e.facts) {
+        return Kind::Healthy;
+    }
+    match (healthy, nothing, e.verdicts.iter().any(|v| found(&v))) {
+        (true, ..) if may_be_held_above(e) => Kind::Unknown,
+        (true, true, _) if is_blind(&e.facts) && worth::read_quickly(&e.facts.devices) => Kind::Healthy,
+        (_, true, _) if is_blind(&e.facts) => Kind::Unknown,
+        (true, ..) => Kind::Healthy,
+        (_, true, _) | (_, _, false) => Kind::Unknown,
+        _ => Kind::Cause,
+    }
+}
+
+/// Whether a victim waited for another device.
+fn is_elsewhere(e: &Explanation, v: &Sufferer, dev: DevId) -> bool {
+    e.focus.groups.get(v.group).is_some_and(|group| group.dev != dev)
+}
+
+/// Whether something shows of what holds I/O back before block events begin, where nothing else was recorded.
+pub(super) fn may_be_held_above(e: &Explanation) -> bool {
+    let shows = |v: &Verdict| {
+        v.cause == "cgroup-limit" && v.verdict == Verdicted::CannotTell && !v.evidence.is_empty()
+    };
+    is_blind(&e.facts) && e.verdicts.iter().any(shows)
+}
+
+/// Whether what applications wait for was not recorded.
+pub(super) fn is_blind(facts: &Facts) -> bool {
+    facts.operations.is_empty()
+}
