@@ -25,6 +25,12 @@ pub struct Process {
     /// Its threads except for the first, which has the process's number.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<u32>,
+    /// Who started it, or took it over; 0 where that is not known.
+    #[serde(skip_serializing_if = "is_none")]
+    pub parent: u32,
+    /// Whether it starts services, containers, scheduled jobs or logins.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub supervises: bool,
     /// Its control group, by the folder's path below the hierarchy's root: `/system.slice/db.service`; empty where not told.
     #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "lenient::words")]
     pub cgroup: String,
@@ -48,4 +54,8 @@ pub struct OpenFile {
     pub closed_on_exec: Option<bool>,
     /// Where it lies, as the process sees it.
     pub path: String,
+}
+
+fn is_none(number: &u32) -> bool {
+    *number == 0
 }

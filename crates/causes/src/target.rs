@@ -6,7 +6,7 @@ use crate::remedy::Action;
 use crate::words::{counted, shell};
 use operation::Kind;
 use stats::Group;
-use trace::{Call, Tid};
+use trace::{program, Call, Tid};
 
 /// Processes that are listed in a command; more are told by their name.
 const MOST: usize = 8;
@@ -70,13 +70,18 @@ fn living_parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
 /// A task's name as a word for pgrep, which takes an extended regular expression.
 pub(crate) fn pattern(task: &str) -> String {
     let mut words = if task.starts_with('-') { "-- ".to_string() } else { String::new() };
-    let escaped = task.chars().fold(String::new(), |mut all, c| {
+    let escaped = program(task).chars().fold(String::new(), |mut all, c| {
         all.extend(".[]{}()*+?^$|\\".contains(c).then_some('\\'));
         all.push(c);
         all
     });
     words += &shell(&escaped);
     words
+}
+
+/// Whether other tasks have its name: a command that goes by the name would meet them, too.
+fn has_namesakes(case: &Case, task: &str) -> bool {
+    case.facts.operations.tasks().any(|other| other != task && program(other) == program(task))
 }
 
 /// The program that records: it ends with the recording.
@@ -110,7 +115,7 @@ impl Target {
                     who: format!("{name}, PID {}, which started {task} {times}, if it still runs", pid.0),
                 };
             }
-            _ if known.is_empty() || ended > 0 || known.len() > MOST => {
+            _ if known.is_empty() || (ended > 0 || known.len() > MOST) && !has_namesakes(case, task) => {
                 let over = ended == known.len() && ended > 0;
                 let who =
                     if over { "which has ended: when it runs again" } else { "every process of that name" };

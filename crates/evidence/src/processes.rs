@@ -1,6 +1,6 @@
 //! Which process a thread is of, which files processes had open when recording began, and what files are called.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trace::{DevId, Tid};
 
 /// An open file.
@@ -23,6 +23,10 @@ pub struct OpenFile {
 pub struct Processes {
     /// The process of each thread.
     pub threads: BTreeMap<Tid, Tid>,
+    /// Who started each process.
+    pub parents: BTreeMap<Tid, Tid>,
+    /// Those that start services, containers, scheduled jobs or logins.
+    pub supervisors: BTreeSet<Tid>,
     /// The control group of each process, by its path.
     pub groups: BTreeMap<Tid, String>,
     /// In which hierarchy these are, by the number in `/proc/PID/cgroup`.

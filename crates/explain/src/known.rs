@@ -23,6 +23,8 @@ pub fn known(system: &System) -> Known {
     Known {
         below: system.placed().into_iter().map(below).collect(),
         processes: system.processes.threads.iter().map(|(tid, process)| (*tid, *process)).collect(),
+        parents: system.processes.parents.iter().map(|(process, parent)| (*process, *parent)).collect(),
+        supervisors: system.processes.supervisors.iter().copied().collect(),
         cgroups: KnownCgroups {
             hierarchy: system.processes.hierarchy.unwrap_or(0),
             of: system.processes.groups.iter().map(|(process, path)| (*process, path.clone())).collect(),

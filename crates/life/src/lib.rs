@@ -2,6 +2,7 @@
 //!
 //! [`Lives`] takes in events and passes every completed [`Request`] and [`Bio`] to a [`Sink`].
 
+mod bearers;
 mod bio;
 mod bios;
 mod complete;
@@ -11,6 +12,7 @@ mod doubt;
 mod early;
 mod flush;
 mod holding;
+mod jobs;
 mod lives;
 mod names;
 mod op;

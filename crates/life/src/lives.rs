@@ -24,7 +24,7 @@ use crate::stack::Announced;
 use crate::tally::{Tally, Unfinished};
 use device::{Inside, Model, Services};
 use rustc_hash::FxHashMap;
-use trace::{Action, Batch, Detail, DevId, Event, Nanos};
+use trace::{Action, Batch, Detail, DevId, Event, Nanos, Tid};
 
 /// Who wants to know of finished lives. All methods do nothing unless overridden.
 pub trait Sink {
@@ -208,6 +208,21 @@ impl Lives {
             let one = Unfinished { bios: 1, bytes: bio.bytes, served };
             (self.devices[bio.dev as usize].id, Class::of(bio.op, bio.flags), one)
         })
+    }
+
+    /// `parent` made `tid`, a thread of its own process or a process.
+    pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
+        self.names.born(parent, tid, is_thread);
+    }
+
+    /// A task has ended.
+    pub fn gone(&mut self, tid: Tid) {
+        self.names.gone(tid);
+    }
+
+    /// These start services, containers, scheduled jobs or logins, whatever they are called.
+    pub fn supervise(&mut self, processes: &[Tid]) {
+        self.names.supervise(processes);
     }
 
     /// What tasks are called.

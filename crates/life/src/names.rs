@@ -1,12 +1,15 @@
 //! What tasks are called, over time: a thread can be renamed and a thread id can be used again.
 
+use crate::bearers::Bearers;
 use crate::holding::{Holding, Io};
+use crate::jobs::Jobs;
 use device::Holder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
-use trace::{works_in_ring_of, Tid};
+use trace::{is_kernel_thread, is_supervisor, starts_all_kinds, works_in_ring_of, Tid};
 
-/// A name, as a number that is cheap to keep. [`Names::text`] gives the name.
+/// A name, as a number that is cheap to keep. [`Names::text`] gives the name. Of several jobs that are called so at once all but the first have
+/// numbers of their own, and the first process of each in their names: `dd:4711` ([`trace::program`] is `dd`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskName(pub u32);
 
@@ -15,6 +18,10 @@ pub struct TaskName(pub u32);
 pub struct Names {
     texts: Vec<String>,
     numbers: FxHashMap<String, TaskName>,
+    jobs: Jobs,
+    /// What supervises others, of what was there before.
+    supervisors: FxHashSet<Tid>,
+    bearers: Bearers,
     now: FxHashMap<Tid, TaskName>,
     /// Threads that work in another's io_uring, and whose: they bear its name.
     in_rings: FxHashMap<Tid, Tid>,
@@ -58,6 +65,9 @@ impl Default for Names {
         let mut n = Names {
             texts: vec![],
             numbers: FxHashMap::default(),
+            jobs: Jobs::default(),
+            supervisors: FxHashSet::default(),
+            bearers: Bearers::default(),
             now: FxHashMap::default(),
             in_rings: FxHashMap::default(),
             kin: FxHashSet::default(),
@@ -70,9 +80,6 @@ impl Default for Names {
         n
     }
 }
-
-/// What starts programs of all kinds: that it started one of them says nothing of what they are to each other.
-const STARTERS: [&str; 9] = ["bash", "dash", "sh", "zsh", "ksh", "fish", "systemd", "cron", "sshd"];
 
 impl Names {
     /// Task names are 15 bytes long in the kernel (`TASK_COMM_LEN`); longer ones are not from there.
@@ -98,7 +105,7 @@ impl Names {
         let owner = works_in_ring_of(&name);
         let number = match owner.and_then(|owner| self.now.get(&owner)) {
             Some(owners) if *owners > Self::IDLE => *owners,
-            _ => self.number(&name),
+            _ => self.number_of(tid, &name),
         };
         if self.now.len() < Self::MAX_NAMES || self.now.contains_key(&tid) {
             match owner {
@@ -110,24 +117,66 @@ impl Names {
             for (worker, _) in workers {
                 self.now.insert(*worker, number);
             }
-            if let Some(before) = self.now.insert(tid, number) {
+            let before = self.now.insert(tid, number);
+            self.bearers.has_now(tid, before, number);
+            if let Some(before) = before {
                 self.becomes(before, number);
             }
         }
     }
 
+    /// `parent` made `tid`, a thread of its own process or a process: whose job it is follows from that.
+    pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
+        self.supervisors.remove(&tid);
+        self.jobs.born(parent, tid, is_thread);
+        // It has its parent's name until it takes another, and may have been named before its birth was told.
+        if let Some(known) = self.now.get(&tid).filter(|name| **name > Self::IDLE) {
+            let (known, name) = (*known, self.text(self.alone(*known)).to_string());
+            // The number that it has is free, if no other has it.
+            self.bearers.ends(tid, known);
+            let number = self.number_of(tid, &name);
+            self.bearers.has_now(tid, Some(known), number);
+            self.now.insert(tid, number);
+        }
+    }
+
+    /// These start services, containers, scheduled jobs or logins, whatever they are called.
+    pub fn supervise(&mut self, processes: &[Tid]) {
+        self.supervisors.extend(processes);
+    }
+
     fn becomes(&mut self, before: TaskName, name: TaskName) {
+        let [before, name] = [before, name].map(|name| self.alone(name));
         let known = before != name && before > Self::IDLE && name > Self::IDLE;
-        let is_starter = |name| STARTERS.contains(&self.text(name));
-        if known && !is_starter(before) && !is_starter(name) && self.kin.len() < Self::MAX_NAMES {
+        let starts_all = |name| starts_all_kinds(self.text(name));
+        if known && !starts_all(before) && !starts_all(name) && self.kin.len() < Self::MAX_NAMES {
             self.kin.insert((before.min(name), before.max(name)));
         }
     }
 
-    /// Whether tasks of these names belong to one job: they have one name, or one starts the other and is no shell. A process that fork(2)
-    /// made has its parent's name until execve(2), so some task had both names, one after the other.
+    /// Whether tasks of these names belong to one job: they have one name, or one starts the other and is no shell, and it is not known that they
+    /// began apart. A process that fork(2) made has its parent's name until execve(2), so some task had both names, one after the other.
     pub fn is_one_job(&self, a: TaskName, b: TaskName) -> bool {
-        a == b || self.kin.contains(&(a.min(b), a.max(b)))
+        if a == b {
+            return true;
+        }
+        let [first_a, first_b] = [a, b].map(|name| self.alone(name));
+        let is_kin = || self.kin.contains(&(first_a.min(first_b), first_a.max(first_b)));
+        first_a != first_b && is_kin() && !self.began_apart(a, b)
+    }
+
+    fn began_apart(&self, a: TaskName, b: TaskName) -> bool {
+        matches!([a, b].map(|name| self.bearers.job(name)), [Some(a), Some(b)] if a != b)
+    }
+
+    /// The first number of the same name, whosever it is.
+    fn alone(&self, name: TaskName) -> TaskName {
+        self.bearers.first(name)
+    }
+
+    /// A task has ended.
+    pub fn gone(&mut self, tid: Tid) {
+        self.bearers.ends(tid, self.of(tid));
     }
 
     /// What `tid` is called now; thread 0 is the idle task of whichever CPU.
@@ -208,6 +257,24 @@ impl Names {
         self.holdings.append(&mut news.holdings);
     }
 
+    /// The number of a task's name, of those that it has by then the one of its job.
+    fn number_of(&mut self, tid: Tid, name: &str) -> TaskName {
+        let first = self.number(name);
+        if first <= Self::IDLE || is_supervisor(name) || is_kernel_thread(name) {
+            return first;
+        }
+        let supervises =
+            |parent| is_supervisor(self.text(self.of(parent))) || self.supervisors.contains(&parent);
+        let job = self.jobs.of(tid, supervises);
+        let new = TaskName(self.texts.len() as u32);
+        let number =
+            self.bearers.number(first, job, Some(new).filter(|_| self.texts.len() < Self::MAX_NAMES));
+        if number == new {
+            self.texts.push(format!("{name}:{}", self.jobs.process(tid).0));
+        }
+        number
+    }
+
     fn number(&mut self, name: &str) -> TaskName {
         if let Some(known) = self.numbers.get(name) {
             return *known;
@@ -239,6 +306,26 @@ mod tests {
         assert!(!names.is_one_job(cat, dd) && !names.is_one_job(find, dd), "started by the same shell");
         let bash = names.of(Tid(1));
         assert!(!names.is_one_job(bash, dd), "it may be another shell");
+    }
+
+    #[test]
+    fn what_cron_starts_twice_is_two_jobs_and_what_one_starts_itself_is_it() {
+        let mut names = Names::default();
+        let (cron, other) = (10, 99);
+        for (tid, name) in [(cron, "cron"), (other, "dd"), (20, "postgres")] {
+            names.rename(Tid(tid), name.as_bytes());
+        }
+        let made = [(cron, 11), (11, 12), (11, 13), (cron, 15), (15, 16), (1, 20), (20, 21)];
+        made.into_iter().for_each(|(parent, tid)| names.born(Tid(parent), Tid(tid), false));
+        for (tid, name) in [(11, "sh"), (12, "dd"), (13, "dd"), (15, "sh"), (16, "dd"), (21, "postgres")] {
+            names.rename(Tid(tid), name.as_bytes());
+        }
+        let is_one = |a, b| names.is_one_job(names.of(Tid(a)), names.of(Tid(b)));
+        assert!(is_one(20, 21) && is_one(12, 13));
+        assert!(!is_one(12, 16) && !is_one(16, 12));
+        assert!(!is_one(12, other), "that one was there before");
+        let text = |tid| names.text(names.of(Tid(tid)));
+        assert_eq!([other, 12, 13, 16, 21].map(text), ["dd", "dd:12", "dd:12", "dd:16", "postgres"]);
     }
 
     #[test]

@@ -33,6 +33,10 @@ impl Follow {
 
     /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, known: Known) {
+        let threads = known.processes.iter().filter(|(tid, process)| tid != process);
+        threads.for_each(|(tid, process)| self.lives.born(*process, *tid, true));
+        known.parents.iter().for_each(|(process, parent)| self.lives.born(*parent, *process, false));
+        self.lives.supervise(&known.supervisors);
         self.operations.knows(known);
     }
 
@@ -64,6 +68,8 @@ impl Follow {
                     continue;
                 }
                 What::Lost { .. } => self.softirqs.forget(),
+                What::Born { tid, thread, .. } => self.lives.born(task.tid, tid, thread),
+                What::Gone => self.lives.gone(task.tid),
                 _ => {}
             }
             self.operations.task(task, batch, self.lives.names(), to.observer());

@@ -9,6 +9,10 @@ pub struct Known {
     pub below: Vec<Below>,
     /// (thread, its process), from `/proc`.
     pub processes: Vec<(Tid, Tid)>,
+    /// (process, its parent).
+    pub parents: Vec<(Tid, Tid)>,
+    /// Processes that start services, containers, scheduled jobs or logins.
+    pub supervisors: Vec<Tid>,
     /// In which control groups processes were.
     pub cgroups: KnownCgroups,
     /// Files that were open when recording began.

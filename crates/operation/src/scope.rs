@@ -14,7 +14,7 @@ use life::{Bio, BioNumber, ByClass, Names, Plug, Remapped, Request, Share, Sink}
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
-use trace::{Bytes, Call, DevId, Nanos, Tid};
+use trace::{program, Bytes, Call, DevId, Nanos, Tid};
 
 /// What things of a recording are called: from what lies beside it.
 pub trait Called: Send {
@@ -189,7 +189,7 @@ impl State {
     }
 
     fn is_of_task(&mut self, asking: &Asking, task: &str, tid: Tid, process: Option<Tid>) -> bool {
-        let mut holds = self.is(asking, By::Task, || vec![task.into()]);
+        let mut holds = self.is(asking, By::Task, || vec![task.into(), program(task).into()]);
         if asking.of(By::Pid).is_empty() && asking.of(By::Cgroup).is_empty() {
             return holds;
         }

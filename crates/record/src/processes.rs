@@ -20,7 +20,7 @@ const MOST_THREADS: usize = 1 << 15;
 /// Open files that are kept at most, about 100 bytes of JSON each.
 const MOST_FILES: usize = 1 << 14;
 
-/// Reads all of them; of the recorder itself only the control group, in which the command that it starts begins. `devices` are those that are recorded, all if it is empty;
+/// Reads all of them; of the recorder itself only its origin and the control group, in which the command that it starts begins. `devices` are those that are recorded, all if it is empty;
 /// `proc_root` is /proc.
 pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
     let mut all = Processes::default();
@@ -29,7 +29,9 @@ pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
         let folder = proc_root.join(pid.to_string());
         let group = text::small(&folder.join("cgroup")).and_then(|text| group(&text));
         all.hierarchy = all.hierarchy.or(group.as_ref().map(|g| g.0));
-        let mut process = Process { cgroup: group.map(|g| g.1).unwrap_or_default(), ..Process::default() };
+        let cgroup = group.map(|g| g.1).unwrap_or_default();
+        let (supervises, parent) = origin(&folder).unwrap_or_default();
+        let mut process = Process { parent, supervises, cgroup, ..Process::default() };
         if pid == std::process::id() {
             all.list.insert(pid, process);
             continue;
@@ -55,6 +57,19 @@ pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
         }
     }
     all
+}
+
+/// Whether a process supervises others, by its name, and its parent. `folder` is `/proc/PID`.
+fn origin(folder: &Path) -> Option<(bool, u32)> {
+    let stat = text::small(&folder.join("stat"))?;
+    let (name, parent) = name_and_parent(&stat)?;
+    Some((trace::is_supervisor(name), parent))
+}
+
+/// From `/proc/PID/stat` (proc_pid_stat(5)): `12 (a (b) c) S 1 ...`; in a name there may be anything.
+fn name_and_parent(stat: &str) -> Option<(&str, u32)> {
+    let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+    Some((name, rest.split_whitespace().nth(1)?.parse().ok()?))
 }
 
 /// Looks again, and forgets the files whose descriptors are closed or others by now. They were looked at before
@@ -148,6 +163,12 @@ mod tests {
     }
 
     #[test]
+    fn a_name_may_have_brackets() {
+        assert_eq!(name_and_parent("12 (a) (b c) S 7 12 0"), Some(("a) (b c", 7)));
+        assert_eq!((name_and_parent("12 (a) S"), name_and_parent("")), (None, None));
+    }
+
+    #[test]
     fn threads_and_files_on_recorded_devices() {
         let dir = tempfile::tempdir().unwrap();
         let (proc_root, sys) = (dir.path().join("proc"), dir.path().join("sys"));
@@ -170,6 +191,7 @@ mod tests {
         symlink("socket:[7]", fds.join("4")).unwrap();
         symlink("/dev/null", fds.join("5")).unwrap();
         fs::create_dir_all(proc_root.join("sys")).unwrap();
+        fs::write(proc_root.join("70000001/stat"), "70000001 (cron) S 812 0 0").unwrap();
 
         let known = Devices::read(&sys);
         let read = |devices: &[DevId]| super::read(&proc_root, &known, devices);
@@ -177,6 +199,7 @@ mod tests {
         assert_eq!(all.list.keys().collect::<Vec<_>>(), [&70_000_001]);
         let process = &all.list[&70_000_001];
         assert_eq!((&process.threads[..], process.files.len(), all.cut), (&[70_000_002][..], 1, false));
+        assert_eq!((process.parent, process.supervises), (812, true));
         assert_eq!(
             (process.files[&3].inode, process.files[&3].path.as_str()),
             (meta.ino(), file.to_str().unwrap())

@@ -18,6 +18,7 @@ mod packed;
 mod part;
 pub mod perfdata;
 mod place;
+mod program;
 mod quality;
 mod reorder;
 mod runs;
@@ -39,6 +40,7 @@ pub use kernel_thread::{
 pub use open::{holds_trace, open, open_standard_input, Recording, LONGEST_LETTER};
 pub use part::Part;
 pub use place::Place;
+pub use program::{is_supervisor, program, program_and_process, starts_all_kinds};
 pub use quality::{LossAt, Quality};
 pub use source::Source;
 pub use syscall::{Call, Calls};

@@ -13,19 +13,23 @@ use waits::{Accounts, CulpritKind, Link, Phase, Selection, Table};
 const SDA: DevId = DevId(8 << 20);
 /// A partition of it.
 const SDA1: DevId = DevId(8 << 20 | 1);
+/// It starts two of one name.
+const CRON: Tid = Tid(7);
 const JAVA: Tid = Tid(100);
 const MS: u64 = 1_000_000;
 
 /// Where a row's time passed, because of whom, and how many ms.
 type Told = (Option<Phase>, CulpritKind, Option<String>, u64);
 
-const TASKS: [(Tid, &str); 6] = [
+const TASKS: [(Tid, &str); 8] = [
+    (CRON, "cron"),
     (JAVA, "java"),
     (Tid(200), "postgres"),
     (Tid(300), "jbd2/sda-8"),
     (Tid(400), "kworker/u8:1"),
     (Tid(401), "kworker/u8:2"),
     (Tid(500), "tar"),
+    (Tid(600), "java"),
 ];
 
 /// Listens to no operations.
@@ -46,6 +50,7 @@ fn rows(parts: Vec<Part>) -> Vec<Told> {
 /// Names of the tasks.
 fn names() -> Names {
     let mut names = Names::default();
+    [JAVA, Tid(600)].iter().for_each(|job| names.born(CRON, *job, false));
     for (tid, name) in TASKS {
         names.rename(tid, name.as_bytes());
     }
@@ -124,6 +129,7 @@ fn what_a_task_computes_for_another_is_that_tasks() {
     };
     assert_eq!(by(200), [(on_cpu, CulpritKind::Task, Some("postgres".into()), 10)]);
     assert_eq!(by(300), [(on_cpu, CulpritKind::Kernel, Some("jbd2/sda-8".into()), 10)]);
+    assert_eq!(by(600), [(on_cpu, CulpritKind::Task, Some("java:600".into()), 10)]);
     // Its own time is nobody else's.
     assert_eq!(rows(vec![Part::Leaf(Reason::OnCpu)]), [(on_cpu, CulpritKind::Own, None, 10)]);
     assert_eq!(by(100), [(on_cpu, CulpritKind::Own, None, 10)]);

@@ -79,6 +79,24 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let its = |s: &Sufferer| (class(s), device(e, s), s.task.clone());
     let lost = |s: &Sufferer| by(s).since(if nobody_noticed { Nanos(0) } else { own_queue_of_many(e, s) });
     most_of_each_first(all, &its, &lost);
+    let cost = |s: &Sufferer| balance.get(&s.task).map_or(Nanos(0), |(_, cost)| *cost);
+    let alike =
+        all.iter().take_while(|s| (class(s), device(e, s)) == (class(&all[0]), device(e, &all[0]))).count();
+    innocent_first(&mut all[..alike], &lost, &cost);
+}
+
+/// Of those that lost about as much as the first, who is in nobody's way comes before who is.
+fn innocent_first(
+    all: &mut [Sufferer],
+    lost: &dyn Fn(&Sufferer) -> Nanos,
+    cost: &dyn Fn(&Sufferer) -> Nanos,
+) {
+    let Some(most) = all.first().map(lost) else { return };
+    let is_innocent = |s: &Sufferer| !is_worth_seeing(cost(s), lost(s));
+    let as_much = |s: &Sufferer| !is_worth_seeing(most.since(lost(s)), most);
+    if let Some(at) = all.iter().position(|s| is_innocent(s) && as_much(s)) {
+        all[..=at].rotate_right(1);
+    }
 }
 
 /// Devices on which nobody noticed anything, where on another somebody did: who comes after whom is a matter of the disk that they share, and
@@ -210,6 +228,20 @@ mod tests {
         assert_eq!(of([("vda", false), ("loop0", true), ("loop0", false)]), ["vda"]);
         assert!(of([("vda", false), ("loop0", false), ("loop0", false)]).is_empty());
         assert!(of([("vda", true), ("vda", false), ("loop0", true)]).is_empty());
+    }
+
+    #[test]
+    fn of_equals_who_is_in_nobodys_way_comes_first() {
+        let of = |task: &str, lost: u64| Sufferer { task: task.into(), ..victim(1000, lost, 2 * lost) };
+        let first = |all: [(&str, u64); 2], cost: u64| {
+            let mut all = all.map(|(task, lost)| of(task, lost));
+            let cost = |s: &Sufferer| Nanos(if s.task == "dd" { cost * 1_000_000 } else { 0 });
+            innocent_first(&mut all, &|s| s.lost, &cost);
+            all[0].task.clone()
+        };
+        assert_eq!(first([("dd", 100), ("tar", 98)], 30), "tar");
+        assert_eq!(first([("dd", 100), ("tar", 98)], 5), "dd", "it is in nobody's way either");
+        assert_eq!(first([("dd", 100), ("tar", 60)], 30), "dd", "it lost more");
     }
 
     #[test]

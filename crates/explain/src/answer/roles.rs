@@ -2,7 +2,7 @@
 
 use capture::Role;
 use std::collections::BTreeMap;
-use trace::is_kernel_thread;
+use trace::{is_kernel_thread, program};
 
 /// By their names; in a redacted copy, where these are stand-ins, as it says itself.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +11,7 @@ pub struct Roles(pub Option<BTreeMap<String, Role>>);
 impl Roles {
     /// What server a task belongs to.
     pub(crate) fn server(&self, task: &str) -> Option<&'static str> {
+        let task = program(task);
         match &self.0 {
             Some(told) => (told.get(task) == Some(&Role::Server)).then_some("server"),
             None => capture::server(task),
@@ -19,6 +20,7 @@ impl Roles {
 
     /// Whether it runs as long as it runs: another that is delayed by it is asked about first. So do kernel threads.
     pub(crate) fn is_job(&self, task: &str) -> bool {
+        let task = program(task);
         let by_name = || capture::is_job(task);
         let is_told = |told: &BTreeMap<String, Role>| told.get(task) == Some(&Role::Job);
         is_kernel_thread(task) || self.0.as_ref().map_or_else(by_name, is_told)

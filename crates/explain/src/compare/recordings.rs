@@ -12,7 +12,7 @@ use ledger::Reason;
 use life::Class;
 use stats::{class_words, Group, Phases, TailTime};
 use std::collections::BTreeMap;
-use trace::{Bytes, DevId};
+use trace::{program, Bytes, DevId};
 use units::words::{count, ns, size};
 
 /// What tasks waited for on one side is mostly something that the other does not have from this part of their time on.
@@ -56,7 +56,9 @@ impl Comparison {
             let several = groups_before.iter().filter(|(n, _)| n == name).count() > 1;
             // A task that is called otherwise after is meant only if no other can be.
             let only = || (!several && of_name().count() == 1).then(|| of_name().next()).flatten();
-            let Some((_, a)) = of_name().find(|(_, a)| a.task == b.task).or_else(only) else { continue };
+            let same = || of_name().find(|(_, a)| a.task == b.task);
+            let of_program = || of_name().find(|(_, a)| program(&a.task) == program(&b.task));
+            let Some((_, a)) = same().or_else(of_program).or_else(only) else { continue };
             if let Some(row) = at.map(|at| &mut rows[at]) {
                 row.weight += (b.tail.sum.time.total.0 + a.tail.sum.time.total.0) as f64;
             }

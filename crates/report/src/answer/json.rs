@@ -8,7 +8,7 @@ use explain::blame::Which;
 use explain::Explanation;
 use life::Io;
 use serde::Serialize;
-use trace::{DevId, Nanos};
+use trace::{program_and_process, DevId, Nanos};
 use waits::{Absent, CulpritKind};
 
 /// The three fields.
@@ -37,12 +37,18 @@ struct Told {
     root: Option<&'static str>,
     /// The first victim's task; null of texts.
     victim: Option<String>,
+    /// A process of it, where several jobs of that name are told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    victim_pid: Option<u32>,
     /// The operation it waited in.
     op: Option<String>,
     /// The device.
     device: Option<String>,
     /// The culprit, if there is one.
     culprit: Option<String>,
+    /// A process of it, where several jobs of that name are told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    culprit_pid: Option<u32>,
     /// Which operations are asked about.
     of: Which,
     /// The part of what the first victim lost that a cause or a culprit has, 0 to 1; null of texts.
@@ -118,6 +124,9 @@ enum On {
 struct Victim {
     /// The task's name.
     task: String,
+    /// A process of it, where several jobs of that name are told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
     /// Its control group; null where that was not recorded.
     cgroup: Option<String>,
     /// What part of its application it is; null where that is not known.
@@ -210,6 +219,9 @@ struct Culprit {
     kind: CulpritKind,
     /// Its name, `others`, or null.
     name: Option<String>,
+    /// A process of it, where several jobs of that name are told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
     /// By which kind of I/O, or null.
     io: Option<Io>,
     /// Whose data it wrote, if another task's.
@@ -223,6 +235,9 @@ struct Culprit {
 pub(crate) struct Absence {
     /// The task taken away, `everybody`, or null.
     culprit: Option<String>,
+    /// A process of it, where several jobs of that name are told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
     /// Without which I/O; null: all of it.
     io: Option<Io>,
     /// The mean latency; null where nothing is predicted.
@@ -249,15 +264,19 @@ struct Span {
 
 pub(crate) fn to_json(e: &Explanation, a: &Answer) -> Answered {
     let first = a.victims.first();
+    let (victim_task, victim_pid) = split(first.map(|v| v.task.as_str()));
+    let (culprit, culprit_pid) = split(a.culprit.as_ref().and_then(|c| c.name.as_deref()));
     let answer = Told {
         line: line(e, a),
         kind: a.kind,
         cause: a.cause,
         root: a.root,
-        victim: first.map(|v| v.task.clone()),
+        victim: victim_task,
+        victim_pid,
         op: first.map(|v| op(e, v)),
         device: first.and_then(|v| device(e, v)),
-        culprit: a.culprit.as_ref().and_then(|c| c.name.as_deref().map(str::to_string)),
+        culprit,
+        culprit_pid,
         of: e.subject.which,
         explained: a.explained.map(rounded),
         r#try: a.remedies(e).into_iter().map(remedy).collect(),
@@ -311,8 +330,10 @@ fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Victim {
     let mount = group.and_then(|g| e.subject.system.mounts.iter().find(|m| m.dev == Some(g.dev)));
     let [p50, p99, max] = v.latency;
     let of_all = group.map_or(v.time, |g| g.all.time.total);
+    let (task, pid) = program_and_process(&v.task);
     Victim {
-        task: v.task.clone(),
+        task: task.to_string(),
+        pid: pid.map(|pid| pid.0),
         cgroup: v.cgroup.clone(),
         role: v.role,
         op: op(e, v),
@@ -345,12 +366,14 @@ fn because(b: &Because, lost: Nanos) -> Reason {
 fn culprit(s: &waits::Culprit) -> Culprit {
     let is_named =
         matches!(s.kind, CulpritKind::Task | CulpritKind::Kernel | CulpritKind::Unknown | CulpritKind::Cpu);
-    Culprit {
-        kind: s.kind,
-        name: s.name.as_deref().filter(|_| is_named).map(str::to_string),
-        io: s.io,
-        dirtied_by: s.dirtied_by.as_deref().map(str::to_string),
-    }
+    let (name, pid) = split(s.name.as_deref().filter(|_| is_named));
+    Culprit { kind: s.kind, name, pid, io: s.io, dirtied_by: split(s.dirtied_by.as_deref()).0 }
+}
+
+/// A task's name, and the process by which it is told from others of the name.
+fn split(task: Option<&str>) -> (Option<String>, Option<u32>) {
+    let parts = task.map(program_and_process);
+    (parts.map(|(name, _)| name.to_string()), parts.and_then(|(_, pid)| pid).map(|pid| pid.0))
 }
 
 fn then(l: Latencies) -> Then {
@@ -364,14 +387,15 @@ fn span(p: Predicted) -> Span {
 /// Latencies without a task.
 pub(crate) fn without(w: &Without) -> Absence {
     let then = w.then.ok();
-    let (culprit, io) = match &w.who {
-        Absent::Task(name) => (Some(name.to_string()), None),
-        Absent::Flushes => (None, Some(Io::Flush)),
-        Absent::Everybody => (Some("everybody".into()), None),
-        Absent::Those(them) => (Some(those(them)), None),
+    let ((culprit, pid), io) = match &w.who {
+        Absent::Task(name) => (split(Some(name)), None),
+        Absent::Flushes => ((None, None), Some(Io::Flush)),
+        Absent::Everybody => ((Some("everybody".into()), None), None),
+        Absent::Those(them) => ((Some(those(them)), None), None),
     };
     Absence {
         culprit,
+        pid,
         io,
         mean_ns: then.map(|then| span(then.mean)),
         p50_ns: then.map(|then| span(then.p50)),

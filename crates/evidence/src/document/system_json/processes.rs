@@ -17,6 +17,12 @@ impl Processes {
             if !process.cgroup.is_empty() && self.groups.len() < MOST {
                 self.groups.insert(process_tid, process.cgroup.clone());
             }
+            if process.parent != 0 && self.parents.len() < MOST {
+                self.parents.insert(process_tid, Tid(process.parent));
+            }
+            if process.supervises && self.supervisors.len() < MOST {
+                self.supervisors.insert(process_tid);
+            }
             for tid in process.threads.iter().map(|t| Tid(*t)).chain([process_tid]) {
                 if self.threads.len() < MOST {
                     self.threads.insert(tid, process_tid);

@@ -28,7 +28,7 @@ const BOTH: &str = r#"{ "schema": "iowhy.system/1", "new": [1, {"x": null}],
       "options": "rw,noatime", "super_options": "rw,data=ordered"}],
     "cgroups": {"list": [{"path": "a.slice", "id": 7, "settings": {"io.max": "254:0 riops=200"}}], "cut": false},
     "vm": {"dirty_ratio": "20"}, "swaps": [], "mdstat": null,
-    "processes": {"cut": false, "list": {"100": {"threads": [101], "files": {"3": {"dev": "254:1", "inode": 12, "path": "/a/wal"},
+    "processes": {"cut": false, "list": {"100": {"parent": 90, "supervises": true, "threads": [101], "files": {"3": {"dev": "254:1", "inode": 12, "path": "/a/wal"},
       "4": {"dev": "no device", "inode": 1, "path": "/x"}}}, "200": {"cgroup": "/db.slice"}}} },
   "after": { "cpus": {"online": "0-2"},
     "disks": {
@@ -96,6 +96,11 @@ fn processes_and_what_they_had_open() {
     let p = read(BOTH).processes;
     let threads: Vec<_> = p.threads.iter().map(|(t, of)| (t.0, of.0)).collect();
     assert_eq!(threads, [(100, 100), (101, 100), (200, 200)]);
+    assert_eq!(
+        p.parents.iter().map(|(process, parent)| (process.0, parent.0)).collect::<Vec<_>>(),
+        [(100, 90)]
+    );
+    assert_eq!(p.supervisors.iter().map(|process| process.0).collect::<Vec<_>>(), [100]);
     // Of what was open at the end only the name is taken.
     let files: Vec<_> = p.files.iter().map(|f| (f.process.0, f.fd, f.inode)).collect();
     assert_eq!(files, [(100, 3, 12)]);

@@ -1,0 +1,62 @@
+//! Programs by their names: which of them start others of all kinds, and what is called after one.
+
+use crate::kernel_thread::is_kernel_thread;
+use units::Tid;
+
+/// Shells, by their names as the kernel has them (`comm`).
+const SHELLS: [&str; 6] = ["bash", "dash", "sh", "zsh", "ksh", "fish"];
+
+/// What starts services, containers, scheduled jobs and logins, each by itself.
+const SUPERVISORS: [&str; 19] = [
+    "systemd",
+    "init",
+    "runsv",
+    "s6-supervise",
+    "supervisord",
+    "containerd-shim",
+    "conmon",
+    "runc",
+    "dockerd",
+    "cron",
+    "crond",
+    "atd",
+    "anacron",
+    "sshd",
+    "sshd-session",
+    "login",
+    "screen",
+    "tmux: server",
+    "gnome-terminal-",
+];
+
+/// Whether a task of this name starts services, containers, scheduled jobs or logins: two of them are two jobs, whatever they are called.
+pub fn is_supervisor(name: &str) -> bool {
+    SUPERVISORS.contains(&name)
+}
+
+/// Whether a task of this name starts programs of all kinds: that it started one says nothing of what they are to each other.
+pub fn starts_all_kinds(name: &str) -> bool {
+    SHELLS.contains(&name) || is_supervisor(name)
+}
+
+/// The program of a task, and the process by which it is told from others of the name: `dd:4711` is `dd`, process 4711.
+pub fn program_and_process(task: &str) -> (&str, Option<Tid>) {
+    let parts = task.rsplit_once(':').filter(|(name, _)| !name.is_empty() && !is_kernel_thread(task));
+    match parts.and_then(|(name, pid)| Some((name, pid.parse().ok()?))) {
+        Some((name, pid)) => (name, Some(Tid(pid))),
+        None => (task, None),
+    }
+}
+
+/// The program of a task.
+pub fn program(task: &str) -> &str {
+    program_and_process(task).0
+}
+
+#[cfg(test)]
+#[test]
+fn a_process_is_no_part_of_a_program() {
+    let names = ["dd:4711", "dd", "tmux: server", "kworker/0:1", "a:b:7", ":7", "dd:"];
+    assert_eq!(names.map(program), ["dd", "dd", "tmux: server", "kworker/0:1", "a:b", ":7", "dd:"]);
+    assert_eq!(program_and_process("dd:4711"), ("dd", Some(Tid(4711))));
+}
