@@ -6,9 +6,9 @@ use crate::slow::Slow;
 use crate::target::service;
 use crate::thresholds::device_saturated::ALONE;
 use crate::verdict::Verdict;
-use crate::words::{percent, shell};
+use crate::words::{percent, shell, size};
 use life::Class;
-use trace::works_for_others;
+use trace::{works_for_others, Bytes};
 
 /// Sets how many reads and writes a second a unit may do; what it does not do is not limited.
 pub(crate) fn of_operations(unit: &str, dev: &str, [reads, writes]: [u64; 2]) -> String {
@@ -20,6 +20,22 @@ pub(crate) fn of_operations(unit: &str, dev: &str, [reads, writes]: [u64; 2]) ->
         "systemctl set-property --runtime {unit}{}{}",
         of("IOReadIOPSMax", reads),
         of("IOWriteIOPSMax", writes)
+    )
+}
+
+/// Sets how many bytes a second a task's unit may read and write: half of what it moved a second.
+pub(crate) fn of_bytes(v: Verdict, task: &str, unit: &str, dev: &str, half: f64) -> Verdict {
+    v.try_on(
+        Acts::Culprit(task.into()),
+        format!(
+            "limit its unit {unit} to half of the {} a second that it moved here (control groups version 2)",
+            size(Bytes((2.0 * half) as u64))
+        ),
+        format!(
+            "systemctl set-property --runtime {unit} IOReadBandwidthMax=\"/dev/{dev} {0}\" \
+                 IOWriteBandwidthMax=\"/dev/{dev} {0}\"",
+            (half as u64).max(1)
+        ),
     )
 }
 

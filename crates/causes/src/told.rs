@@ -10,13 +10,13 @@ use crate::Case;
 use device::{Behind, Holder, Split};
 use evidence::System;
 use ledger::Reason;
-use life::{Class, Company, Holding, Io, Names, Request, Timeline};
+use life::{Class, Company, Holding, Io, Names, Op, Request, Timeline};
 use operation::{
-    Account, Done, Entry, History, Kind, Node, Operation, OperationObserver, Outside, Part, Wait,
+    Account, Done, Entry, History, Kind, Node, Operation, OperationObserver, Outside, Part, Purpose, Wait,
 };
-use stats::{Facts, Focus, Kept, Met, Operations};
+use stats::{Facts, Focus, Kept, Met, Operations, Sent, Whose};
 use std::collections::BTreeMap;
-use trace::{Bytes, Cpu, DevId, Fs, Nanos, Quality, TextId, Tid};
+use trace::{Bytes, Cpu, DevId, Flags, Fs, Nanos, Quality, TextId, Tid};
 
 /// sda.
 const DISK: DevId = DevId(8 << 20);
@@ -137,6 +137,13 @@ impl Told {
         self.names.holder(Holding { task: name, owner: name, io })
     }
 
+    /// So much of a task's data was written back to sda.
+    pub fn written_back(&mut self, task: &str, bytes: Bytes) -> &mut Told {
+        let key = (DISK, Purpose::FileData, Whose::Tasks(task.into()));
+        self.facts.operations.sent_for.insert(key, Sent { requests: 1, bytes });
+        self
+    }
+
     /// Between two operations their task could have run for so many milliseconds, and had no processor.
     pub fn kept_from_running(&mut self, ms: u64) -> &mut Told {
         let (from, wait_cpu) = (Nanos(self.now), Nanos(ms * MS));
@@ -210,6 +217,16 @@ impl Told {
     /// One whose time is that of a read on sda, which went there so.
     pub fn inside(&mut self, kind: Kind, split: Split) -> &mut Told {
         self.on_disk(kind, split.total().0 / 1000, |read| read.company.split = split)
+    }
+
+    /// One whose time is that of a synchronous write that this task sent, which went there so.
+    pub fn inside_of(&mut self, kind: Kind, sender: &str, split: Split) -> &mut Told {
+        let tid = self.task(sender);
+        let task = self.names.of(tid);
+        self.on_disk(kind, split.total().0 / 1000, |r| {
+            (r.tid, r.task, r.op, r.company.split) = (tid, task, Op::Write, split);
+            r.flags = Flags::SYNC;
+        })
     }
 
     /// One whose time is that of a read on sda, which was done so much earlier: on processor 1, and no processor came to complete it.

@@ -176,7 +176,7 @@ impl Lack {
             }
             Lack::Ends { begun, open } => format!(
                 "of {} begun {} ({}) never complete: completions were lost, or a CPU's file is missing; \
-                 record all CPUs",
+                 copy all files, or record it anew: iowhy record",
                 all(*begun),
                 count(*open),
                 percent(*open as f64 / *begun as f64)

@@ -136,12 +136,17 @@ fn is_served(case: &Case, slow: &Slow, row: &TailRow, seeks: bool) -> bool {
     is_alone(case, &slow.group.task, row) || seeks && row.phase == Phase::Paused
 }
 
-/// Whether a row is time of the victim's own request, alone in the device; or of the journal's, with its own changes.
+/// Whether a row is time of the victim's own request, alone in the device; or of the journal's, with its own changes, or with nobody's that is
+/// known: where the kernel's functions are not, neither is for whom its threads write what an operation waits for.
 fn is_alone(case: &Case, task: &str, row: &TailRow) -> bool {
     let culprit = case.facts.waits.culprit_of(row.culprit);
-    let journal = culprit.io == Some(Io::Journal) && culprit.name.as_deref() == Some(task);
+    let journal = || match culprit.io {
+        Some(Io::Journal) => culprit.name.as_deref() == Some(task) || culprit.kind == CulpritKind::Kernel,
+        Some(Io::SyncWrite) => culprit.kind == CulpritKind::Kernel,
+        _ => false,
+    };
     match row.phase {
-        Phase::Service => culprit.kind == CulpritKind::Own || journal,
+        Phase::Service => culprit.kind == CulpritKind::Own || journal(),
         Phase::Varies | Phase::Slow => true,
         _ => false,
     }

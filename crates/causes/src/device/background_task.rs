@@ -10,6 +10,7 @@
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::device_saturated;
 use crate::device::healthy::{expected, rotational};
+use crate::limit;
 use crate::met;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
@@ -17,7 +18,7 @@ use crate::slow::Slow;
 use crate::target::{parent, service, Target};
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{shell, size};
+use crate::words::shell;
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
@@ -223,8 +224,9 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     let target = Target::of(case, task);
     let service = service(case, task, &slow.group.task).map(shell);
     let half = moved.0 as f64 / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
-    let limit =
-        |v| limited(v, task, service.as_deref().unwrap_or("SERVICE"), &case.name(slow.group.dev), half);
+    let limit = |v| {
+        limit::of_bytes(v, task, service.as_deref().unwrap_or("SERVICE"), &case.name(slow.group.dev), half)
+    };
     let idle = |v| {
         idle_class(v, &target, task, &case.name(slow.on.id), scheduler.as_ref().filter(|_| !orders), orders)
     };
@@ -286,21 +288,5 @@ fn idle_class(
             target.who
         ),
         format!("{first}ionice -c 3 -p {}{}", target.pids, target.remark),
-    )
-}
-
-/// A limit of bytes a second: `io.max` of its unit's control group (version 2).
-fn limited(v: Verdict, task: &str, service: &str, top: &str, half: f64) -> Verdict {
-    v.try_on(
-        Acts::Culprit(task.into()),
-        format!(
-            "limit its unit {service} to half of the {} a second that it moved here (control groups version 2)",
-            size(Bytes(2 * half as u64))
-        ),
-        format!(
-            "systemctl set-property --runtime {service} IOReadBandwidthMax=\"/dev/{top} {0}\" \
-                 IOWriteBandwidthMax=\"/dev/{top} {0}\"",
-            (half as u64).max(1)
-        ),
     )
 }

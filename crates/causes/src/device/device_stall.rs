@@ -8,7 +8,7 @@
 //! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and the device was idle otherwise.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
-use crate::device::healthy::rotational;
+use crate::device::healthy::{rotational, EXPECTED_FLASH};
 use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
@@ -54,7 +54,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         ));
     };
     let longest = slowest_request(case, slow).unwrap_or(Nanos(requests.d2c.quantile(0.999)));
-    if longest < LONG || (longest.0 as f64) < STALLED * usual as f64 {
+    if longest < least(case, slow.on.id, usual) {
         return Said::Not(short(case, slow, longest, usual));
     }
     let large = large(case, slow);
@@ -68,7 +68,9 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         _ => false,
     };
     let wanted = case.unclaimed_rows(slow.group_number, picks);
-    if slow.share(wanted) < MIN_SHARE {
+    // What is no longer than a disk that turns takes may be its queue.
+    let is_queue = longest < LONG && slow.behind() >= slow.paused();
+    if slow.share(wanted) < MIN_SHARE || is_queue {
         return Said::Not(large.unwrap_or_else(|| {
             proof!(
                 "{name} completed nothing, or was slower than usual with nothing else in flight, for \
@@ -98,6 +100,16 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         ));
     }
     Said::Found(remedies(v, case, slow, &name))
+}
+
+/// From what time on a request stalls, where half of all take this: many times that, and longer than a disk that is well takes for any; of one
+/// that does not turn, many times what Linux expects of flash.
+fn least(case: &Case, dev: DevId, usual: u64) -> Nanos {
+    let many = |time: u64| Nanos((STALLED * time as f64) as u64);
+    match rotational(case, dev) {
+        Some(turns) if !turns.value => many(usual.max(EXPECTED_FLASH.0)),
+        _ => many(usual).max(LONG),
+    }
 }
 
 /// What half of such requests take in the device, or where they are few half of all.

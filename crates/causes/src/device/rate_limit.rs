@@ -21,7 +21,7 @@ use crate::device::healthy::rotational;
 use crate::hardware::Hardware;
 use crate::limit;
 use crate::proof::{proof, Proof};
-use crate::remedy::{Action, Acts};
+use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::rate_limit::{
@@ -86,7 +86,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let rate = 1_000_000_000 / apart.max(1);
     let told = proof!("{told}, evenly spaced: {rate} a second", told, rate = Count(rate));
     let v = v.plus(claimed, Confidence::Medium).because(told);
-    Said::Found(remedies(v.because(proof.told(slow, claimed)), slow, &name, rate))
+    Said::Found(remedies(v.because(proof.told(slow, claimed)), case, slow, &name, rate))
 }
 
 /// Why it is no work of the device's own that takes so long.
@@ -323,8 +323,7 @@ fn may_be_of_bytes(slow: &Slow) -> Option<Bytes> {
     (sizes <= 1 && mean >= LARGE_ENOUGH).then_some(mean)
 }
 
-fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
-    let at_once = slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE);
+fn remedies(v: Verdict, case: &Case, slow: &Slow, name: &str, rate: u64) -> Verdict {
     let v = match may_be_of_bytes(slow) {
         Some(bytes) => {
             let limit = format!(
@@ -344,16 +343,7 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
             )),
         ),
     };
-    let half = (rate / 2).max(1);
-    let halves = if slow.class == Class::Read { [half, 0] } else { [0, half] };
-    v.try_on(
-        Acts::Culprit("SERVICE".into()),
-        format!(
-            "limit those that can wait: {at_once:.0} requests waited at once; the unit SERVICE gets half of \
-                 the limit"
-        ),
-        limit::of_operations("SERVICE", name, halves),
-    )
+    limit::half(v, case, slow)
 }
 
 /// Where a limit of such a device is raised.

@@ -5,11 +5,14 @@
 //! are small.
 
 use crate::case::Case;
+use crate::limit;
 use crate::memory::dirty_limits::{begins_after, has_room_for};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::target::service;
 use crate::verdict::Verdict;
+use crate::words::shell;
 use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use trace::Bytes;
@@ -62,7 +65,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             )
             .unless("writers just as slow without the device's own limit");
     }
-    v.when(
+    limit_the_largest(v, case, groups)
+        .when(
         begins_after(case, Bytes(67_108_864)),
         "start writeback earlier: throttling begins half way between this and dirty_bytes; costs only the \
              merging of rewritten pages",
@@ -79,4 +83,27 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         "systemd-run --scope -p MemoryHigh=256M -p 'IOWriteBandwidthMax=/dev/DEV 50M' COMMAND",
     )
     .unless("writers just as slow while dirty pages stay below vm.dirty_background_bytes")
+}
+
+/// Where most of what was written back is another task's than the one that is slowed, that one is named, and its unit limited: then the other has
+/// the room.
+fn limit_the_largest(v: Verdict, case: &Case, groups: &[usize]) -> Verdict {
+    let Some(group) = groups.first().map(|number| &case.focus.groups[*number]) else { return v };
+    let writers = case.facts.operations.writers(group.dev);
+    let all: Bytes = writers.iter().map(|(_, bytes)| *bytes).sum();
+    let another = |who: &str| who != group.task && !who.contains(", ");
+    let Some((who, its)) = writers.first().filter(|(who, its)| another(who) && 2 * its.0 > all.0) else {
+        return v;
+    };
+    let name = case.name(group.dev);
+    let half = its.0 as f64 / case.facts.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
+    let unit = service(case, who, &group.task).map_or("SERVICE".into(), shell);
+    let v = v.because(proof!(
+        "{who} has {its} of the {all} that were written back to {name}",
+        who = Text(who.to_string()),
+        its,
+        all,
+        name = name.clone()
+    ));
+    limit::of_bytes(v, who, &unit, &name, half)
 }

@@ -155,6 +155,25 @@ fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each_commit() {
     assert_eq!(of(7 * MS, "sda/queue/rotational: 0\n").throughout, []);
 }
 
+/// Where the kernel's functions are not known, neither is whose changes the journal's thread writes.
+#[test]
+fn what_the_journals_thread_writes_for_a_commit_is_the_devices_own_pace() {
+    let of = |sender: &str| {
+        let mut told = Told::default();
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        story.settings("sda/queue/rotational: 1\n");
+        told.over(story).waiting_for(Wait::OwnData);
+        for _ in 0..101 {
+            let split = Split { known: true, own: Nanos(7 * MS * 1000), ..Split::default() };
+            told.inside_of(FDATASYNC, sender, split);
+        }
+        told.verdict("slow-device")
+    };
+    assert_eq!(of("jbd2/sda-8").throughout.len(), 1, "{:?}", of("jbd2/sda-8"));
+    assert!(!is_found(&of("dd")), "another task's data");
+}
+
 #[test]
 fn what_linux_expects_is_not_slow() {
     let slow = |us: u64, wait: Wait, cause: &str, settings: &str| {

@@ -38,6 +38,21 @@ fn a_device_that_stalls_without_a_queue() {
     rejected(&queue);
 }
 
+/// A disk that turns may take 11 ms; flash takes no longer than 2, unless it is its queue.
+#[test]
+fn flash_stalls_for_less_than_a_disk_that_turns() {
+    let of = |longest: u64, ahead: bool, settings: &str| {
+        let mut story = stalls(longest, ahead);
+        story.settings(settings);
+        story.verdict("device-stall")
+    };
+    let flash = "sda/queue/rotational: 0\n";
+    found(&of(11 * MS, false, flash));
+    rejected(&of(11 * MS, false, "sda/queue/rotational: 1\n"));
+    rejected(&of(9 * MS, false, flash));
+    rejected(&of(11 * MS, true, flash));
+}
+
 #[test]
 fn too_few_to_say_what_is_usual() {
     let mut story = Story::default();

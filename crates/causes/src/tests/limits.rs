@@ -255,6 +255,25 @@ fn what_holds_all_is_found_though_the_slowest_waited_for_something_else() {
     assert_eq!(of(5).verdict, Answer::Rejected, "not most of their time");
 }
 
+#[test]
+fn whose_data_most_of_the_writeback_is_is_limited_for_who_waits() {
+    let first = |writers: &[(&str, u64)]| {
+        let mut told = told(WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, 80);
+        for (task, mib) in writers {
+            told.written_back(task, trace::Bytes(mib << 20));
+        }
+        commands(&told.verdict("dirty-throttling")).remove(0)
+    };
+    let limits = |command: &str| command.contains("SERVICE IOReadBandwidthMax=\"/dev/sda ");
+    assert!(limits(&first(&[("dd", 300), ("db", 100)])), "{}", first(&[("dd", 300), ("db", 100)]));
+    // None has most of it; or it is the one that waits; or nobody knows which of two it is.
+    for writers in
+        [&[("dd", 100), ("db", 100)][..], &[(crate::told::READER, 300), ("db", 100)], &[("cp, dd", 300)]]
+    {
+        assert!(!limits(&first(writers)), "{writers:?}");
+    }
+}
+
 /// A proposal to begin earlier does not begin later, nor does one to allow more allow less.
 #[test]
 fn limits_of_dirty_pages_are_only_moved_the_way_that_is_said() {

@@ -3,7 +3,7 @@
 //! Operations that one task has in flight together are waited for together: what they lost counts once, and not what they lost to
 //! one another. Who is in the way of others more than they are in its way comes after them. A job that runs as long as it runs
 //! ([`Roles`](super::roles)), or a task that keeps many operations in flight and is no server, asks for throughput: it comes after
-//! whoever shares its disk and waits for each operation.
+//! whoever shares its disk and waits for each operation. Of those that lost the same who is in nobody's way comes first.
 
 use super::precedence::{is_limit, WORTH_SEEING};
 use super::victim::Sufferer;

@@ -7,6 +7,7 @@
 //! - it takes each operation longer than Linux expects of a whole one, or a part worth seeing of one in a hundred that took ten times
 //!   that: somebody who asks for little waits long each time;
 //! - the victim spent much of the recording in operations that take longer than flash takes, and a part worth seeing of them is due to it;
+//! - the operations take longer than flash takes, and most of that is due to it: who commits now and then waits so long each time;
 //! - it is rare by nature, such as a stall: its part of all time says nothing.
 //!
 //! Waiting for a processor behind many tasks, none of which has a part worth seeing, is what a busy machine is like, unless it is most
@@ -121,7 +122,11 @@ fn is_noticed(
     let of_time = part_of(due, v.time).max(of_slowest.unwrap_or(0.0));
     let is_slow = takes_long(v) && part(v.time) >= MUCH;
     let is_worth_seeing = of_time >= WORTH_SEEING && (is_slow || is_long(v));
-    is_worth_seeing || each(v, v.lost_to(cause)) >= WBT_FLASH || part(v.lost_to(cause)) >= NOTICED
+    let is_most_of_each = takes_long(v) && of_time >= MOSTLY;
+    is_worth_seeing
+        || is_most_of_each
+        || each(v, v.lost_to(cause)) >= WBT_FLASH
+        || part(v.lost_to(cause)) >= NOTICED
 }
 
 /// Whether it waited for processors that ran many tasks, each for a part that is not worth seeing, and not for most of its time.
@@ -216,7 +221,13 @@ pub(super) mod tests {
     #[test]
     fn a_tenth_of_the_recording_is_noticed() {
         assert!(noticed(1000, 1000, 2000));
-        assert!(!noticed(1000, 990, 2000));
+        assert!(!noticed(3000, 990, 6000));
+    }
+
+    #[test]
+    fn what_is_most_of_each_long_operation_is_noticed() {
+        assert!(noticed(1900, 960, 2100) && !noticed(1900, 940, 2100));
+        assert!(!noticed(60, 40, 100), "flash takes as long");
     }
 
     #[test]
