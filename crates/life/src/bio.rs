@@ -1,6 +1,7 @@
 //! A completed bio: what was asked of the block layer, and what it waited for.
 
 use crate::crowd::Company;
+use crate::holding::Owner;
 use crate::names::TaskName;
 use crate::op::{Class, Op};
 use crate::stack::Lower;
@@ -27,6 +28,9 @@ pub struct Bio {
     /// What that task was called then.
     #[serde(skip)]
     pub task: TaskName,
+    /// Whose data it is, if it was sent for another task.
+    #[serde(skip)]
+    pub owner: Option<Owner>,
     /// Into how many pieces it was cut; 1: it was not.
     pub pieces: u32,
     /// Whether its last piece was merged into a request of another bio.

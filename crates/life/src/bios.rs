@@ -1,5 +1,6 @@
 //! The bios in flight.
 
+use crate::holding::Owner;
 use crate::names::TaskName;
 use crate::op::Op;
 use crate::piece::{BioId, PieceId};
@@ -19,6 +20,7 @@ pub(crate) struct InFlight {
     pub remaining: Bytes,
     pub tid: Tid,
     pub task: TaskName,
+    pub owner: Option<Owner>,
     pub queued: Nanos,
     pub pieces: u32,
     /// Its pieces that have no request yet.

@@ -163,7 +163,7 @@ impl Lives {
         told.dev = self.devices[bio.dev as usize].id;
         (told.op, told.flags) = (bio.op, bio.flags);
         (told.start, told.bytes) = (bio.start, bio.bytes);
-        (told.tid, told.task) = (bio.tid, bio.task);
+        (told.tid, told.task, told.owner) = (bio.tid, bio.task, bio.owner);
         (told.pieces, told.merged) = (bio.pieces, part.merged);
         told.is_request = bio.pieces == 1 && carrier == Carrier::Alone;
         told.time = request.time;

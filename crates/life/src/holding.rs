@@ -1,5 +1,6 @@
 //! Who has requests in a device: whose they are and what kind of I/O. By this the time behind others is told apart.
 
+use crate::bio::Bio;
 use crate::names::TaskName;
 use crate::op::{Class, Op};
 use crate::request::Request;
@@ -89,11 +90,21 @@ impl Holding {
     /// Of a request.
     #[inline]
     pub fn of(r: &Request) -> Holding {
-        let owner = r.owner.map_or(r.task, |o| o.task);
-        let journal = r.owner.is_some_and(|o| o.journal) && r.op == Op::Write;
-        let io = if journal { Io::Journal } else { Io::of(r.class()) };
+        Holding::new(r.task, r.owner, r.op, r.class())
+    }
+
+    /// Of a bio.
+    pub fn of_bio(b: &Bio) -> Holding {
+        Holding::new(b.task, b.owner, b.op, b.class())
+    }
+
+    #[inline]
+    fn new(task: TaskName, owner: Option<Owner>, op: Op, class: Class) -> Holding {
+        let journal = owner.is_some_and(|o| o.journal) && op == Op::Write;
+        let io = if journal { Io::Journal } else { Io::of(class) };
+        let owner = owner.map_or(task, |o| o.task);
         // The kernel's flush machinery issues a flush for whoever asked.
-        let task = if r.op == Op::Flush { owner } else { r.task };
+        let task = if op == Op::Flush { owner } else { task };
         Holding { task, owner, io }
     }
 }

@@ -1,6 +1,7 @@
 //! Into the block layer: `Q`, `X`, `A`, `G`, `M`, `F`.
 
 use crate::crowd::{Company, Reading};
+use crate::holding::Owner;
 use crate::lives::{Lives, Sink};
 use crate::names::TaskName;
 use crate::op::{kind, Op};
@@ -28,12 +29,13 @@ impl Lives {
         let announced = self.devices[dev as usize].announced.take(e.sector);
         let announced = announced.or_else(|| self.flush_of_array(dev, op, e));
         let task = self.names.of(e.tid);
+        let owner = self.owner.take().or_else(|| self.owner_above(announced.as_ref(), task));
         let (bio, flight) = self.bios.insert();
         flight.dev = dev;
         (flight.op, flight.flags) = (op, kind(e));
         (flight.start, flight.end) = (e.sector, e.sector.after(e.bytes));
         (flight.bytes, flight.remaining) = (e.bytes, e.bytes);
-        (flight.tid, flight.task, flight.queued) = (e.tid, task, e.time);
+        (flight.tid, flight.task, flight.owner, flight.queued) = (e.tid, task, owner, e.time);
         (flight.pieces, flight.by_request, flight.awaited) = (1, false, false);
         flight.waiting.clear();
         (flight.parent, flight.below, flight.orphan_of) = (None, None, None);
@@ -48,7 +50,6 @@ impl Lives {
             self.adopt(bio, op, child, e, sink);
         }
         let id = self.begin(Key { dev, start: e.sector, op }, e, task, Stage::Queued);
-        let owner = self.owner.take();
         if op == Op::Flush || kind(e).has(Flags::FLUSH) || kind(e).has(Flags::FUA) {
             self.devices[dev as usize].flushes.asked = Some(owner.map_or(task, |o| o.task));
         }
@@ -60,6 +61,12 @@ impl Lives {
         if let Some(b) = self.bios.get_mut(bio) {
             b.waiting.push(id);
         }
+    }
+
+    /// Whose data a stacked device sends on: what it was sent for, or who sent it if that is another task.
+    fn owner_above(&self, child: Option<&Child>, task: TaskName) -> Option<Owner> {
+        let parent = self.bios.get(child?.parent?)?;
+        parent.owner.or_else(|| (parent.task != task).then_some(Owner { task: parent.task, journal: false }))
     }
 
     /// Puts a piece into the table as an event describes it, with no part in it yet.

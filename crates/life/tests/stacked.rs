@@ -39,6 +39,27 @@ fn dm_linear() {
     assert_eq!(told.tally.unmatched(), 0);
 }
 
+/// What another task sends on is still whose it was: dm-crypt's worker writes what the program wrote.
+#[test]
+fn what_a_worker_sends_on_is_whose_it_was() {
+    let told = heard_of(
+        "
+          0  name app tid=7
+          0  name kworker tid=9
+          0  Q W 8+8 dev=253,0 tid=7
+          5  A W 2056+8 <- 253,0 8 tid=9
+          6  Q W 2056+8 tid=9
+          7  G W 2056+8 tid=9
+          8  D W 2056+8 tid=9
+         90  C W 2056+8
+         95  C W 8+8 dev=253,0",
+    );
+    let [below, above] = [&told.bios[0], &told.bios[1]];
+    assert_eq!((below.owner.map(|o| (o.task, o.journal)), above.owner), (Some((above.task, false)), None));
+    assert_eq!(told.requests[0].owner, below.owner);
+    assert_ne!(below.task, above.task);
+}
+
 /// A bio across two dm targets: cut on dm, one child each, two disks.
 #[test]
 fn dm_split_over_two_disks() {

@@ -164,8 +164,8 @@ impl Accounts {
                 self.in_device(table, a, time, &by, &r.company, above);
             }
             (Reason::Device, Some(Done::Bio(b))) if b.by_request => {
-                let holding = Holding { task: b.task, owner: b.task, io: Io::of(b.class()) };
-                let by = By { tid: b.tid, task: b.task, owner: None, op: b.op, holding };
+                let holding = Holding::of_bio(b);
+                let by = By { tid: b.tid, task: b.task, owner: b.owner, op: b.op, holding };
                 self.in_device(table, a, time, &by, &b.company, above);
             }
             (Reason::FlushQueue, None) => self.behind_a_flush(table, a, node, above),
