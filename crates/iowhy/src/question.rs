@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::part::Part;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
 use explain::blame::Which;
 use explain::{device_name, names, Asking, By, Input};
@@ -33,7 +33,7 @@ pub struct Question {
     pub cgroup: Vec<String>,
     /// Only these operations: read, write, fsync (through libaio and io_uring, too), page-fault, journal-commit, writeback, ...; of requests: read, write,
     /// flush, discard, passthrough
-    #[arg(long, value_name = "OP", hide_possible_values = true, value_parser = PossibleValuesParser::new(operations()))]
+    #[arg(long, value_name = "OP", ignore_case = true, hide_possible_values = true, value_parser = PossibleValuesParser::new(operations()).map(|op| op.to_lowercase()))]
     pub op: Vec<String>,
     /// Only on this file, by its path or the end of it: base/16384/2601
     #[arg(long, value_name = "PATH")]

@@ -65,6 +65,9 @@ fn no_operation_of_a_kind_is_an_answer() {
     let none = json(&["slow", "--json", "--op", "unlink", CAPTURE]);
     assert_eq!(none["slowest"].as_array().map(Vec::len), Some(0));
     assert_eq!(json(&["explain", "--json", "--op", "unlink", CAPTURE])["answer"]["kind"], "unknown");
+    let fsyncs =
+        |op: &str| json(&["slow", "--json", "--op", op, CAPTURE])["slowest"].as_array().map(Vec::len);
+    assert!(fsyncs("FSYNC") == fsyncs("fsync") && fsyncs("FSYNC") > Some(0));
 }
 
 /// What is asked about is there, and no task waits in it itself: the answer says where to look instead.
