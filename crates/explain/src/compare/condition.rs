@@ -1,7 +1,7 @@
 //! `--fail-if`: a condition on a comparison, such as `read.p99 > 1.1x`.
 //!
 //! ```text
-//! OP.METRIC > 1.1x                  after is more than 1.1 times before
+//! OP.METRIC > 1.1x                  after is more than 1.1 times before, and its range shows a difference
 //! OP.METRIC < 0.9x                  after is less than 0.9 times before
 //! OP.METRIC > 20ms                  after is more than 20 ms, whatever it was before
 //! OP.METRIC > 20ms on /var          on the file system mounted there; `on sda`: on that device
@@ -173,13 +173,19 @@ impl Condition {
                 return Err(Untried::Never(why));
             }
         };
-        Ok(if self.more { value > self.limit } else { value < self.limit })
+        let is_met = if self.more { value > self.limit } else { value < self.limit };
+        // Whether it is as it was is asked by a limit on this side of 1: that no difference is shown then says nothing against it.
+        let asks_for_change = self.unit.is_none() && self.more == (self.limit >= 1.0);
+        let is_chance = metric.ranges.is_some_and(|r| r.ratio.from <= 1.0 && r.ratio.to >= 1.0);
+        Ok(is_met && !(asks_for_change && is_chance))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Ranges;
     use super::*;
+    use stats::Range;
 
     fn metric(name: &str, values: [f64; 2]) -> Metric {
         let (name, unit) = (name.into(), Unit::Nanoseconds);
@@ -214,6 +220,23 @@ mod tests {
             "fsyncs p99 3 ms after; there were none before"
         );
         assert!(!holds("fsync.p99 > 4 ms"));
+    }
+
+    #[test]
+    fn what_may_be_chance_is_no_change() {
+        let ratio = |from: f64, to: f64| {
+            let range = Range { from, to };
+            let ranges =
+                Ranges { before: range, after: range, ratio: range, ratio_99: range, blocks: [(0, 0); 2] };
+            let p99 = Metric { ranges: Some(ranges), ..metric("p99", [1e6, 1.2e6]) };
+            Comparison { rows: vec![row("read", vec![p99])], ..Comparison::default() }
+        };
+        let holds =
+            |text: &str, c: &Comparison| text.parse::<Condition>().unwrap().holds(c).unwrap().is_some();
+        let (chance, shown) = (ratio(0.8, 1.5), ratio(1.05, 1.5));
+        assert!(holds("read.p99 > 1.1x", &shown) && !holds("read.p99 > 1.1x", &chance));
+        // It has not become a tenth less; and a limit of time is one of after alone.
+        assert!(holds("read.p99 > 0.9x", &chance) && holds("read.p99 > 1100us", &chance));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct Compare {
     /// text with two runs. before= and after= say which is which: `mail.txt before=2 after=3`
     #[arg(value_name = "BEFORE AFTER", required = true, num_args = 1..=3)]
     pub sides: Vec<String>,
-    /// Exit with status 1 if this holds: 'read.p99 > 1.1x' (after is more than 1.1 times before), 'fsync.max > 20ms'
+    /// Exit with status 1 if this holds: 'read.p99 > 1.1x' (after is more than 1.1 times before, and not by chance), 'fsync.max > 20ms'
     /// (after alone), 'fsync.p99 > 20ms on /var of postgres' (on a device or mount, of a task); with status 3 if it can
     /// never hold, as neither side has what it names; repeatable
     #[arg(long, value_name = "CONDITION")]
