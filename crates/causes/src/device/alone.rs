@@ -57,10 +57,12 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     }
     let faults = case.was_found(page_fault_read::CAUSE.name);
     let seeks = may_seek(case, slow);
-    let by_cache = case.facts.operations.is_empty() && read_by_cache(case, slow.on.id);
+    let by_cache = read_by_cache(case, slow.on.id);
     let picks = |row: &TailRow| {
         is_served(case, slow, row, seeks)
-            && cached == (slow.group.class == Class::Read && (is_cached(row) || by_cache))
+            && cached
+                == (slow.group.class == Class::Read
+                    && (is_cached(row) || by_cache && !tells_waits(case, row)))
             && !(faults && row.waits.has(Wait::PageFault))
     };
     let alone = case.unclaimed_rows(slow.group_number, |row| picks(row));
@@ -116,6 +118,11 @@ pub(crate) fn faults_throughout(case: &Case) -> Vec<(usize, f64)> {
 /// Whether a row is about a page, or a block of a file system, that the cache did not have.
 fn is_cached(row: &TailRow) -> bool {
     [Wait::PageRead, Wait::PageFault, Wait::Metadata].into_iter().any(|wait| row.waits.has(wait))
+}
+
+/// Whether it is known in which function of the kernel a row's task slept: neither without operations nor without stacks.
+fn tells_waits(case: &Case, row: &TailRow) -> bool {
+    !case.facts.operations.is_empty() && !row.waits.has(Wait::Unknown)
 }
 
 /// Whether most reads of a device say that the page cache or a file system asked for them: what a program reads past the cache is neither

@@ -39,6 +39,27 @@ fn a_read_that_the_cache_does_not_have_is_cold() {
     }
 }
 
+/// Without stacks it is not known where a reader slept; the device's reads say whether they were for the page cache.
+#[test]
+fn without_stacks_reads_ahead_are_the_page_caches() {
+    let of = |ahead: bool| {
+        let mut story = Story::default();
+        for at in (0..200).map(|i| 2 * i * MS) {
+            match ahead {
+                true => story.read_ahead(at, at + MS, 4, true),
+                false => story.read(at, at, at + MS),
+            };
+        }
+        let mut told = Told::default();
+        told.over(story).quick(READ, 297).waiting_for(Wait::Unknown);
+        for _ in 0..3 {
+            told.inside(READ, Split { known: true, own: Nanos(10 * MS * 1000), ..Split::default() });
+        }
+        ["cold-reads", "slow-device"].map(|cause| is_found(&told.verdict(cause)))
+    };
+    assert_eq!((of(true), of(false)), ([true, false], [false, true]));
+}
+
 /// 200 quick reads of 200 places, or of some of them again.
 #[test]
 fn what_was_read_before_is_told_first() {
