@@ -231,6 +231,12 @@ impl Story {
         self.request(x, queued, None, issued, done)
     }
 
+    /// A synchronous write of the flusher's, as a journal's thread sends them.
+    pub fn commit(&mut self, queued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), FLUSHER);
+        self.request(x, queued, None, queued, done)
+    }
+
     /// A synchronous write that is cut into pieces, which are issued at once and completed one after the other.
     pub fn cut_write(&mut self, queued: u64, done: u64, kib: u64, piece_kib: u64) -> &mut Story {
         let x = self.extent(DISK, kib, Flags::WRITE.with(Flags::SYNC), READER);

@@ -131,6 +131,11 @@ pub fn works_in_ring_of(name: &str) -> Option<Tid> {
     number.parse().ok().map(Tid)
 }
 
+/// Whether it commits ext4's journal (fs/jbd2/journal.c).
+pub fn is_journal(name: &str) -> bool {
+    name.starts_with("jbd2/")
+}
+
 /// Whether it is a thread of md, whose arrays may have a name: `md_home_raid1`.
 pub fn is_md(name: &str) -> bool {
     let serves = || name.rsplit_once('_').is_some_and(|(_, last)| last.starts_with("raid"));

@@ -35,7 +35,7 @@ pub use error::Error;
 pub use event::{Action, Batch, Detail, Event, Flags, Span};
 pub use input::Input;
 pub use kernel_thread::{
-    is_bound_worker, is_kernel_thread, is_md, is_md_sync, works_for_others, works_in_ring_of,
+    is_bound_worker, is_journal, is_kernel_thread, is_md, is_md_sync, works_for_others, works_in_ring_of,
 };
 pub use open::{holds_trace, open, open_standard_input, Recording, LONGEST_LETTER};
 pub use part::Part;

@@ -22,9 +22,9 @@ use crate::words::shell;
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
-use life::Io;
+use life::{Class, Io};
 use std::collections::BTreeMap;
-use trace::{is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
+use trace::{is_journal, is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
 use waits::{Culprit, CulpritId, Phase};
 
 /// Name, title, page and judgement of this cause.
@@ -114,7 +114,7 @@ fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
     let mut all = BTreeMap::<&str, Nanos>::new();
     for row in case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase)) {
         let culprit = case.facts.waits.culprit_of(row.culprit);
-        if let Some(name) = culprit.name.as_deref().filter(|_| is_another_task(slow, culprit)) {
+        if let Some(name) = culprit.name.as_deref().filter(|_| is_another_task(case, slow, culprit)) {
             *all.entry(name).or_default() += row.left;
         }
     }
@@ -175,18 +175,32 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nano
 }
 
 /// The journal's writes of a victim's own changes carry its name: they are not another task's.
-fn is_another_task(slow: &Slow, c: &Culprit) -> bool {
+fn is_another_task(case: &Case, slow: &Slow, c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
     c.is_somebody()
         && name != slow.group.task
+        && !is_committed(case, slow, name)
         && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard))
         && !is_md(name)
         && !works_for_others(name)
 }
 
+/// Whether a journal's thread commits for a task, of a recording of blocks: who sends most of what is neither the journal's nor a flusher's syncs it, with
+/// a commit or more for each of its writes (who writes past the cache commits nothing). Its data goes before the commit.
+fn is_committed(case: &Case, slow: &Slow, task: &str) -> bool {
+    if !case.facts.operations.is_empty() || !is_journal(&slow.group.task) {
+        return false;
+    }
+    let mut synced = case.requests_by_task(slow.on.id, &[Class::SyncWrite]);
+    let commits = synced.get(&*slow.group.task).copied().unwrap_or(0);
+    synced.retain(|task, _| !is_kernel_thread(task));
+    let all: u64 = synced.values().sum();
+    synced.get(task).is_some_and(|its| 2 * its > all && *its <= commits)
+}
+
 fn culprits_of(case: &Case, slow: &Slow, task: &str) -> Vec<CulpritId> {
     let all = case.facts.waits.culprits();
-    all.filter(|(_, c)| is_another_task(slow, c) && c.name.as_deref() == Some(task))
+    all.filter(|(_, c)| is_another_task(case, slow, c) && c.name.as_deref() == Some(task))
         .map(|(id, _)| id)
         .collect()
 }

@@ -319,3 +319,24 @@ fn a_scheduler_that_knows_priorities_is_kept() {
     assert_eq!(of("[mq-deadline] none"), (0, idle.clone(), false));
     assert_eq!(of("[none] bfq"), (1, format!("echo bfq > /sys/block/sda/queue/scheduler; {idle}"), true));
 }
+
+/// Of blocks: who syncs its writes is not in the way of its own commits; who writes more than is committed does not sync them.
+#[test]
+fn the_journals_thread_commits_for_who_syncs() {
+    let of = |writes: u64| {
+        let mut story = Story::default();
+        story.called("tar", "jbd2/sda-8");
+        for i in 0..150 {
+            let at = (200 + 200 * i) * MS;
+            for n in 0..writes {
+                story.sync_write(at, at, at + (n + 1) * 20 * MS / writes);
+            }
+            story.commit(at + 100, at + 30 * MS);
+            // Alone: what such writes take.
+            story.commit(at + 100 * MS, at + 110 * MS);
+        }
+        story.verdict("background-task")
+    };
+    assert!(is_found(&of(4)), "{:?}", of(4));
+    assert!(!is_found(&of(1)), "{:?}", of(1));
+}

@@ -15,7 +15,7 @@ use life::Class;
 use stats::{Group, FEW};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use trace::{DevId, Nanos};
+use trace::{is_journal, DevId, Nanos};
 use waits::CulpritKind;
 
 /// The order of victims; where nobody lost more than noise, those that took most time come first.
@@ -154,7 +154,7 @@ fn is_job(e: &Explanation, s: &Sufferer) -> bool {
 
 /// Whether somebody waits for what it writes, who is not seen where no operations were recorded: the journal's thread.
 pub(super) fn commits(e: &Explanation, s: &Sufferer) -> bool {
-    e.facts.operations.is_empty() && s.task.starts_with("jbd2/")
+    e.facts.operations.is_empty() && is_journal(&s.task)
 }
 
 /// Whether it keeps operations in flight, and is no server. Of writes that blocks show somebody may wait for all together: a sync. What a
