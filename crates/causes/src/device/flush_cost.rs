@@ -9,6 +9,7 @@
 
 use crate::case::{is_named, Case, Claimable, MIN_SHARE};
 use crate::journal::again::Again;
+use crate::journal::durable;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
@@ -90,7 +91,11 @@ fn flushes(case: &Case) -> Vec<CulpritId> {
 }
 
 /// `part`: of the time of the slowest that is due to flushes, and of the time of all.
-fn prove(mut v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
+fn prove(v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
+    let asked = durable::told(v, case, slow);
+    // Then fewer are had in no other way, and a cache that is not emptied loses more.
+    let is_asked = asked.is_ok();
+    let mut v = asked.unwrap_or_else(|v| v);
     let (what, [of_slowest, of_all]) = (slow.words(), part);
     // The answer tells of all what was lost; what made the slowest slow may be something else.
     v = v.because(match of_all > of_slowest {
@@ -124,6 +129,9 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
                 d2c_p50 = Nanos(data.d2c.quantile(0.5)),
                 d2c_p99 = Nanos(data.d2c.quantile(0.99))
             ));
+    }
+    if is_asked {
+        return v;
     }
     remedied(v, case, slow, &name)
 }

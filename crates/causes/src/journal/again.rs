@@ -48,6 +48,17 @@ impl Again {
         format!("umount {} && {}", self.target, self.mount(&options))
     }
 
+    /// The command that mounts it without an option.
+    pub fn without(&self, option: &str) -> String {
+        let options: Vec<String> = self.options.iter().filter(|known| *known != option).cloned().collect();
+        format!("umount {} && {}", self.target, self.mount(&options))
+    }
+
+    /// The command that changes an option while it is mounted.
+    pub fn as_it_is(&self, option: &str) -> String {
+        format!("mount -o remount,{option} {}", self.target)
+    }
+
     fn mount(&self, options: &[String]) -> String {
         let with = if options.is_empty() { String::new() } else { format!("-o {} ", options.join(",")) };
         format!("mount {with}{} {}", self.source, self.target)

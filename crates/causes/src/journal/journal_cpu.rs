@@ -5,6 +5,7 @@
 
 use crate::case::Case;
 use crate::hardware::Hardware;
+use crate::journal::durable;
 use crate::paths::Waited;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge, Nature};
@@ -50,6 +51,13 @@ fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
             Hardware::pattern(&disk).map_or(String::new(), |disk| format!("{disk}(p?[0-9]+)?-"))
         })
     });
+    let all_data = groups.first().map(|n| &case.focus.groups[*n]);
+    let all_data =
+        all_data.and_then(|group| Some((durable::of_all_data(case, group)?, case.name(group.dev))));
+    let v = match all_data {
+        Some((mount, name)) => durable::all_data(v, mount, &name),
+        None => v,
+    };
     v.try_this(
         match thread.is_empty() {
             true => "let the journals' threads (which of them is not known) run before others; chrt -o -p 0 undoes it",

@@ -13,6 +13,7 @@ use trace::{Call, TextId};
 const READ: Kind = Kind::Call(Call::Read);
 const OPEN: Kind = Kind::Call(Call::Open);
 const FSYNC: Kind = Kind::Call(Call::Fsync);
+const WRITE: Kind = Kind::Call(Call::Write);
 
 /// Three of 300 operations waited so for 80 of 100 ms; sda is mounted so.
 fn mounted(kind: Kind, wait: Wait, reason: Reason, fstype: &str, options: &str) -> Told {
@@ -209,6 +210,63 @@ fn a_flush_within_making_room_is_a_flush() {
         told.verdict("journal-space")
     };
     assert!(is_found(&of(Reason::Device)) && !is_found(&of(Reason::Preflush)));
+}
+
+/// Commits that nobody asked for are made for room, and so is what they flush; with all data in the journal they are made for data.
+#[test]
+fn commits_that_nobody_asks_for_are_made_for_room() {
+    let of = |syncs: u64, options: &str| {
+        let mut told = Told::default();
+        let mut story = Story::default();
+        story.settings("sda/size: 8388608\n");
+        story.document("mounts.txt", &format!("/dev/sda /mnt ext4 {options} 0 0\n"));
+        told.over(story).quick(OPEN, 297).quick(Kind::JournalCommit, 20).quick(FSYNC, syncs);
+        for _ in 0..3 {
+            told.slow_in(OPEN, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], MAKING_ROOM[0]);
+        }
+        is_found(&told.verdict("journal-space"))
+    };
+    assert!(of(9, "rw") && !of(10, "rw"), "every second one was asked for");
+    assert!(!of(9, "rw,data=journal"));
+}
+
+#[test]
+fn who_asks_for_flushes_without_a_sync_is_told() {
+    let first = |kind, options: &str| {
+        let v = mounted(kind, Wait::JournalCommit, Reason::Preflush, "ext4", options).verdict("flush-cost");
+        (commands(&v).remove(0), says(&v, "/mnt/my data is mounted with"))
+    };
+    let (sync, dirsync) =
+        ("mount -o remount,async '/mnt/my data'", "umount '/mnt/my data' && mount /dev/sda '/mnt/my data'");
+    assert_eq!(first(OPEN, "rw,dirsync"), (dirsync.to_string(), true));
+    assert_eq!(first(WRITE, "rw,sync"), (sync.to_string(), true));
+    let all_data = "umount '/mnt/my data' && mount -o data=ordered /dev/sda '/mnt/my data'";
+    assert_eq!(first(FSYNC, "rw,data=journal"), (all_data.to_string(), true));
+    // An fsync waits whatever the mount says; dirsync is not about writes.
+    for (kind, options) in [(FSYNC, "rw,sync"), (WRITE, "rw,dirsync"), (OPEN, "rw")] {
+        let (command, told) = first(kind, options);
+        assert!(command.starts_with("strace -fc -e fsync") && !told, "{command}");
+    }
+}
+
+/// What syncs itself is opened so, as its stack says.
+#[test]
+fn a_write_that_syncs_its_file_is_of_one_that_is_opened_so() {
+    let first = |stack: &str| {
+        let mut told = Told::default();
+        let mut story = Story::default();
+        story.sync_write(900 * MS, 900 * MS, 901 * MS);
+        told.over(story).quick(WRITE, 297);
+        for _ in 0..3 {
+            told.slow_in(WRITE, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], stack);
+            told.slow_in(WRITE, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], stack);
+        }
+        commands(&told.verdict("flush-cost")).remove(0)
+    };
+    assert!(
+        first("jbd2_log_wait_commit\next4_sync_file\next4_buffered_write_iter").contains("/proc/$p/fdinfo/*")
+    );
+    assert!(first("jbd2_log_wait_commit\n__jbd2_log_wait_for_space").starts_with("strace -fc"));
 }
 
 /// A sleep within a sleep on the same stack is the same time.

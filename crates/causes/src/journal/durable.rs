@@ -1,0 +1,119 @@
+//! Who asks that each change is safe before an operation returns, where it is no call that syncs: an option of the mount, or a flag of the file.
+
+use crate::case::Case;
+use crate::journal::again::Again;
+use crate::paths::Paths;
+use crate::proof::proof;
+use crate::remedy::{Action, Acts};
+use crate::risk::Risk;
+use crate::slow::Slow;
+use crate::target::pattern;
+use crate::verdict::Verdict;
+use evidence::Mount;
+use operation::Kind;
+use stats::Group;
+use trace::Call;
+
+/// Options by which every change is synchronous, and of what (mount(8); xfs(5), `wsync`).
+const SYNCHRONOUS: [(&str, &str); 3] =
+    [("sync", "every write and every change of a file"), ("dirsync", CHANGES), ("wsync", CHANGES)];
+const CHANGES: &str = "every file that is created, renamed or deleted";
+
+/// Says so, with what to do about it; `Err` where an operation syncs by itself, and nothing else asks for it.
+pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> Result<Verdict, Verdict> {
+    if let Some(mount) = of_all_data(case, slow.group) {
+        return Ok(all_data(v, mount, &case.name(slow.on.id)));
+    }
+    let Some(Kind::Call(call)) = slow.group.op.map(|op| op.kind).filter(|_| !syncs(slow.group)) else {
+        return Err(v);
+    };
+    let option = case.mount_of(slow.group).and_then(|mount| Some((mount, synchronous(mount, call)?)));
+    match option {
+        Some((mount, (option, what))) => Ok(by_mount(v, mount, option, what, &case.name(slow.on.id))),
+        None if call == Call::Write && syncs_itself(case, slow) => Ok(by_file(v, slow)),
+        None => Err(v),
+    }
+}
+
+/// Whether a group's operations are there to make data safe.
+fn syncs(group: &Group) -> bool {
+    group.op.is_some_and(|op| matches!(op.kind, Kind::Call(call) if call.is_sync()))
+}
+
+/// Functions in which a write syncs its file itself (fs/sync.c, `generic_write_sync`, and what file systems do in it).
+const SYNCING: [&str; 5] =
+    ["generic_write_sync", "vfs_fsync_range", "ext4_sync_file", "xfs_file_fsync", "btrfs_sync_file"];
+
+/// The rest may wait for the file's lock while another one syncs.
+const MUCH: f64 = 1.0 / 3.0;
+
+/// Whether the slowest writes spent much of their time in syncing the file, and not behind a lock or in the journal's way, as far as stacks tell.
+fn syncs_itself(case: &Case, slow: &Slow) -> bool {
+    let all = Paths::of(case);
+    let its = all.iter().find(|paths| paths.number == slow.group_number);
+    its.is_some_and(|paths| paths.kept_share(&SYNCING) >= MUCH)
+}
+
+/// The option by which such a call is synchronous: of directories it says nothing of writes.
+fn synchronous(mount: &Mount, call: Call) -> Option<(&'static str, &'static str)> {
+    let applies = |(option, what): &(&str, &str)| {
+        mount.option(option).is_some() && (*what != CHANGES || call != Call::Write)
+    };
+    SYNCHRONOUS.into_iter().find(applies)
+}
+
+fn by_mount(v: Verdict, mount: &Mount, option: &str, what: &str, name: &str) -> Verdict {
+    let v = v.because(proof!(
+        "{point} is mounted with {option} ({at}): {what} is made safe before the call returns, and nobody calls fsync for it",
+        point = mount.target.clone(),
+        option = Text(option.to_string()),
+        at = mount.at.clone(),
+        what = Text(what.to_string())
+    ));
+    let again = Again::of(Some(mount), name);
+    let loses = "what was done in the last seconds before a crash may be lost, unless a program syncs it";
+    match option {
+        // Of these options only this one can be changed while it is mounted (include/linux/fs.h, MS_RMT_MASK).
+        "sync" => v.try_this(
+            format!("mount it without sync: {loses}"),
+            Action::Run { command: again.as_it_is("async"), risk: Risk::PowerCut },
+        ),
+        _ => v.try_this(
+            format!("mount it without {option}: {loses}"),
+            Risk::Downtime.of(again.without(option)),
+        ),
+    }
+}
+
+/// The mount of a group's file system, if all data goes through its journal.
+pub(crate) fn of_all_data<'c>(case: &'c Case, group: &Group) -> Option<&'c Mount> {
+    case.mount_of(group).filter(|mount| mount.option("data") == Some("journal"))
+}
+
+/// ext4 with `data=journal`: all data is written to the journal, and later to its place (Documentation/filesystems/ext4/journal.rst).
+pub(crate) fn all_data(v: Verdict, mount: &Mount, name: &str) -> Verdict {
+    v.because(proof!(
+        "{point} is mounted with data=journal ({at}): all data is written twice, to the journal first",
+        point = mount.target.clone(),
+        at = mount.at.clone()
+    ))
+    .try_this(
+        "mount it with data=ordered, the default: after a crash a file that was being overwritten may have old and new blocks",
+        Risk::Downtime.of(Again::of(Some(mount), name).with("data=ordered")),
+    )
+}
+
+/// Nothing of the mount asks for it, so the file does.
+fn by_file(v: Verdict, slow: &Slow) -> Verdict {
+    let task = &slow.group.task;
+    v.because(proof!(
+        "{task}'s {what} themselves wait until they are safe: the file is opened with O_SYNC or O_DSYNC, or has the attribute S",
+        task,
+        what = slow.words()
+    ))
+    .try_on(
+        Acts::Victim,
+        format!("see how {task} opened its files: flags with 010000 are O_DSYNC, with 04010000 O_SYNC (or lsattr FILE shows S); one fsync after several writes costs as much as one of them"),
+        Action::look(format!("for p in $(pgrep -x {}); do grep -H flags /proc/$p/fdinfo/*; done", pattern(task))),
+    )
+}
