@@ -12,7 +12,7 @@ use ledger::Reason;
 use life::Io;
 use operation::Wait;
 use stats::Device;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use trace::{DevId, Nanos};
 use waits::{CulpritId, Phase, Selection};
 
@@ -137,12 +137,18 @@ fn spends_most_in_stalls(d: &Device) -> bool {
     d.model.stalled > needs
 }
 
-/// Whether most of what was claimed is time behind flushes: whose they are is one half of it, what a flush takes the other.
+/// Whether most of what was claimed of each victim is time behind flushes: whose they are is one half of it, what a flush takes the other.
+/// Where a commit is behind a neighbour's reads, and the neighbour behind the commit's flush, the flush is not why the commit waits.
 fn is_mostly_flushes(case: &Case, v: &Verdict) -> bool {
     let is_flush =
-        |c: &&Claim| case.rows(c.group).get(c.row).is_some_and(|row| is_behind_flush(case, row.culprit));
-    let time = |claims: &mut dyn Iterator<Item = &Claim>| claims.map(|c| c.time.0).sum::<u64>();
-    2 * time(&mut v.claims.iter().filter(is_flush)) > time(&mut v.claims.iter())
+        |c: &Claim| case.rows(c.group).get(c.row).is_some_and(|row| is_behind_flush(case, row.culprit));
+    let mut of_groups = BTreeMap::<usize, (u64, u64)>::new();
+    for claim in &v.claims {
+        let (flushes, all) = of_groups.entry(claim.group).or_default();
+        *flushes += if is_flush(claim) { claim.time.0 } else { 0 };
+        *all += claim.time.0;
+    }
+    !of_groups.is_empty() && of_groups.values().all(|(flushes, all)| 2 * flushes > *all)
 }
 
 fn is_behind_flush(case: &Case, culprit: CulpritId) -> bool {

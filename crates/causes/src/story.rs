@@ -214,7 +214,12 @@ impl Story {
 
     /// Blocks are discarded.
     pub fn discard(&mut self, issued: u64, done: u64) -> &mut Story {
-        let x = self.extent(DISK, 1024, Flags::DISCARD.with(Flags::WRITE), FLUSHER);
+        self.discard_of(1024, issued, done)
+    }
+
+    /// So many KiB of them.
+    pub fn discard_of(&mut self, kib: u64, issued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, kib, Flags::DISCARD.with(Flags::WRITE), FLUSHER);
         self.request(x, issued, None, issued, done)
     }
 

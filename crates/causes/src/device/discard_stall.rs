@@ -106,21 +106,24 @@ fn claim(case: &mut Case, slow: &Slow, wanted: Nanos) -> Nanos {
 }
 
 fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
+    if let Some(m) = case.mount(slow.on.id).filter(|m| m.options.iter().any(|o| o == "discard")) {
+        v = v.try_this(
+            "do not discard as files are removed; trim once a week instead (fstrim.timer)",
+            Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
+        );
+    }
     if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes")) {
         let less = (now.value / 8).clamp(1 << 20, 64 << 20);
-        v = v.try_this(
+        // Smaller ones are not cut.
+        let discards = &slow.on.requests[Class::Other.index()];
+        v = v.when(
+            discards.bytes.0 / discards.count.max(1) > less,
             format!(
                 "smaller discards ({} -> {}): each holds the device for less time, all together take longer",
                 size(Bytes(now.value)),
                 size(Bytes(less))
             ),
             Action::set(name, "queue/discard_max_bytes", less),
-        );
-    }
-    if let Some(m) = case.mount(slow.on.id).filter(|m| m.options.iter().any(|o| o == "discard")) {
-        v = v.try_this(
-            "do not discard as files are removed; trim once a week instead (fstrim.timer)",
-            Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
         );
     }
     v.try_this(

@@ -116,6 +116,25 @@ fn behind_a_tasks_flushes_lies_what_a_flush_takes() {
     assert_eq!((root(Io::Flush), root(Io::Read)), (Some("flush-cost"), None));
 }
 
+/// A commit behind a neighbour's reads, and that one's reads behind the commit's flush.
+#[test]
+fn a_flush_that_others_wait_for_is_not_why_it_waits_itself() {
+    let root = |both: bool| {
+        let mut told = moved("postgres", 100, "");
+        for _ in 0..3 {
+            told.behind_io(READ, 100, "postgres", Io::Flush);
+        }
+        if both {
+            told.by("postgres").quick(READ, 297);
+            for _ in 0..3 {
+                told.behind_io(READ, 60, "tar", Io::Read);
+            }
+        }
+        told.verdict("background-task").root
+    };
+    assert_eq!((root(false), root(true)), (Some("flush-cost"), None));
+}
+
 #[test]
 fn all_that_others_had_is_claimed() {
     let mut told = moved("tar", 100, "");

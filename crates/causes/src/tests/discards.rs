@@ -16,11 +16,16 @@ fn discards(beside: u64) -> Story {
 }
 
 fn so_many(discards: u64, clear: u64, beside: u64) -> Story {
+    so_large(1024, discards, clear, beside)
+}
+
+/// The same with discards of so many KiB.
+fn so_large(kib: u64, discards: u64, clear: u64, beside: u64) -> Story {
     let mut story = Story::default();
     quick_reads(&mut story, 0, clear);
     for i in 0..discards {
         let at = (2 * clear + 500 + 200 * i) * MS;
-        story.discard(at, at + beside);
+        story.discard_of(kib, at, at + beside);
         story.read(at + 10, at + 10, at + 10 + beside);
     }
     story
@@ -109,8 +114,8 @@ fn a_tenth_of_the_slowest_beside_discards_is_the_threshold() {
 
 #[test]
 fn a_discard_is_made_smaller_or_left_to_the_weekly_trim() {
-    let of = |settings: &str, options: &str| {
-        let mut story = discards(50 * MS);
+    let of = |settings: &str, options: &str, mib: u64| {
+        let mut story = so_large(mib << 10, 8, 300, 50 * MS);
         story.settings(&format!("sda/queue/rotational: 0\n{settings}"));
         story.document("mounts.txt", &format!("/dev/sda /mnt/a\\040b ext4 {options} 0 0\n"));
         let v = story.verdict("discard-stall");
@@ -123,10 +128,17 @@ fn a_discard_is_made_smaller_or_left_to_the_weekly_trim() {
     for (max, less) in
         [("4194304", "echo 1048576"), ("134217728", "echo 16777216"), ("2147483648", "echo 67108864")]
     {
-        assert_eq!(of(&format!("sda/queue/discard_max_bytes: {max}\n"), "rw"), [less, weekly]);
+        assert_eq!(of(&format!("sda/queue/discard_max_bytes: {max}\n"), "rw", 65), [less, weekly]);
+        assert_eq!(
+            of(&format!("sda/queue/discard_max_bytes: {max}\n"), "rw", 1),
+            [weekly],
+            "they are not larger"
+        );
     }
-    assert_eq!(of("", "rw,discard"), ["mount -o remount,nodiscard '/mnt/a b'", weekly]);
-    assert_eq!(of("", "rw,nodiscard"), [weekly]);
+    assert_eq!(of("", "rw,discard", 1), ["mount -o remount,nodiscard '/mnt/a b'", weekly]);
+    let both = of("sda/queue/discard_max_bytes: 134217728\n", "rw,discard", 65);
+    assert_eq!(both[..2], ["mount -o remount,nodiscard '/mnt/a b'", "echo 16777216"]);
+    assert_eq!(of("", "rw,nodiscard", 1), [weekly]);
 }
 
 /// Requests take twice as long beside discards: of reads that were behind nothing else half is not their doing.
