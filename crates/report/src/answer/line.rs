@@ -16,6 +16,9 @@ const LONGEST: usize = 160;
 /// Causes of which nothing is lost to anybody: each operation takes what it takes alone.
 const OWN_PACE: [&str; 2] = ["cold-reads", "slow-device"];
 
+/// Causes of reads that need not be: where little of them is lost, what they take alone is what they cost.
+const READS: [&str; 2] = ["swap", "page-fault-read"];
+
 /// The least part that is told: less is 0.0 %.
 const LEAST: f64 = 0.0005;
 
@@ -168,11 +171,12 @@ impl Part {
         let of_slowest = verdict.and_then(|verdict| share_of_slowest(e, v, verdict)).unwrap_or(0.0);
         let throughout =
             verdict.and_then(|verdict| verdict.throughout.iter().find(|(group, _)| *group == v.group));
+        let lost_little = v.lost.0 as f64 <= WORTH_SEEING * v.time.0 as f64;
         match (v.share_of(cause), throughout) {
-            _ if OWN_PACE.contains(&cause) => Part::OwnPace,
+            _ if OWN_PACE.contains(&cause) || READS.contains(&cause) && lost_little => Part::OwnPace,
             // Bios wait for a limit before they are seen.
             (0.0, Some((_, held))) => Part::HeldBack(*held),
-            _ if is_limit(cause) && v.lost.0 as f64 <= WORTH_SEEING * v.time.0 as f64 => Part::Pace,
+            _ if is_limit(cause) && lost_little => Part::Pace,
             // What made some slow, and few of all.
             (of_lost, _) if of_slowest > 2.0 * of_lost => Part::OfSlowest(of_slowest),
             (of_lost, _) => Part::OfLost(of_lost),
