@@ -26,7 +26,7 @@ pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, W
 use crate::explanation::Explanation;
 use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
 use kind::{is_blind, kind, may_be_held_above};
-use trace::Nanos;
+use trace::{Call, Nanos};
 use waits::Culprit;
 
 /// The answer.
@@ -202,7 +202,15 @@ fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
 /// of them, the operations are told first that lost most to it.
 fn told_for_all(e: &Explanation, victims: &mut [Sufferer]) {
     let Some(first) = victims.first() else { return };
-    let is_its = |v: &Sufferer| v.task == first.task && e.is_same_device(v.group, first.group);
+    // Who asks for writeback ahead (sync_file_range(2): a checkpoint) does not wait for what it asks for.
+    let asks_ahead = |v: &Sufferer| {
+        let op = e.focus.groups.get(v.group).and_then(|g| g.op);
+        op.is_some_and(|op| op.kind == operation::Kind::Call(Call::SyncFileRange))
+    };
+    let is_its = |v: &Sufferer| {
+        let is_first = v.group == first.group;
+        v.task == first.task && e.is_same_device(v.group, first.group) && (is_first || !asks_ahead(v))
+    };
     let chosen = |at: usize, v: &Sufferer| {
         let found = precedence::choose(e, v)?;
         (at == 0 || worth::acting_on(e, v, victims, found)).then_some(found.cause)
