@@ -92,10 +92,8 @@ fn flushes(case: &Case) -> Vec<CulpritId> {
 
 /// `part`: of the time of the slowest that is due to flushes, and of the time of all.
 fn prove(v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
-    let asked = durable::told(v, case, slow);
     // Then fewer are had in no other way, and a cache that is not emptied loses more.
-    let is_asked = asked.is_ok();
-    let mut v = asked.unwrap_or_else(|v| v);
+    let (mut v, is_asked) = durable::told(v, case, slow);
     let (what, [of_slowest, of_all]) = (slow.words(), part);
     // The answer tells of all what was lost; what made the slowest slow may be something else.
     v = v.because(match of_all > of_slowest {

@@ -19,19 +19,19 @@ const SYNCHRONOUS: [(&str, &str); 3] =
     [("sync", "every write and every change of a file"), ("dirsync", CHANGES), ("wsync", CHANGES)];
 const CHANGES: &str = "every file that is created, renamed or deleted";
 
-/// Says so, with what to do about it; `Err` where an operation syncs by itself, and nothing else asks for it.
-pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> Result<Verdict, Verdict> {
+/// Says so, with what to do about it, and whether it is so: not where an operation syncs by itself, and nothing else asks for it.
+pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> (Verdict, bool) {
     if let Some(mount) = of_all_data(case, slow.group) {
-        return Ok(all_data(v, mount, &case.name(slow.on.id)));
+        return (all_data(v, mount, &case.name(slow.on.id)), true);
     }
     let Some(Kind::Call(call)) = slow.group.op.map(|op| op.kind).filter(|_| !syncs(slow.group)) else {
-        return Err(v);
+        return (v, false);
     };
     let option = case.mount_of(slow.group).and_then(|mount| Some((mount, synchronous(mount, call)?)));
     match option {
-        Some((mount, (option, what))) => Ok(by_mount(v, mount, option, what, &case.name(slow.on.id))),
-        None if call == Call::Write && syncs_itself(case, slow) => Ok(by_file(v, slow)),
-        None => Err(v),
+        Some((mount, (option, what))) => (by_mount(v, mount, option, what, &case.name(slow.on.id)), true),
+        None if call == Call::Write && syncs_itself(case, slow) => (by_file(v, slow), true),
+        None => (v, false),
     }
 }
 

@@ -1,15 +1,15 @@
 //! `answer`, `victims` and `unexplained` of `iowhy.explain/2`.
 
 use super::line::line;
-use super::words::those;
+use super::predicted::{split, then, without, Absence, Then};
 use causes::Acts;
-use explain::answer::{Answer, Because, Kind, Latencies, Predicted, Refused, Sufferer, Without};
+use explain::answer::{Answer, Because, Kind, Sufferer};
 use explain::blame::Which;
 use explain::Explanation;
 use life::Io;
 use serde::Serialize;
 use trace::{program_and_process, DevId, Nanos};
-use waits::{Absent, CulpritKind};
+use waits::CulpritKind;
 
 /// The three fields.
 #[derive(Serialize)]
@@ -73,18 +73,6 @@ struct Try {
     predicted: Option<Then>,
     /// What came of it where it was tried; null where it was not.
     tested: Option<Test>,
-}
-
-/// Predicted latencies.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Then {
-    /// The mean latency.
-    mean_ns: Span,
-    /// The median.
-    p50_ns: Span,
-    /// The p99; null of fewer than 100 operations.
-    p99_ns: Option<Span>,
 }
 
 /// What came of a remedy where it was tried: the same load on a test disk as it was and after the command.
@@ -229,39 +217,6 @@ struct Culprit {
     dirtied_by: Option<String>,
 }
 
-/// Predicted latencies without a task.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Absence {
-    /// The task taken away, `everybody`, or null.
-    culprit: Option<String>,
-    /// A process of it, where several jobs of that name are told apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pid: Option<u32>,
-    /// Without which I/O; null: all of it.
-    io: Option<Io>,
-    /// The mean latency; null where nothing is predicted.
-    mean_ns: Option<Span>,
-    /// The median; null where nothing is predicted.
-    p50_ns: Option<Span>,
-    /// The p99; null where nothing is predicted, and of fewer than 100 operations.
-    p99_ns: Option<Span>,
-    /// Why nothing is predicted, or null.
-    refused: Option<&'static str>,
-}
-
-/// A prediction, in nanoseconds.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Span {
-    /// The value.
-    value: Nanos,
-    /// The lower bound of its 90 % interval: how far off such predictions were.
-    low: Nanos,
-    /// The upper bound.
-    high: Nanos,
-}
-
 pub(crate) fn to_json(e: &Explanation, a: &Answer) -> Answered {
     let first = a.victims.first();
     let (victim_task, victim_pid) = split(first.map(|v| v.task.as_str()));
@@ -368,38 +323,4 @@ fn culprit(s: &waits::Culprit) -> Culprit {
         matches!(s.kind, CulpritKind::Task | CulpritKind::Kernel | CulpritKind::Unknown | CulpritKind::Cpu);
     let (name, pid) = split(s.name.as_deref().filter(|_| is_named));
     Culprit { kind: s.kind, name, pid, io: s.io, dirtied_by: split(s.dirtied_by.as_deref()).0 }
-}
-
-/// A task's name, and the process by which it is told from others of the name.
-fn split(task: Option<&str>) -> (Option<String>, Option<u32>) {
-    let parts = task.map(program_and_process);
-    (parts.map(|(name, _)| name.to_string()), parts.and_then(|(_, pid)| pid).map(|pid| pid.0))
-}
-
-fn then(l: Latencies) -> Then {
-    Then { mean_ns: span(l.mean), p50_ns: span(l.p50), p99_ns: l.p99.map(span) }
-}
-
-fn span(p: Predicted) -> Span {
-    Span { value: p.value, low: p.low, high: p.high }
-}
-
-/// Latencies without a task.
-pub(crate) fn without(w: &Without) -> Absence {
-    let then = w.then.ok();
-    let ((culprit, pid), io) = match &w.who {
-        Absent::Task(name) => (split(Some(name)), None),
-        Absent::Flushes => ((None, None), Some(Io::Flush)),
-        Absent::Everybody => ((Some("everybody".into()), None), None),
-        Absent::Those(them) => ((Some(those(them)), None), None),
-    };
-    Absence {
-        culprit,
-        pid,
-        io,
-        mean_ns: then.map(|then| span(then.mean)),
-        p50_ns: then.map(|then| span(then.p50)),
-        p99_ns: then.and_then(|then| then.p99).map(span),
-        refused: w.then.err().map(Refused::words),
-    }
 }
