@@ -1,6 +1,7 @@
 //! Who asks that each change is safe before an operation returns, where it is no call that syncs: an option of the mount, or a flag of the file.
 
 use crate::case::Case;
+use crate::device::flush_cost::FLUSHING;
 use crate::journal::again::Again;
 use crate::paths::Paths;
 use crate::proof::proof;
@@ -10,7 +11,7 @@ use crate::slow::Slow;
 use crate::target::pattern;
 use crate::verdict::Verdict;
 use evidence::Mount;
-use operation::Kind;
+use operation::{Kind, Wait};
 use stats::Group;
 use trace::Call;
 
@@ -30,7 +31,9 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> (Verdict, bool) {
     let option = case.mount_of(slow.group).and_then(|mount| Some((mount, synchronous(mount, call)?)));
     match option {
         Some((mount, (option, what))) => (by_mount(v, mount, option, what, &case.name(slow.on.id)), true),
-        None if call == Call::Write && syncs_itself(case, slow) => (by_file(v, slow), true),
+        None if call == Call::Write && (syncs_itself(case, slow) || flushes_itself(case, slow)) => {
+            (by_file(v, slow), true)
+        }
         None => (v, false),
     }
 }
@@ -52,6 +55,17 @@ fn syncs_itself(case: &Case, slow: &Slow) -> bool {
     let all = Paths::of(case);
     let its = all.iter().find(|paths| paths.number == slow.group_number);
     its.is_some_and(|paths| paths.kept_share(&SYNCING) >= MUCH)
+}
+
+/// Whether most flushes that writes waited for were a part of their own direct I/O: nothing else asks for one (block/fops.c and fs/iomap/direct-io.c,
+/// `IOCB_DSYNC`).
+fn flushes_itself(case: &Case, slow: &Slow) -> bool {
+    let (mut direct, mut all) = (0, 0);
+    for row in case.rows(slow.group_number).iter().filter(|row| FLUSHING.contains(&row.reason)) {
+        direct += if row.waits.has(Wait::DirectIo) { row.time.0 } else { 0 };
+        all += row.time.0;
+    }
+    2 * direct > all
 }
 
 /// The option by which such a call is synchronous: of directories it says nothing of writes.

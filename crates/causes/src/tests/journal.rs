@@ -267,6 +267,8 @@ fn a_write_that_syncs_its_file_is_of_one_that_is_opened_so() {
         first("jbd2_log_wait_commit\next4_sync_file\next4_buffered_write_iter").contains("/proc/$p/fdinfo/*")
     );
     assert!(first("jbd2_log_wait_commit\n__jbd2_log_wait_for_space").starts_with("strace -fc"));
+    let direct = mounted(WRITE, Wait::DirectIo, Reason::Postflush, "ext4", "rw").verdict("flush-cost");
+    assert!(commands(&direct)[0].contains("/proc/$p/fdinfo/*"), "{direct:?}");
 }
 
 /// A sleep within a sleep on the same stack is the same time.

@@ -241,11 +241,14 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         Part::OfSlowest(part) => format!("{} of {}", percent(part), the_slowest(e, v)),
         Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e, v)),
     };
-    let text = |up_to: &str| {
+    let text = |up_to: &str, of_what: &str| {
         let (of, what, on) = (of(&v.task), operations_of(e, v), device(e, v));
-        format!("{of} {what} on {on} {how}{up_to}{behind}: {cause}{seen} ({sure}), {of_what}")
+        format!("{of} {what} on {on} {how}{up_to}{behind}: {cause}{seen} ({sure}){of_what}")
     };
-    Some(text(&up_to)).filter(|whole| whole.chars().count() <= LONGEST).unwrap_or_else(|| text(""))
+    let of_what = format!(", {of_what}");
+    // Whatever is left out is on the screen below it.
+    let all = [text(&up_to, &of_what), text("", &of_what), text("", "")];
+    all.into_iter().find(|whole| whole.chars().count() <= LONGEST).unwrap_or_else(|| text("", ""))
 }
 
 fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
