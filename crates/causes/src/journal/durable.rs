@@ -8,7 +8,7 @@ use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::slow::Slow;
-use crate::target::pattern;
+use crate::target::{is_over, pattern, strace};
 use crate::verdict::Verdict;
 use evidence::Mount;
 use operation::{Kind, Wait};
@@ -32,7 +32,7 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> (Verdict, bool) {
     match option {
         Some((mount, (option, what))) => (by_mount(v, mount, option, what, &case.name(slow.on.id)), true),
         None if call == Call::Write && (syncs_itself(case, slow) || flushes_itself(case, slow)) => {
-            (by_file(v, slow), true)
+            (by_file(v, case, slow), true)
         }
         None => (v, false),
     }
@@ -118,16 +118,23 @@ pub(crate) fn all_data(v: Verdict, mount: &Mount, name: &str) -> Verdict {
 }
 
 /// Nothing of the mount asks for it, so the file does.
-fn by_file(v: Verdict, slow: &Slow) -> Verdict {
+fn by_file(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let task = &slow.group.task;
+    let costs = "one fsync after several writes costs as much as one of them";
+    let (what, look) = match is_over(case, task) {
+        true => (
+            format!("see how {task} opens its files: with O_DSYNC or O_SYNC (or lsattr FILE shows S); {costs}"),
+            strace(case, "-f", "open,openat", Some(task)),
+        ),
+        false => (
+            format!("see how {task} opened its files: flags with 010000 are O_DSYNC, with 04010000 O_SYNC (or lsattr FILE shows S); {costs}"),
+            Action::look(format!("for p in $(pgrep -x {}); do grep -H flags /proc/$p/fdinfo/*; done", pattern(task))),
+        ),
+    };
     v.because(proof!(
         "{task}'s {what} themselves wait until they are safe: the file is opened with O_SYNC or O_DSYNC, or has the attribute S",
         task,
         what = slow.words()
     ))
-    .try_on(
-        Acts::Victim,
-        format!("see how {task} opened its files: flags with 010000 are O_DSYNC, with 04010000 O_SYNC (or lsattr FILE shows S); one fsync after several writes costs as much as one of them"),
-        Action::look(format!("for p in $(pgrep -x {}); do grep -H flags /proc/$p/fdinfo/*; done", pattern(task))),
-    )
+    .try_on(Acts::Victim, what, look)
 }

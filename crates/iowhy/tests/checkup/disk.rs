@@ -34,6 +34,7 @@ workers() { for p in $(pgrep "^(kworker/[0-9u]|jbd2/loop)"); do chrt $1 -p $2 $p
 usual() {
   echo none > $queue/scheduler; echo 64 > $queue/nr_requests; echo 128 > $queue/nr_requests; echo 0 > $queue/stable_writes
   echo 1280 > $queue/max_sectors_kb; echo 2000 > $queue/wbt_lat_usec 2>/dev/null || true
+  echo 'write back' > $queue/write_cache 2>/dev/null || true
 }
 attach() {
   rm -f b; "$SLOWDISK" m --backing b --size 1024 "$@" &

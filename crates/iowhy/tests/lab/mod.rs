@@ -58,6 +58,7 @@ dev=$(losetup -f --show --direct-io=on $file); name=$(basename $dev); export dev
 usual() {
   echo none > $queue/scheduler; echo 64 > $queue/nr_requests; echo 128 > $queue/nr_requests; echo 0 > $queue/stable_writes
   echo 2000 > $queue/wbt_lat_usec 2>/dev/null || true
+  echo 'write back' > $queue/write_cache 2>/dev/null || true
 }
 queue=/sys/block/$name/queue
 trap 'cd /; umount "$DIR/mnt" 2>/dev/null || true; usual; losetup -d $dev; [ -z "$DISK" ] || umount "$DIR/m"' EXIT
