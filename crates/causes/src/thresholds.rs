@@ -305,8 +305,17 @@ pub mod power_state {
     pub const STEP: f64 = 2.0;
 }
 
+/// Of `durable`.
+pub mod durable {
+    /// From this part of their time in syncing on, writes sync by themselves: the rest may wait for the file's lock while another one does.
+    pub const MUCH: f64 = 1.0 / 3.0;
+}
+
 /// Of `journal_space`.
 pub mod journal_space {
+    /// Fewer commits are no pace.
+    pub const SOME: u64 = 10;
+
     use super::Bytes;
 
     /// Larger than this is of use to few.

@@ -131,7 +131,7 @@ impl Names {
         self.jobs.born(parent, tid, is_thread);
         // It has its parent's name until it takes another, and may have been named before its birth was told.
         if let Some(known) = self.now.get(&tid).filter(|name| **name > Self::IDLE) {
-            let (known, name) = (*known, self.text(self.alone(*known)).to_string());
+            let (known, name) = (*known, self.text(self.first(*known)).to_string());
             // The number that it has is free, if no other has it.
             self.bearers.ends(tid, known);
             let number = self.number_of(tid, &name);
@@ -146,7 +146,7 @@ impl Names {
     }
 
     fn becomes(&mut self, before: TaskName, name: TaskName) {
-        let [before, name] = [before, name].map(|name| self.alone(name));
+        let [before, name] = [before, name].map(|name| self.first(name));
         let known = before != name && before > Self::IDLE && name > Self::IDLE;
         let starts_all = |name| starts_all_kinds(self.text(name));
         if known && !starts_all(before) && !starts_all(name) && self.kin.len() < Self::MAX_NAMES {
@@ -160,7 +160,7 @@ impl Names {
         if a == b {
             return true;
         }
-        let [first_a, first_b] = [a, b].map(|name| self.alone(name));
+        let [first_a, first_b] = [a, b].map(|name| self.first(name));
         let is_kin = || self.kin.contains(&(first_a.min(first_b), first_a.max(first_b)));
         first_a != first_b && is_kin() && !self.began_apart(a, b)
     }
@@ -170,7 +170,7 @@ impl Names {
     }
 
     /// The first number of the same name, whosever it is.
-    fn alone(&self, name: TaskName) -> TaskName {
+    fn first(&self, name: TaskName) -> TaskName {
         self.bearers.first(name)
     }
 

@@ -1,4 +1,4 @@
-//! Programs by their names: which of them start others of all kinds, and what is called after one.
+//! Programs by the names of tasks: shells, supervisors, and the process that is part of the name of a further job.
 
 use crate::kernel_thread::is_kernel_thread;
 use units::Tid;

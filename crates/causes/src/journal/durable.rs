@@ -9,6 +9,7 @@ use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::slow::Slow;
 use crate::target::{is_over, pattern, strace};
+use crate::thresholds::durable::MUCH;
 use crate::verdict::Verdict;
 use evidence::Mount;
 use operation::{Kind, Wait};
@@ -46,9 +47,6 @@ fn syncs(group: &Group) -> bool {
 /// Functions in which a write syncs its file itself (fs/sync.c, `generic_write_sync`, and what file systems do in it).
 const SYNCING: [&str; 5] =
     ["generic_write_sync", "vfs_fsync_range", "ext4_sync_file", "xfs_file_fsync", "btrfs_sync_file"];
-
-/// The rest may wait for the file's lock while another one syncs.
-const MUCH: f64 = 1.0 / 3.0;
 
 /// Whether the slowest writes spent much of their time in syncing the file, and not behind a lock or in the journal's way, as far as stacks tell.
 fn syncs_itself(case: &Case, slow: &Slow) -> bool {

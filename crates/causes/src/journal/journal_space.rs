@@ -12,7 +12,7 @@ use crate::paths::{self, Paths};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::risk::Risk;
-use crate::thresholds::journal_space::LARGER;
+use crate::thresholds::journal_space::{LARGER, SOME};
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Judge, Nature};
 use operation::{Kind, Wait, Waits};
@@ -31,9 +31,6 @@ pub const CAUSE: Cause = Cause {
     page: include_str!("../../pages/journal-space.md"),
     judge: Judge::Whole(judge),
 };
-
-/// Fewer commits are no pace.
-const SOME: u64 = 10;
 
 /// Whether the journal is committed because it has no room: more than twice as often as anybody syncs. With a larger one these commits are not
 /// made, nor what they write and flush (4 MiB instead of 128: 640 commits in 5 s of creating files, nobody syncs, a ninth of the files). Not where
