@@ -176,7 +176,8 @@ impl Services {
 
     /// A request that moves nothing took so long, whatever else was in flight.
     pub fn empty(&mut self, took: Nanos) {
-        if self.empty.add(took) {
+        // Of a few each one may be the fastest.
+        if self.empty.add(took) || self.empty.count < MIN_QUIET {
             self.resolved.fill(None);
         }
     }
@@ -224,13 +225,14 @@ impl Services {
         of(&self.rested[key]).or_else(|| of(&self.alone[key]))
     }
 
-    /// What those that move nothing take where none was ever alone: what the fastest tenth took, as none takes longer alone than in
-    /// company; of a device that serves one at a time, or where they come right after the completion before or always as long after it, the
+    /// What those that move nothing take where none was ever alone: what the fastest tenth took (of a few the fastest), as none takes
+    /// longer alone than in company; of a device that serves one at a time, or where they come right after the completion before or always as long after it, the
     /// time from that, if it is less.
     fn in_turn(&self, shape: Shape) -> Option<Quiet> {
-        let known = self.empty.count >= MIN_QUIET;
+        // One that is compared with itself alone would never be behind another.
+        let are_compared = self.empty.count >= 2;
         let fastest =
-            known.then(|| Quiet { p50: self.empty.at(0.1), most: self.empty.at(0.9), samples: 0 })?;
+            are_compared.then(|| Quiet { p50: self.empty.at(0.1), most: self.empty.at(0.9), samples: 0 })?;
         let flushes = self.busy[shape.key()];
         let mean = Nanos(flushes.mean() as u64);
         // One that comes at any time finds the last completion half a gap ago or more, on average.

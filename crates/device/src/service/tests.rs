@@ -121,3 +121,15 @@ fn a_rested_device_counts_more() {
     }
     assert!(s.of(shape(4)).unwrap().p50.0 < 120_000);
 }
+
+/// Of two flushes of 820 and 26 ms the longer waited for something else; one alone is compared with nothing.
+#[test]
+fn the_fastest_of_a_few_flushes_tells_what_one_takes() {
+    let flush = Shape::new(3, false, Bytes(0));
+    let mut s = Services::default();
+    s.empty(Nanos(820_000_000));
+    assert!(s.of(flush).is_none());
+    s.empty(Nanos(26_000_000));
+    let takes = s.of(flush).expect("two are compared").p50;
+    assert!(takes.0.abs_diff(26_000_000) < 2_600_000, "{takes:?}");
+}
