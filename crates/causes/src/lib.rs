@@ -84,6 +84,7 @@ mod memory {
     pub(crate) mod read_again;
     pub mod read_ahead_short;
     pub mod read_ahead_waste;
+    pub(crate) mod read_around;
     pub mod reclaim;
     pub mod stable_page;
     pub mod swap;

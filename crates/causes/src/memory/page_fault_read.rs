@@ -6,7 +6,7 @@
 
 use crate::case::Case;
 use crate::device::alone;
-use crate::memory::read_again;
+use crate::memory::{read_again, read_around};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -37,8 +37,8 @@ fn judge(case: &mut Case) -> Verdict {
         return v;
     }
     v.throughout.extend(throughout);
-    for number in found {
-        let group = &case.focus.groups[number];
+    for number in &found {
+        let group = &case.focus.groups[*number];
         let name = case.name(group.dev);
         v = v.because(proof!(
             "{faults} waited for {name}",
@@ -47,12 +47,15 @@ fn judge(case: &mut Case) -> Verdict {
         ));
         v = read_again::told(v, case, group.dev);
     }
-    v.try_this(
+    v = v.try_this(
         "read the files into memory before they are needed, and again after they were evicted (vmtouch -t \
              does the same for folders)",
         "cat FILE > /dev/null",
-    )
-    .try_this(
+    );
+    for number in found {
+        v = read_around::told(v, case, &case.focus.groups[number]);
+    }
+    v.try_this(
         "protect the memory of the service that must not wait: up to 512 MiB of what it uses is not reclaimed",
         "systemctl set-property --runtime SERVICE MemoryMin=512M",
     )

@@ -1,7 +1,7 @@
 //! Too little read ahead, and too much.
 
 use super::*;
-use crate::told::Told;
+use crate::told::{Told, READER};
 use device::Split;
 use ledger::Reason;
 use operation::{Kind, Wait};
@@ -188,4 +188,34 @@ fn what_is_read_for_mapped_files_is_not_judged() {
     };
     assert!(is_found(&of("rustc")), "{:?}", of("rustc"));
     assert_eq!(of("tar").verdict, Answer::Rejected);
+}
+
+/// 300 page faults, and reads of so many KiB by their task.
+fn faults(kib: u64, in_order: bool, settings: &str) -> Verdict {
+    let mut story = Story::default();
+    for i in 0..75 {
+        story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, kib, in_order);
+    }
+    story.called(READER, "flusher").settings(settings);
+    let mut told = Told::default();
+    told.quick(Kind::PageFault, 297);
+    (0..3).for_each(|_| {
+        told.slow(Kind::PageFault, 100, &[(Wait::PageFault, Reason::Device, 90)]);
+    });
+    told.over(story).verdict("page-fault-read")
+}
+
+#[test]
+fn less_is_read_around_pages_that_are_touched_at_random() {
+    let less = |v: &Verdict| {
+        let commands = v.remedies.iter().map(|r| r.command().to_string());
+        commands.filter(|c| c.contains("read_ahead_kb")).collect::<Vec<_>>()
+    };
+    let usual = "sda/queue/read_ahead_kb: 128\n";
+    let v = faults(128, false, usual);
+    assert!(found(&v) > 0.7, "{v:?}");
+    assert_eq!(less(&v), ["echo 16 > /sys/block/sda/queue/read_ahead_kb"]);
+    assert!(less(&faults(128, true, usual)).is_empty(), "one after another");
+    assert!(less(&faults(16, false, usual)).is_empty(), "as little as proposed");
+    assert!(less(&faults(128, false, "")).is_empty(), "the setting was not recorded");
 }

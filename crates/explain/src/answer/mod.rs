@@ -7,6 +7,7 @@ mod because;
 mod claims;
 mod gain;
 mod kind;
+mod of_all;
 mod precedence;
 mod rank;
 mod roles;
@@ -26,7 +27,7 @@ pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, W
 use crate::explanation::Explanation;
 use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
 use kind::{is_blind, kind, may_be_held_above};
-use trace::{Call, Nanos};
+use trace::Nanos;
 use waits::Culprit;
 
 /// The answer.
@@ -84,7 +85,7 @@ impl Answer {
         let bystanders = all - victims.len();
         if kind == Kind::Cause {
             told_first(e, &mut victims);
-            told_for_all(e, &mut victims);
+            of_all::told_first(e, &mut victims);
         }
         let first = victims.first();
         let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));
@@ -198,51 +199,6 @@ fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     }
 }
 
-/// Where another cause has more of what the first victim's task lost in all of its operations on that device than the one of the first
-/// of them, the operations are told first that lost most to it.
-fn told_for_all(e: &Explanation, victims: &mut [Sufferer]) {
-    let Some(first) = victims.first() else { return };
-    // Who asks for writeback ahead (sync_file_range(2): a checkpoint) does not wait for what it asks for.
-    let asks_ahead = |v: &Sufferer| {
-        let op = e.focus.groups.get(v.group).and_then(|g| g.op);
-        op.is_some_and(|op| op.kind == operation::Kind::Call(Call::SyncFileRange))
-    };
-    let is_its = |v: &Sufferer| {
-        let is_first = v.group == first.group;
-        v.task == first.task && e.is_same_device(v.group, first.group) && (is_first || !asks_ahead(v))
-    };
-    let chosen = |at: usize, v: &Sufferer| {
-        let found = precedence::choose(e, v)?;
-        (at == 0 || worth::acting_on(e, v, victims, found)).then_some(found.cause)
-    };
-    let its = victims.iter().enumerate().filter(|(_, v)| is_its(v));
-    let its: Vec<_> = its.map(|(at, v)| Of { at, victim: v, chosen: chosen(at, v) }).collect();
-    if let Some(at) = outweighed(&its, |v, time| rank::of_the_clock(e, v, time)) {
-        victims[..=at].rotate_right(1);
-    }
-}
-
-/// Operations of one task, their place among the victims, and the cause that is told of them.
-struct Of<'a> {
-    at: usize,
-    victim: &'a Sufferer,
-    chosen: Option<&'static str>,
-}
-
-/// Those of a task's operations that lost most to a cause that has more of what all of them lost than the cause of the first.
-fn outweighed(its: &[Of], by_the_clock: impl Fn(&Sufferer, Nanos) -> Nanos) -> Option<usize> {
-    let lost_to = |cause| -> f64 {
-        let lost: Nanos = its.iter().map(|of| by_the_clock(of.victim, of.victim.lost_to(cause))).sum();
-        precedence::counts(cause) * lost.0 as f64
-    };
-    let to_first = lost_to(its.first()?.chosen?);
-    let more = its.iter().filter_map(|of| {
-        let cause = of.chosen?;
-        Some((lost_to(cause), of.victim.lost_to(cause), of.at)).filter(|(lost, ..)| *lost > to_first)
-    });
-    more.max_by(|(a, own, _), (b, other, _)| a.total_cmp(b).then(own.cmp(other))).map(|(.., at)| at)
-}
-
 /// Who is named beside a cause: of what it explains, or of all that was lost, the somebody else with the most.
 fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Culprit> {
     let cause = verdict.map(|v| v.cause);
@@ -284,23 +240,6 @@ mod tests {
         );
         assert_eq!(named(vec![device(100)]), None);
         assert_eq!(named(vec![because(CulpritKind::Task, "?", 90), device(10)]), None, "nobody knows who");
-    }
-
-    /// A task's reads lost 150 ms to its own queue, which counts half, and 60 ms to flushes; its syncs lost so many ms to flushes.
-    #[test]
-    fn the_cause_with_most_of_what_a_task_lost_is_told() {
-        let queue = Because { cause: Some("device-saturated"), ..because(CulpritKind::Own, "", 150) };
-        let reads = Sufferer { because: vec![queue, flushes(60)], ..victim(1000, 210, 2000) };
-        let told = |flushed: u64, chosen| {
-            let syncs = Sufferer { because: vec![flushes(flushed)], ..victim(1000, flushed, 2000) };
-            let its = [
-                Of { at: 0, victim: &reads, chosen: Some("device-saturated") },
-                Of { at: 3, victim: &syncs, chosen },
-            ];
-            outweighed(&its, |_, time| time)
-        };
-        assert_eq!((told(16, Some("flush-cost")), told(15, Some("flush-cost"))), (Some(3), None));
-        assert_eq!(told(100, None), None, "not worth acting on");
     }
 
     /// What was lost counts: of 400 ms nobody had 300.

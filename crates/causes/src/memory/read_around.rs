@@ -1,0 +1,53 @@
+//! What is read around a page that a fault waits for, although the pages of the file are touched at random.
+//!
+//! No cause of its own: it says why each fault takes as long as a large read. The kernel reads `read_ahead_kb` around the page
+//! (`do_sync_mmap_readahead`, mm/filemap.c), unless `madvise` says that a mapping is read at random.
+//!
+//! Example: 800 faults at random, each of them 124 KiB of a device that moves 60 MB/s: with 16 KiB they take a quarter of the time.
+
+use crate::case::{Case, MIN_SAMPLES};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::thresholds::read_ahead_short::IN_ORDER;
+use crate::verdict::Verdict;
+use life::Op;
+use stats::{Group, Phases};
+use trace::Bytes;
+
+/// Says how much each fault had read, where most of that is of no use, and what makes it less.
+pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
+    let Some(device) = case.facts.device(group.dev).filter(|_| group.operations >= MIN_SAMPLES) else {
+        return v;
+    };
+    let is_its = |task: u32| case.facts.tasks.name(task) == group.task;
+    let reads =
+        case.facts.cells.iter().filter(|(k, _)| k.dev == group.dev && k.op == Op::Read && is_its(k.task));
+    let (count, bytes) = reads.fold((0, 0), |(n, sum), (_, p): (_, &Phases)| (n + p.count, sum + p.bytes.0));
+    let readers = device.readers.iter().filter(|(task, _)| is_its(**task));
+    let in_order = readers.map(|(_, reader)| reader.in_order()).fold(0.0, f64::max);
+    let Some(now) = case.settings(group.dev).and_then(|s| s.read_ahead_kb()) else { return v };
+    let less = (now.value.0 / 1024 / 8).max(4);
+    let each = bytes / count.max(1);
+    // Who has more read than is proposed, and not in order.
+    if each < 2 * 1024 * less || in_order > 1.0 - IN_ORDER {
+        return v;
+    }
+    let name = case.name(group.dev);
+    v.because(proof!(
+        "each had {each} read around its page, and {in_order} of {task}'s reads follow one another: read_ahead_kb of {name} is {now} ({at})",
+        each = Bytes(each),
+        in_order = Share(in_order),
+        task = group.task,
+        name,
+        now = Text((now.value.0 / 1024).to_string()),
+        at = now.at
+    ))
+    .try_this(
+        format!(
+            "read_ahead_kb {} -> {less}: less is read around a page that is touched at random (madvise(MADV_RANDOM) does it for one \
+             mapping); sequential readers of this disk become slower",
+            now.value.0 / 1024
+        ),
+        Action::set(&name, "queue/read_ahead_kb", less),
+    )
+}

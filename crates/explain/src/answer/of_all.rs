@@ -1,0 +1,130 @@
+//! Which of a task's operations are told: those with most of the cause that has most of all of them.
+//!
+//! What was lost to a cause counts; where it is less than the eye sees of all that the operations took, so does what the device takes by
+//! itself for each, of the operations of which that is told.
+//!
+//! Example: commits of 21 ms took 1.4 s, page faults of 5 ms 0.7 s, each what the device takes alone: the commits are told.
+
+use super::precedence::{self, WORTH_SEEING};
+use super::victim::Sufferer;
+use super::{rank, worth};
+use crate::explanation::Explanation;
+use causes::Verdict;
+use trace::{Call, Nanos};
+
+/// Where another cause has more of what the first victim's task spent in all of its operations on that device than the one of the first
+/// of them, the operations are told first that have most of it.
+pub(super) fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
+    let Some(first) = victims.first() else { return };
+    // Who asks for writeback ahead (sync_file_range(2): a checkpoint) does not wait for what it asks for.
+    let asks_ahead = |v: &Sufferer| {
+        let op = e.focus.groups.get(v.group).and_then(|g| g.op);
+        op.is_some_and(|op| op.kind == operation::Kind::Call(Call::SyncFileRange))
+    };
+    let is_its = |v: &Sufferer| {
+        let is_first = v.group == first.group;
+        v.task == first.task && e.is_same_device(v.group, first.group) && (is_first || !asks_ahead(v))
+    };
+    let chosen = |at: usize, v: &Sufferer| {
+        let found = precedence::choose(e, v)?;
+        let is_told = at == 0 || worth::acting_on(e, v, victims, found);
+        is_told.then_some(Chosen { cause: found.cause, pace: pace(v, found) })
+    };
+    let its = victims.iter().enumerate().filter(|(_, v)| is_its(v));
+    let its: Vec<_> = its.map(|(at, v)| Of { at, victim: v, chosen: chosen(at, v) }).collect();
+    if let Some(at) = outweighed(&its, |v, time| rank::of_the_clock(e, v, time)) {
+        victims[..=at].rotate_right(1);
+    }
+}
+
+/// Operations of one task, their place among the victims, and the cause that is told of them.
+struct Of<'a> {
+    at: usize,
+    victim: &'a Sufferer,
+    chosen: Option<Chosen>,
+}
+
+/// A cause, and the time that operations take throughout because of it.
+#[derive(Clone, Copy)]
+struct Chosen {
+    cause: &'static str,
+    pace: Nanos,
+}
+
+fn pace(v: &Sufferer, found: &Verdict) -> Nanos {
+    let part = found.throughout.iter().find(|(group, _)| *group == v.group).map_or(0.0, |(_, part)| *part);
+    Nanos((part * v.time.0 as f64) as u64)
+}
+
+/// Those of a task's operations that have most of a cause that has more of all of them than the cause of the first.
+fn outweighed(its: &[Of], by_the_clock: impl Fn(&Sufferer, Nanos) -> Nanos) -> Option<usize> {
+    let lost_to = |of: &Of, cause| by_the_clock(of.victim, of.victim.lost_to(cause));
+    let sum = |time: &dyn Fn(&Of) -> Nanos| its.iter().map(time).sum::<Nanos>().0 as f64;
+    let first = its.first()?.chosen?.cause;
+    let all = sum(&|of| by_the_clock(of.victim, of.victim.time));
+    let is_little = sum(&|of| lost_to(of, first)) < WORTH_SEEING * all;
+    let spent_on = |of: &Of, cause| {
+        let pace = of.chosen.filter(|chosen| is_little && chosen.cause == cause).map(|chosen| chosen.pace);
+        lost_to(of, cause).max(by_the_clock(of.victim, pace.unwrap_or_default()))
+    };
+    let has = |cause| precedence::counts(cause) * sum(&|of| spent_on(of, cause));
+    let (of_first, own) = (has(first), spent_on(its.first()?, first));
+    let more = its.iter().filter_map(|of| {
+        let cause = of.chosen?.cause;
+        let is_larger = is_little && cause == first && spent_on(of, cause) > own;
+        Some((has(cause), spent_on(of, cause), of.at)).filter(|(time, ..)| is_larger || *time > of_first)
+    });
+    more.max_by(|(a, own, _), (b, other, _)| a.total_cmp(b).then(own.cmp(other))).map(|(.., at)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::because::Because;
+    use super::super::worth::tests::{flushes, victim};
+    use super::*;
+    use waits::{Culprit, CulpritKind};
+
+    fn told(its: [(&Sufferer, Option<Chosen>); 2]) -> Option<usize> {
+        let [first, other] = its;
+        let of = |at, (victim, chosen)| Of { at, victim, chosen };
+        outweighed(&[of(0, first), of(3, other)], |_, time| time)
+    }
+
+    fn chosen(cause: &'static str, pace_ms: u64) -> Option<Chosen> {
+        Some(Chosen { cause, pace: Nanos(pace_ms * 1_000_000) })
+    }
+
+    /// A task's reads lost 150 ms to its own queue, which counts half, and 60 ms to flushes; its syncs lost so many ms to flushes.
+    #[test]
+    fn the_cause_with_most_of_what_a_task_lost_is_told() {
+        let queue = Because {
+            cause: Some("device-saturated"),
+            culprit: Culprit::of(CulpritKind::Own),
+            ..flushes(150)
+        };
+        let reads = Sufferer { because: vec![queue, flushes(60)], ..victim(250, 210, 2000) };
+        let of = |flushed: u64, chosen_of_syncs| {
+            let syncs = Sufferer { because: vec![flushes(flushed)], ..victim(flushed, flushed, 2000) };
+            told([(&reads, chosen("device-saturated", 0)), (&syncs, chosen_of_syncs)])
+        };
+        let flushes = chosen("flush-cost", 0);
+        assert_eq!((of(16, flushes), of(15, flushes)), (Some(3), None));
+        assert_eq!(of(100, None), None, "not worth acting on");
+    }
+
+    /// Syncs of a second lost so many ms to flushes; writes took so many ms, nearly all of it what the device takes for each, which counts
+    /// half.
+    #[test]
+    fn the_devices_own_pace_is_told_of_the_operations_that_have_most_of_it() {
+        let of = |lost: u64, taken: u64, cause| {
+            let syncs = Sufferer { because: vec![flushes(lost)], ..victim(1000, lost, 2000) };
+            let writes = Sufferer { because: vec![], ..victim(taken, 0, 2000) };
+            told([(&syncs, cause), (&writes, chosen("slow-device", taken))])
+        };
+        let flushes = chosen("flush-cost", 0);
+        assert_eq!((of(300, 700, flushes), of(300, 590, flushes)), (Some(3), None));
+        assert_eq!(of(500, 1100, flushes), None, "a part worth seeing was lost");
+        assert_eq!(of(10, 1100, chosen("slow-device", 900)), Some(3), "of one cause the larger part");
+        assert_eq!(of(10, 800, chosen("slow-device", 900)), None);
+    }
+}
