@@ -32,6 +32,7 @@ pub struct Story {
     system: System,
     lost: u64,
     disk: Option<&'static str>,
+    of_any_kind: bool,
 }
 
 /// An extent and what kind of I/O it is.
@@ -286,7 +287,22 @@ impl Story {
 
     /// Files beside the recording say so.
     pub fn settings(&mut self, lines: &str) -> &mut Story {
+        self.of_any_kind |= lines.contains("rotational");
         self.document("queue-sda.txt", lines)
+    }
+
+    /// Whether sda turns was not recorded. Else it does, unless [`settings`](Self::settings) say otherwise: what is done evenly in a story is a
+    /// disk's pace.
+    pub fn of_any_kind() -> Story {
+        Story { of_any_kind: true, ..Story::default() }
+    }
+
+    fn system(&self) -> System {
+        let mut system = self.system.clone();
+        if !self.of_any_kind {
+            assert!(system.add_document("turns.txt", b"sda/queue/rotational: 1\n"));
+        }
+        system
     }
 
     /// A file beside the recording says so.
@@ -359,7 +375,7 @@ impl Story {
             MAPPED => "dm-0".to_string(),
             _ => "md0".to_string(),
         };
-        crate::judge(&mut Case::new(&facts, &focus, &self.system, &quality, &names))
+        crate::judge(&mut Case::new(&facts, &focus, &self.system(), &quality, &names))
     }
 
     /// What one cause says of it.
@@ -369,7 +385,7 @@ impl Story {
 
     /// What it tells, for operations that are told beside it.
     pub fn parts(&mut self) -> (Facts, System) {
-        (self.facts().0, self.system.clone())
+        (self.facts().0, self.system())
     }
 
     fn facts(&mut self) -> (Facts, Quality) {

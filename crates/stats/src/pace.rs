@@ -199,7 +199,6 @@ impl Pace {
     /// Reads and writes by size; where the device may turn, far ones by themselves, and near ones with the `D2C` of all: what is far takes
     /// no less than what is near.
     pub fn kinds(&self, may_turn: bool) -> impl Iterator<Item = InTurn> + '_ {
-        let most = |class: usize| Bytes(if class + 1 < SIZES { SMALLEST << class } else { u64::MAX });
         let sizes = self.turns.chunks(2).flat_map(|both| both[0].iter().zip(&both[1]));
         sizes.enumerate().flat_map(move |(class, (far, near))| {
             let mut all = far.clone();
@@ -210,12 +209,14 @@ impl Pace {
             let near_alone = Turns { gaps: near.gaps.clone(), ..all.clone() };
             all.gaps.merge(&near.gaps);
             let kinds = if may_turn { vec![far.clone(), near_alone] } else { vec![all] };
-            kinds.into_iter().map(move |turns| InTurn {
-                is_read: class < SIZES,
-                most: most(class % SIZES),
-                turns,
-            })
+            kinds.into_iter().map(move |turns| in_turn(class, turns))
         })
+    }
+
+    /// Those that do not begin where the one before them ended, by size.
+    pub fn far(&self) -> impl Iterator<Item = InTurn> + '_ {
+        let sizes = self.turns.chunks(2).flat_map(|both| &both[0]);
+        sizes.enumerate().map(|(class, far)| in_turn(class, far.clone()))
     }
 
     /// `D2C` of requests that met no idle device.
@@ -265,6 +266,13 @@ impl Pace {
 fn size(bytes: Bytes) -> usize {
     let units = bytes.0.div_ceil(SMALLEST).max(1);
     (units.next_power_of_two().trailing_zeros() as usize).min(SIZES - 1)
+}
+
+/// Reads of all sizes come first, then writes.
+fn in_turn(class: usize, turns: Turns) -> InTurn {
+    let size = class % SIZES;
+    let most = Bytes(if size + 1 < SIZES { SMALLEST << size } else { u64::MAX });
+    InTurn { is_read: class < SIZES, most, turns }
 }
 
 #[cfg(test)]

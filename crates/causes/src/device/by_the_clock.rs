@@ -45,15 +45,16 @@ pub(super) fn or_at_once(case: &Case, slow: &Slow) -> Option<(InTurn, u64)> {
 }
 
 /// Requests that find a device empty, and are done the sooner the later they come after the one before: the clock that lets them through
-/// goes on meanwhile. What a device does for a request begins with it. So does not what platters do: the next write waits until they have
+/// goes on meanwhile. What a device does for a request begins with it. So does not what platters do: the next write is done when they have
 /// turned once, whatever the device says of itself.
 pub(super) fn whenever_they_come(case: &Case, slow: &Slow) -> Option<(InTurn, Slope)> {
     let sooner = |kind: &InTurn| {
         kind.turns.after_idle.slope().filter(|slope| slope.value + SURELY * slope.error < SOONER)
     };
+    let apart = Nanos(slow.on.pace.ticks.quantile(0.5));
     let kind = first(case, slow, |kind| {
         let took = Nanos(kind.turns.alone.quantile(0.5));
-        let may_turn = !kind.is_read && took >= FASTEST_TURN;
+        let may_turn = !kind.is_read && took.max(apart) >= FASTEST_TURN;
         is_even(&kind.turns.alone) && took > SLOWEST_READ && !may_turn && sooner(kind).is_some()
     })?;
     sooner(&kind).map(|slope| (kind, slope))
@@ -64,11 +65,17 @@ pub(super) fn at_slowest(bytes: Bytes) -> Nanos {
     Nanos((u128::from(bytes.0) * 1_000_000_000 / u128::from(SLOWEST_BYTES_A_SECOND)) as u64)
 }
 
-/// The first kind that comes by a clock, of a device that does not turn, if all others keep its pace.
+/// The first kind that comes by a clock, of a device that does not turn, if all others keep its pace. Where it is not known whether it turns,
+/// what is far shows it.
 fn first(case: &Case, slow: &Slow, is_clock: impl Fn(&InTurn) -> bool) -> Option<InTurn> {
-    let kind = slow.on.pace.kinds(false).find(is_clock)?;
-    let all_keep_it = slow.on.pace.kinds(false).all(|other| keeps(&kind.turns, &other.turns));
-    (!rotational(case, slow.on.id)?.value && all_keep_it).then_some(kind)
+    let pace = &slow.on.pace;
+    let kind = match rotational(case, slow.on.id).map(|turns| turns.value) {
+        Some(true) => None,
+        Some(false) => pace.kinds(false).find(is_clock),
+        // A guest's disk, or no settings. Platters take anything up to a whole turn for what is far.
+        None => pace.far().find(is_clock),
+    }?;
+    pace.kinds(false).all(|other| keeps(&kind.turns, &other.turns)).then_some(kind)
 }
 
 fn is_even(time: &Distribution) -> bool {

@@ -14,7 +14,7 @@ const FDATASYNC: Kind = Kind::Call(Call::Fdatasync);
 /// 297 quick ones, and three that the device served for so long (us), behind another task for so long, and was slower than usual
 /// for so long.
 fn served(kind: Kind, wait: Wait, own: u64, behind: u64, slow: u64, settings: &str) -> Told {
-    let mut story = Story::default();
+    let mut story = Story::of_any_kind();
     quick_reads(&mut story, 0, 200);
     story.settings(settings);
     let mut told = Told::default();
@@ -43,7 +43,7 @@ fn a_read_that_the_cache_does_not_have_is_cold() {
 #[test]
 fn without_stacks_reads_ahead_are_the_page_caches() {
     let of = |ahead: bool| {
-        let mut story = Story::default();
+        let mut story = Story::of_any_kind();
         for at in (0..200).map(|i| 2 * i * MS) {
             match ahead {
                 true => story.read_ahead(at, at + MS, 4, true),
@@ -64,7 +64,7 @@ fn without_stacks_reads_ahead_are_the_page_caches() {
 #[test]
 fn what_was_read_before_is_told_first() {
     let of = |places: u64| {
-        let mut story = Story::default();
+        let mut story = Story::of_any_kind();
         for i in 0..200 {
             story.read_place(i % places, i * MS, i * MS + 500);
         }
@@ -111,7 +111,7 @@ fn throughout(wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
 /// A hundred operations that the device serves for so long, and one that was behind another task for 30 times as long besides.
 fn throughout_of(kind: Kind, wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
     let mut told = Told::default();
-    let mut story = Story::default();
+    let mut story = Story::of_any_kind();
     for at in (0..200).map(|i| i * 2 * own) {
         story.read(at, at, at + own);
     }
@@ -161,7 +161,7 @@ fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each() {
 fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each_commit() {
     let of = |own: u64, settings: &str| {
         let mut told = Told::default();
-        let mut story = Story::default();
+        let mut story = Story::of_any_kind();
         quick_reads(&mut story, 0, 200);
         story.settings(settings);
         told.over(story).waiting_for(Wait::OwnData);
@@ -181,7 +181,7 @@ fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each_commit() {
 fn what_the_journals_thread_writes_for_a_commit_is_the_devices_own_pace() {
     let of = |sender: &str| {
         let mut told = Told::default();
-        let mut story = Story::default();
+        let mut story = Story::of_any_kind();
         quick_reads(&mut story, 0, 200);
         story.settings("sda/queue/rotational: 1\n");
         told.over(story).waiting_for(Wait::OwnData);

@@ -54,3 +54,49 @@ fn a_limit_is_told_of_what_is_done_the_sooner_the_later_it_comes() {
     found(&after_a_while(true, 3500, |_, tick| tick).verdict("rate-limit"));
     rejected(&after_a_while(true, 8333, |_, tick| tick).verdict("rate-limit"));
 }
+
+/// 400 reads four at a time, done every `apart(i)` us; on what kind of device was not recorded, or it says so.
+fn four_at_a_time(settings: &str, near: bool, apart: impl Fn(u64) -> u64) -> Verdict {
+    let mut story = Story::of_any_kind();
+    if !settings.is_empty() {
+        story.settings(settings);
+    }
+    let mut done = vec![0; 4];
+    for i in 0..400 {
+        let next = done[done.len() - 1] + apart(i);
+        let issued = done[done.len() - 4];
+        match near {
+            true => story.read_ahead(issued, next, 4, true),
+            false => story.read(issued, issued, next),
+        };
+        done.push(next);
+    }
+    story.verdict("rate-limit")
+}
+
+/// A guest's disk says that it turns whatever it lies on, and a trace alone has no settings: platters are not as even where they seek.
+#[test]
+fn a_limit_is_told_of_far_requests_where_it_is_not_known_whether_the_device_turns() {
+    let v = four_at_a_time("", false, |_| 3000);
+    found(&v);
+    assert!(says(&v, "333 a second"), "{v:?}");
+    rejected(&four_at_a_time("", false, |i| 2400 + i % 7 * 200));
+    rejected(&four_at_a_time("", true, |_| 3000));
+    rejected(&four_at_a_time("sda/queue/rotational: 1\n", false, |_| 3000));
+}
+
+/// Platters turn once between writes of a program that takes half of a turn for itself.
+#[test]
+fn a_turn_is_from_one_write_to_the_next() {
+    let of = |turn: u64| {
+        let mut story = Story::default();
+        story.settings("sda/queue/rotational: 0\n");
+        for i in 1..=400 {
+            let issued = (i - 1) * turn + turn / 2 - i * 37 % 100;
+            story.sync_write(issued, issued, i * turn);
+        }
+        story.verdict("rate-limit")
+    };
+    found(&of(3800));
+    rejected(&of(6000));
+}

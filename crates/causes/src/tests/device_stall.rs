@@ -11,7 +11,7 @@ const READ: Kind = Kind::Call(Call::Read);
 
 /// Reads of 1 ms, and five that take longer, none of them after a pause.
 fn stalls(longest: u64, ahead: bool) -> Story {
-    let mut story = Story::default();
+    let mut story = Story::of_any_kind();
     quick_reads(&mut story, 0, 300);
     for i in 0..5 {
         let at = (1000 + 500 * i) * MS;

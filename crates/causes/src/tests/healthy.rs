@@ -8,7 +8,7 @@ use operation::Kind;
 use trace::Call;
 
 fn alone(latency: u64) -> Story {
-    let mut story = Story::default();
+    let mut story = Story::of_any_kind();
     for i in 0..200 {
         story.read(100 * i * MS, 100 * i * MS, 100 * i * MS + latency);
     }
@@ -61,7 +61,7 @@ fn a_virtual_disk_is_taken_for_flash_whatever_it_says() {
 #[test]
 fn what_is_told_beside_the_slowest_makes_it_no_quicker() {
     let of = |longest: u64| {
-        let mut story = Story::default();
+        let mut story = Story::of_any_kind();
         for i in 0..60 {
             story.read(100 * i * MS, 100 * i * MS, 100 * i * MS + 1500);
         }
@@ -83,7 +83,7 @@ fn what_nobody_interferes_with_is_a_slow_device() {
 #[test]
 fn ten_times_what_is_expected_is_an_outlier() {
     let of = |ms: u64| {
-        let mut story = Story::default();
+        let mut story = Story::of_any_kind();
         quick_reads(&mut story, 0, 5000);
         for i in 0..10 {
             let at = (11_000 + 200 * i) * MS;
@@ -100,7 +100,7 @@ fn ten_times_what_is_expected_is_an_outlier() {
 #[test]
 fn processors_at_work_are_named_from_half_of_the_time_on() {
     let of = |before: u64| {
-        let mut story = Story::default();
+        let mut story = Story::of_any_kind();
         for i in 0..200 {
             let at = 10 * i * MS;
             story.read_without_tag(at, at + before, at + MS);
@@ -116,7 +116,7 @@ fn processors_at_work_are_named_from_half_of_the_time_on() {
 #[test]
 fn where_all_is_within_what_is_expected_nothing_is_a_cause() {
     let of = |behind: u64| {
-        let mut story = Story::default();
+        let mut story = Story::of_any_kind();
         quick_reads(&mut story, 0, 200);
         let mut told = Told::default();
         told.over(story);
@@ -152,7 +152,7 @@ fn it_does_not_hide_what_passes_outside_of_operations() {
 #[test]
 fn waiting_for_a_tag_is_no_health() {
     let of = |tags: bool| {
-        let mut story = Story::default();
+        let mut story = Story::of_any_kind();
         quick_reads(&mut story, 0, 100);
         for i in 0..300 {
             let at = (1000 + 10 * i) * MS;

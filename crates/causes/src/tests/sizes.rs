@@ -22,7 +22,7 @@ fn of_sizes(large: u64, varies: u64, kib: u64) -> Story {
 
 #[test]
 fn large_requests_that_keep_the_pace_of_small_ones_are_let_through_by_the_clock() {
-    let v = of_two_sizes(0, 0).verdict("rate-limit");
+    let v = of_two_sizes(0, 0).settings("sda/queue/rotational: 1\n").verdict("rate-limit");
     assert!(found(&v) > 0.9 && says(&v, "size does not matter"), "{v:?}");
     // A device that moves the bytes itself takes longer for more of them.
     rejected(&of_two_sizes(1000, 0).verdict("rate-limit"));

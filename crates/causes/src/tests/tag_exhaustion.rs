@@ -17,7 +17,7 @@ fn four_tags(story: &mut Story, at_ms: u64, groups: u64, write: bool) {
 }
 
 fn crowded(write: bool) -> Story {
-    let mut story = Story::default();
+    let mut story = Story::of_any_kind();
     quick_reads(&mut story, 0, 100);
     for i in 0..50 {
         four_tags(&mut story, 1000 + 100 * i, 8, write);

@@ -52,6 +52,11 @@ struct Chosen {
 }
 
 fn pace(v: &Sufferer, found: &Verdict) -> Nanos {
+    // What a limit lets through takes as long alone: hardly anything of it seems lost.
+    if precedence::is_limit(found.cause) && found.throughout.is_empty() {
+        let lost_little = v.lost.0 as f64 <= WORTH_SEEING * v.time.0 as f64;
+        return if lost_little { v.time } else { Nanos(0) };
+    }
     let part = found.throughout.iter().find(|(group, _)| *group == v.group).map_or(0.0, |(_, part)| *part);
     Nanos((part * v.time.0 as f64) as u64)
 }
@@ -126,5 +131,15 @@ mod tests {
         assert_eq!(of(500, 1100, flushes), None, "a part worth seeing was lost");
         assert_eq!(of(10, 1100, chosen("slow-device", 900)), Some(3), "of one cause the larger part");
         assert_eq!(of(10, 800, chosen("slow-device", 900)), None);
+    }
+
+    /// Writes that a limit lets through, of which hardly anything seems lost, or half.
+    #[test]
+    fn a_limit_has_all_that_it_lets_through() {
+        let limit = Verdict::rejected("rate-limit", "-");
+        let of = |lost| pace(&victim(1000, lost, 2000), &limit).0 / 1_000_000;
+        assert_eq!((of(10), of(500)), (1000, 0));
+        let flushes = Verdict::rejected("flush-cost", "-");
+        assert_eq!(pace(&victim(1000, 10, 2000), &flushes), Nanos(0));
     }
 }
