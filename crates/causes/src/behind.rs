@@ -14,7 +14,7 @@ use operation::Wait;
 use stats::Device;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{DevId, Nanos};
-use waits::{CulpritId, Phase, Selection};
+use waits::{CulpritId, CulpritKind, Phase, Selection};
 
 /// What fills a device, and with it every queue in front of it.
 const FILLS: [&str; 5] =
@@ -109,12 +109,15 @@ fn flushes_of_log(case: &Case, v: &Verdict) -> Option<&'static str> {
     (2 * flushes > all).then_some(flush_cost::CAUSE.name)
 }
 
-/// Who holds a file's lock while the device empties its cache holds it for as long as that takes: so most of what is lost of what was claimed.
+/// Who holds a file's lock while the device empties its cache holds it for as long as that takes: so most of what the holder lost. What the
+/// device takes for its requests it did not lose.
 fn flushes_of_holder(case: &Case, v: &Verdict) -> Option<&'static str> {
     let rows = v.claims.iter().filter_map(|c| Some((c.time.0, case.rows(c.group).get(c.row)?)));
     let (flushes, lost) = rows.fold((0, 0), |(flushes, lost), (time, row)| {
         let is_flush = passes_in_flush(row.reason, row.phase) || is_behind_flush(case, row.culprit);
-        let is_own = row.phase.is_own(case.facts.waits.culprit_of(row.culprit).kind);
+        let by = case.facts.waits.culprit_of(row.culprit);
+        let is_served = row.phase == Phase::Behind && by.kind == CulpritKind::Own && !is_flush;
+        let is_own = is_served || row.phase.is_own(by.kind);
         (flushes + if is_flush { time } else { 0 }, lost + if is_own { 0 } else { time })
     });
     (2 * flushes > lost).then_some(flush_cost::CAUSE.name)

@@ -245,7 +245,13 @@ impl Accounts {
                 }
                 _ => {
                     let who = self.sender(table, a, r, above.doer);
-                    self.parts.put(table, chain, Phase::Service, who, split.own);
+                    match r.tid != a.o.tid && is_for_a_holder(table, chain, who) {
+                        true => {
+                            let whose = self.of_holding(table, a, &r.holding);
+                            self.parts.behind(table, chain, whose, split.own);
+                        }
+                        false => self.parts.put(table, chain, Phase::Service, who, split.own),
+                    }
                 }
             }
         }
@@ -339,4 +345,10 @@ impl Accounts {
             self.parts.put(table, above.chain, phase, *who, part);
         }
     }
+}
+
+/// Whether the victim's own job has the device for another of its operations, which holds the lock that this one waits for.
+fn is_for_a_holder(table: &Table, chain: ChainId, who: CulpritId) -> bool {
+    let is_lock = |link| matches!(link, Link::Wait(Wait::InodeLock | Wait::Lock, _));
+    table.culprit_of(who).kind == CulpritKind::Own && table.passes(chain, is_lock)
 }

@@ -190,3 +190,23 @@ fn in_line_for_a_flush_one_is_behind_data_between_two_others() {
     }
     assert_eq!(rows(vec![Part::Leaf(Reason::FlushQueue)]), [flush(10)]);
 }
+
+/// Another of java's threads writes for 10 ms and holds the file's lock meanwhile: it is its own write that the victim is behind. What such a
+/// thread reads ahead for it, under no lock, is the victim's own service.
+#[test]
+fn what_the_holder_of_a_lock_writes_is_not_the_waiters_own_service() {
+    let within = |wait: Wait| {
+        let split = Split { known: true, own: Nanos(10 * MS), ..Split::default() };
+        let company = Company { split, ..Company::default() };
+        let task = names().of(JAVA);
+        let owner = Some(Owner { task, journal: false });
+        let by_thread =
+            Request { dev: SDA, op: Op::Write, tid: Tid(101), task, owner, company, ..Request::default() };
+        let entry = Entry::of(Done::Request(by_thread));
+        let parts = [Part::Wait { wait, stack: None }, Part::Task(Tid(101)), Part::Request(Box::new(entry))];
+        rows(parts.into_iter().chain([Part::Leaf(Reason::Device)]).collect())
+    };
+    let own = |phase| [(Some(phase), CulpritKind::Own, None, 10)];
+    assert_eq!(within(Wait::InodeLock), own(Phase::Behind));
+    assert_eq!(within(Wait::PageRead), own(Phase::Service));
+}
