@@ -296,6 +296,7 @@ impl Told {
             result: 4096,
             is_storage: true,
             still_out: None,
+            begun_before: false,
         }
     }
 

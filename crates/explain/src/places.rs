@@ -149,6 +149,7 @@ mod tests {
                 result: 1,
                 is_storage: true,
                 still_out: None,
+                begun_before: false,
             };
             at.file(&operation).map(str::to_string)
         };

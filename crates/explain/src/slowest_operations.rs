@@ -78,6 +78,7 @@ mod tests {
             result: 0,
             is_storage,
             still_out: None,
+            begun_before: false,
         };
         SlowestOperations::new(Choice { any, number: 1 }).asks_for(&operation)
     }

@@ -3,6 +3,7 @@
 //! A call's file is what its descriptor stood for when it began, unless events of a file system within it say
 //! another one; what they say is learned of the descriptor when the call is over.
 
+use crate::begun;
 use crate::descriptors::{on_exec_of_open, DescriptorCall};
 use crate::files::{Files, OnExec, OnFile};
 use crate::history::History;
@@ -36,7 +37,8 @@ impl Calls {
     pub fn enter(&mut self, h: &mut History, e: &TaskEvent, call: Call, args: [u64; 4]) -> Option<Outside> {
         h.sees_calls = true;
         h.sees_all_calls |= call == Call::Other;
-        h.thread_mut(e.tid)?.is_outside = false;
+        let thread = h.thread_mut(e.tid)?;
+        (thread.is_outside, thread.is_known) = (false, true);
         let process = self.processes.of(e.tid);
         if call.is_of_descriptors() {
             let begun = DescriptorCall::begin(&mut self.files, process, call, args, e.time);
@@ -77,6 +79,7 @@ impl Calls {
             last_sent: None,
             sent: 0,
             sent_to: DevId(0),
+            begun_before: false,
         });
         outside
     }
@@ -90,6 +93,8 @@ impl Calls {
         result: i64,
         names: &Names,
     ) -> Option<Operation> {
+        h.sees_calls = true;
+        let begun_before = begun::ends(h, e.tid, call);
         let thread = h.thread_mut(e.tid)?;
         thread.is_outside = true;
         if call.is_of_descriptors() {
@@ -98,13 +103,16 @@ impl Calls {
             return None;
         }
         // Of another call than the one that began: what lies between was lost.
-        let mut open = thread.open.take().filter(|o| o.call == call)?;
+        let mut open = thread.open.take().or(begun_before).filter(|o| o.call == call)?;
         open.is_storage |= thread.slept_uninterruptibly(open.from, e.time);
         thread.left_io = open.is_storage.then_some(e.time);
         if let Some((dev, inode)) = open.writes().filter(|_| result >= 0) {
             h.writers.wrote(dev, inode, names.of(e.tid));
         }
         self.learn(e, &open, result);
+        if open.begun_before && !begun::is_long(h, &open, e.tid, e.time) {
+            return None;
+        }
         Some(Operation { result, ..operation(h, &open, e.tid, e.time, names) })
     }
 
@@ -181,6 +189,7 @@ pub(crate) fn operation(h: &History, open: &OpenCall, tid: Tid, to: Nanos, names
         inode: open.inode,
         told: open.told,
         is_storage: open.is_storage,
+        begun_before: open.begun_before,
         ..Operation::of(Kind::Call(open.call), tid, names.of(tid), open.from, to)
     }
 }

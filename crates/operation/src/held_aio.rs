@@ -210,27 +210,12 @@ impl HeldAio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::{Bytes, Fs, Nanos, Sector};
+    use trace::{Bytes, Nanos, Sector};
 
     const FIO: Tid = Tid(7);
 
     fn call(call: Call, from: u64, sent: u64) -> OpenCall {
-        OpenCall {
-            call,
-            from: Nanos(from),
-            fd: None,
-            fs: Fs::Unknown,
-            dev: DevId(0),
-            inode: 0,
-            told: false,
-            flags: 0,
-            created: 0,
-            writes_to: None,
-            is_storage: false,
-            last_sent: None,
-            sent,
-            sent_to: DevId(0),
-        }
+        OpenCall { sent, is_storage: false, begun_before: false, ..OpenCall::begun_before(call, Nanos(from)) }
     }
 
     fn submit(held: &mut HeldAio, process: Tid, from: u64, number: i64, sent: u64) {

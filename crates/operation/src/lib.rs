@@ -29,6 +29,7 @@ mod observer;
 mod walk;
 
 // Questions to the past.
+mod begun;
 mod bitmap;
 mod contention;
 mod crypt;

@@ -24,9 +24,32 @@ pub(crate) struct OpenCall {
     /// How many it sent, and where to: what a stacked device sends on for them counts no more.
     pub sent: u64,
     pub sent_to: DevId,
+    /// Whether the recording began in the middle of it.
+    pub begun_before: bool,
 }
 
 impl OpenCall {
+    /// One that goes on when the recording begins, at `from`.
+    pub fn begun_before(call: Call, from: Nanos) -> OpenCall {
+        OpenCall {
+            call,
+            from,
+            fd: None,
+            fs: Fs::Unknown,
+            dev: DevId(0),
+            inode: 0,
+            told: false,
+            flags: 0,
+            created: 0,
+            writes_to: None,
+            is_storage: true,
+            last_sent: None,
+            sent: 0,
+            sent_to: DevId(0),
+            begun_before: true,
+        }
+    }
+
     /// The file that it wrote to, as far as that is known.
     pub fn writes(&self) -> Option<(DevId, u64)> {
         match self.call {

@@ -175,6 +175,9 @@ pub struct Operation {
     /// Of one that had not ended when the recording did: for how long its task has slept in one piece.
     #[serde(skip)]
     pub still_out: Option<Nanos>,
+    /// Whether it had begun before the recording did: then `from` is the beginning of that, and it took longer.
+    #[serde(skip)]
+    pub begun_before: bool,
     /// The file descriptor, where the call has one.
     pub fd: Option<i32>,
     /// The file system of its file.
@@ -215,6 +218,7 @@ impl Operation {
             from,
             to,
             still_out: None,
+            begun_before: false,
             fd: None,
             fs,
             dev,

@@ -37,6 +37,8 @@ pub struct Thread {
     pub(crate) steps: VecDeque<Step>,
     /// The operation it is in.
     pub(crate) open: Option<OpenCall>,
+    /// Whether a call of it was seen to begin or to end, or it is known in which it is, if in any.
+    pub(crate) is_known: bool,
     /// Whether its last call is over, as far as calls are recorded.
     pub(crate) is_outside: bool,
     /// The call about descriptors that it is in.
@@ -106,6 +108,15 @@ impl Thread {
     pub(crate) fn slept_uninterruptibly(&self, from: Nanos, to: Nanos) -> bool {
         let asleep = |s: &Stretch| s.from >= from && s.state == State::Asleep(Left::Uninterruptible);
         self.between(from, to).any(|(s, _)| asleep(s))
+    }
+
+    /// For how long it slept for storage in between. What was woken without having been seen to fall asleep slept before.
+    pub(crate) fn asleep_between(&self, from: Nanos, to: Nanos) -> Nanos {
+        let asleep = |s: &Stretch| s.state == State::Asleep(Left::Uninterruptible);
+        let seen = self.between(from, to).filter(|(s, _)| asleep(s));
+        let seen: Nanos = seen.map(|(s, end)| end.min(to).since(s.from.max(from))).sum();
+        let first = self.stretches.front().filter(|s| s.from > from && s.wake().is_some());
+        seen + first.map_or(Nanos(0), |s| s.from.min(to).since(from))
     }
 
     /// It begins with a work item: the one before is over.

@@ -5,6 +5,7 @@
 
 use crate::account::Account;
 use crate::async_io::{AsyncIo, RING_CLOSE};
+use crate::begun;
 use crate::calls::{self, Calls};
 use crate::crypt::CRYPT_WORK;
 use crate::extents::Direct;
@@ -170,7 +171,10 @@ impl OperationTracker {
             let mut open = thread.open?;
             open.is_storage |= thread.slept_uninterruptibly(open.from, at);
             let o = calls::operation(&self.history, &open, *tid, at, names);
-            let asleep = thread.asleep_in_io().map_or(Nanos(0), |from| at.since(from));
+            let asleep = match open.begun_before {
+                true => thread.asleep_between(open.from, at),
+                false => thread.asleep_in_io().map_or(Nanos(0), |from| at.since(from)),
+            };
             o.is_storage.then_some(Operation { still_out: Some(asleep), ..o })
         };
         let mut still: Vec<Operation> = self.history.threads.iter().filter_map(open).collect();
@@ -199,7 +203,7 @@ impl OperationTracker {
     ) {
         if !self.began {
             self.began = true;
-            self.history.horizon = e.time;
+            (self.history.began, self.history.horizon) = (e.time, e.time);
         }
         // Texts are told whenever they are, also behind a part of a recording.
         if !matches!(e.what, What::Text { .. }) {
@@ -216,6 +220,7 @@ impl OperationTracker {
                 if let Some(thread) = self.history.thread_mut(e.tid) {
                     thread.stood_at(id, e.time);
                 }
+                begun::asleep(&mut self.history, e.tid, id);
             }
             _ => {
                 let over = self.is_running(e, names);

@@ -47,9 +47,16 @@ fn read_beside(tid: u32, wakeups: bool) -> Account {
 
 /// What is told of the reader when the tasks did this, in microseconds.
 fn of_reader(
-    mut batch: Batch,
+    batch: Batch,
     story: impl IntoIterator<Item = (u64, Tid, u8, What)>,
 ) -> Option<(Operation, Account)> {
+    all_of_reader(batch, story).into_iter().next()
+}
+
+fn all_of_reader(
+    mut batch: Batch,
+    story: impl IntoIterator<Item = (u64, Tid, u8, What)>,
+) -> Vec<(Operation, Account)> {
     for (time, tid, context, what) in story {
         let time = Nanos(time * 1000);
         let after =
@@ -58,7 +65,7 @@ fn of_reader(
     }
     let (mut follow, mut all) = (Follow::default(), All::default());
     follow.feed(&batch, &mut all);
-    all.0.into_iter().find(|(o, _)| o.tid == READER)
+    all.0.into_iter().filter(|(o, _)| o.tid == READER).collect()
 }
 
 fn waits_for_a_request(account: &Account) -> bool {
@@ -148,4 +155,46 @@ fn a_page_fault_ends_with_its_wake_where_no_switch_to_the_task_was_told() {
     let (fault, account) = slept_until(next, Call::Other, "R", READER.0, deep).expect("a fault");
     assert_eq!((fault.from, fault.to), (Nanos(20_000), Nanos(100_001)));
     assert!(waits_for_a_request(&account), "{account:?}");
+}
+
+/// Another task's call shows that calls are recorded. The reader's `fsync` had begun before: it is woken after `first` us, or seen to sleep in it
+/// from 10 us on, and returns after `took`.
+fn begun_before(seen_asleep: bool, stack: &[u8], took: u64) -> Vec<(Kind, bool, u64)> {
+    let mut batch = Batch::default();
+    let Detail::Text(text) = batch.store(stack) else { panic!("a text") };
+    let sleeps = (10, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(200) });
+    let story = [
+        (0, READER, 0, What::Text { id: TextId(0), text }),
+        (1, Tid(200), 0, What::Enter { call: Call::Other, args: [0; 4] }),
+        sleeps,
+        (10, READER, 0, What::Stack(TextId(0))),
+        (took - 10, Tid(300), 0, What::Wake(READER)),
+        (took - 5, Tid(200), 0, What::Switch { left: Left::Interruptible, next: READER }),
+        (took, READER, 0, What::Exit { call: Call::Fsync, result: 0 }),
+        (took + 10, READER, 0, What::Enter { call: Call::Fsync, args: [3, 0, 0, 0] }),
+        (took + 20, READER, 0, What::Exit { call: Call::Fsync, result: 0 }),
+    ];
+    let told = story
+        .into_iter()
+        .filter(|(.., what)| seen_asleep || !matches!(what, What::Stack(_)) && *what != sleeps.3);
+    all_of_reader(batch, told)
+        .into_iter()
+        .map(|(o, _)| (o.kind, o.begun_before, o.total().0 / 1000))
+        .collect()
+}
+
+/// Whoever asks for a recording on a bad day asks in the middle of it.
+#[test]
+fn a_call_that_had_begun_before_counts_if_it_took_long() {
+    let fsync = Kind::Call(Call::Fsync);
+    let within = b"schedule\njbd2_log_wait_commit\next4_sync_file\n__x64_sys_fsync\ndo_syscall_64";
+    let own = (fsync, false, 10);
+    assert_eq!(begun_before(true, within, 200_000), [(fsync, true, 200_000), own]);
+    // Nothing says when it fell asleep.
+    assert_eq!(begun_before(false, within, 200_000), [(fsync, true, 200_000), own]);
+    // One of many.
+    assert_eq!(begun_before(true, within, 90_000), [own]);
+    // It slept in no call: in a page fault.
+    let fault = (Kind::PageFault, false, 199_985);
+    assert_eq!(begun_before(true, b"schedule\nfilemap_fault\nasm_exc_page_fault", 200_000), [fault, own]);
 }

@@ -46,6 +46,7 @@ fn operation(dist: &mut Dist, kind: Kind, fs: Fs, from: u64, ns: u64, request: O
         told: false,
         is_storage: true,
         still_out: None,
+        begun_before: false,
     };
     let account = Account { from, to, nodes, hops: vec![] };
     dist.operation(&o, account, &Names::default(), &History::default());
@@ -159,6 +160,7 @@ fn what_has_no_requests_of_its_own_is_looked_for_below() {
         told: false,
         is_storage: true,
         still_out: None,
+        begun_before: false,
     };
     let entry = Entry::of(Done::Request(read(member, 0, 8_000)));
     let nodes = vec![Node { part: Part::Request(Box::new(entry)), depth: 0, from: o.from, to: o.to }];

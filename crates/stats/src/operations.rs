@@ -384,6 +384,7 @@ mod tests {
                 told: false,
                 is_storage: true,
                 still_out: None,
+                begun_before: false,
             };
             let account = Account { from, to, nodes: vec![], hops: vec![] };
             stats.record(&o, account, &Names::default(), &History::default());

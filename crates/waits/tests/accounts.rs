@@ -103,6 +103,7 @@ fn rows_among(parts: Vec<Part>, dev: DevId, requests: &[Request]) -> Vec<Told> {
         result: 4096,
         is_storage: true,
         still_out: None,
+        begun_before: false,
     };
     let mut table = Table::default();
     Accounts::default().add(&mut table, &operation, dev, &account, &names, tracker.history());

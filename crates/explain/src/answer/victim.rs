@@ -10,7 +10,7 @@ use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
 use life::Class;
-use stats::{Group, TAIL_SHARE};
+use stats::{Group, Kept, TAIL_SHARE};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::Nanos;
 use waits::{CulpritKind, Selection};
@@ -51,6 +51,8 @@ pub struct Sufferer {
     pub latency: [Nanos; 3],
     /// How many of the slowest had not ended when the recording did.
     pub still_out: u64,
+    /// Whether the longest had begun before the recording did: it took longer.
+    pub begun_before: bool,
     /// What half of them, and 99 of 100, would take alone; `None` where that is not known.
     pub alone: Option<[Nanos; 2]>,
     /// Why it was lost; sums to `lost`.
@@ -138,6 +140,10 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         is_thin: group.is_thin(),
         latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
         still_out: still_out(e, group),
+        begun_before: slowest(e, group)
+            .iter()
+            .max_by_key(|kept| kept.operation.total())
+            .is_some_and(|kept| kept.operation.begun_before),
         alone: (!is_bound).then(|| TOLD.map(alone)),
         because: because::all(&e.facts, (number, group), which, lost, claims),
         due: because::due(&e.facts, (number, group), which, claims),
@@ -147,9 +153,13 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
 }
 
 fn still_out(e: &Explanation, group: &Group) -> u64 {
+    slowest(e, group).iter().filter(|kept| kept.operation.still_out.is_some()).count() as u64
+}
+
+/// The slowest operations of a group that are kept.
+fn slowest<'a>(e: &'a Explanation, group: &Group) -> Vec<&'a Kept> {
     let stats = group.op.and_then(|key| e.facts.operations.groups.get(&key));
-    let slowest = stats.map(|stats| stats.slowest.of(&group.task)).unwrap_or_default();
-    slowest.iter().filter(|kept| kept.operation.still_out.is_some()).count() as u64
+    stats.map(|stats| stats.slowest.of(&group.task)).unwrap_or_default()
 }
 
 /// The control group that all processes of a task were in, as far as it is known.

@@ -205,6 +205,7 @@ pub(super) mod tests {
             is_bound: false,
             is_thin: false,
             still_out: 0,
+            begun_before: false,
             latency: [each, p99, p99].map(|us| Nanos(us * 1000)),
             alone: None,
             because: vec![flushes(lost)],

@@ -226,7 +226,11 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     let seen = a.root.map_or(String::new(), |root| format!(", because of {root}"));
     let behind = a.culprit.as_ref().map_or(String::new(), |c| format!(" behind {}", who(c)));
     let [p50, p99, longest] = v.latency;
-    let most = if v.still_out > 0 { format!("{} and not over", time(longest)) } else { time(longest) };
+    let most = match (v.still_out, v.begun_before) {
+        (0, false) => time(longest),
+        (0, true) => format!("{} or more", time(longest)),
+        _ => format!("{} and not over", time(longest)),
+    };
     let how = match v.count {
         1 => format!("took {most}"),
         100.. => format!("took {} (p50), {} (p99)", time(p50), time(p99)),

@@ -60,6 +60,8 @@ pub(crate) struct Told<Time> {
     from_ns: Time,
     /// The end; of one that is not over, that of the recording.
     to_ns: Time,
+    /// Whether it had begun before the recording did: then `from_ns` is the beginning of that, and it took longer.
+    begun_before: bool,
     /// Whether its end was seen.
     over: bool,
     /// How long it took.
@@ -241,6 +243,7 @@ pub(crate) fn told<T>(kept: &Kept, places: &Places, at: impl Fn(Nanos) -> T) -> 
         result: o.result,
         from_ns: at(o.from),
         to_ns: at(o.to),
+        begun_before: o.begun_before,
         over: o.still_out.is_none(),
         total_ns: account.total(),
         unexplained_ns: account.of(Reason::Unexplained),

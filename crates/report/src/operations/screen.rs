@@ -34,8 +34,12 @@ pub fn render(kept: &Kept, places: &Places, hops: bool, width: usize) -> String 
 /// `total, all accounted for; 5 hops between tasks`.
 fn sum(kept: &Kept) -> String {
     let unexplained = kept.account.of(Reason::Unexplained);
-    let total =
-        if kept.operation.still_out.is_none() { "total" } else { "until the recording ended, and not over" };
+    let total = match (kept.operation.begun_before, kept.operation.still_out) {
+        (false, None) => "total",
+        (true, None) => "since the recording began, begun before",
+        (false, Some(_)) => "until the recording ended, and not over",
+        (true, Some(_)) => "all of the recording, begun before and not over",
+    };
     let accounted = match unexplained {
         Nanos(0) => format!("{total}, all accounted for"),
         some => format!("{total}, of which {} ms unexplained", ms(whole(some).max(1))),

@@ -53,6 +53,7 @@ fn kept(nodes: Vec<Node>, total: u64) -> Kept {
             told: false,
             is_storage: true,
             still_out: None,
+            begun_before: false,
         },
         account: Account { from: Nanos(0), to: Nanos(total), nodes, hops: Vec::new() },
         task: "dd".into(),
