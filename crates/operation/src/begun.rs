@@ -41,7 +41,7 @@ pub(crate) fn ends(h: &mut History, tid: Tid, call: Call) -> Option<OpenCall> {
 pub(crate) fn is_long(h: &History, open: &OpenCall, tid: Tid, to: Nanos) -> bool {
     let asleep = h.thread(tid).map_or(Nanos(0), |t| t.asleep_between(open.from, to));
     let took = to.since(open.from);
-    took >= LONG && 2 * asleep.0 > took.0
+    took >= LONG && asleep.0 > took.0 / 2
 }
 
 /// The call that a stack is in.
