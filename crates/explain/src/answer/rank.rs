@@ -158,13 +158,23 @@ pub(super) fn commits(e: &Explanation, s: &Sufferer) -> bool {
 }
 
 /// Whether it keeps operations in flight, and is no server. Of writes that blocks show somebody may wait for all together: a sync. What a
-/// limit holds for most of its time does not wait for the disk that it would keep busy.
+/// limit holds for most of its time does not wait for the disk that it would keep busy, and what mostly waits for others does not keep it busy.
 fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
     let waited_for = |g: &Group| g.op.is_none() && g.class != Class::Read;
     let limited: Nanos =
         s.because.iter().filter(|b| b.culprit.kind == CulpritKind::Limit).map(|b| b.time).sum();
     let is_held = limited.0 > s.time.0 / 2;
-    s.role.is_none() && !is_held && overlaps(e, s) && !e.focus.groups.get(s.group).is_some_and(waited_for)
+    s.role.is_none()
+        && !is_held
+        && !is_mostly_behind_others(s)
+        && overlaps(e, s)
+        && !e.focus.groups.get(s.group).is_some_and(waited_for)
+}
+
+/// Whether it lost more to other tasks than to its own requests and all else: deep or not, they are in its way.
+fn is_mostly_behind_others(s: &Sufferer) -> bool {
+    let others: Nanos = s.because.iter().filter(|b| b.culprit.is_another_than(&s.task)).map(|b| b.time).sum();
+    others.0 > s.lost.0 / 2
 }
 
 /// What it lost to no disk: it waited for a processor.
@@ -219,7 +229,8 @@ fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)
 
 #[cfg(test)]
 mod tests {
-    use super::super::worth::tests::victim;
+    use super::super::because::Because;
+    use super::super::worth::tests::{flushes, victim};
     use super::*;
 
     #[test]
@@ -242,6 +253,20 @@ mod tests {
         assert_eq!(first([("dd", 100), ("tar", 98)], 30), "tar");
         assert_eq!(first([("dd", 100), ("tar", 98)], 5), "dd", "it is in nobody's way either");
         assert_eq!(first([("dd", 100), ("tar", 60)], 30), "dd", "it lost more");
+    }
+
+    #[test]
+    fn whoever_loses_more_to_others_than_to_itself_is_mostly_behind_them() {
+        let to = |kind, name: &str, ms| {
+            let culprit = waits::Culprit { name: Some(name.into()), ..waits::Culprit::of(kind) };
+            Because { culprit, ..flushes(ms) }
+        };
+        let of = |others: u64| {
+            let own = Because { culprit: waits::Culprit::of(CulpritKind::Own), ..flushes(100 - others) };
+            let because = vec![own, to(CulpritKind::Task, "dd", others)];
+            is_mostly_behind_others(&Sufferer { because, ..victim(1000, 100, 2000) })
+        };
+        assert!(of(51) && !of(50));
     }
 
     #[test]
