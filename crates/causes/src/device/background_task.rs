@@ -16,6 +16,7 @@ use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::target::{parent, service, Target};
+use crate::thresholds::growth::MIN_SAMPLES_OF_A_ROW;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::shell;
@@ -60,8 +61,10 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     // Where no request was ever alone, what is behind others is known only if requests take longer with more of them, or queue.
     let unknown = slow.group.is_mostly_unknown() && !device_saturated::queues(slow);
     let unhindered = met::unhindered(slow, &name).filter(|_| unknown);
-    // Of requests that are mostly others' that says how these fare, of which there may always be some.
-    let is_beside_larger = unhindered.is_some() && !are_its_own(case, slow) && is_too_slow(case, slow);
+    // Of requests that are mostly others' that says how these fare, of which there may always be some; so there may be where few are always
+    // beside one.
+    let says_nothing = !are_its_own(case, slow) || is_never_alone(slow);
+    let is_beside_larger = unhindered.is_some() && says_nothing && is_too_slow(case, slow);
     if let Some(unhindered) = unhindered.filter(|_| !is_beside_larger) {
         return Said::Not(unhindered);
     }
@@ -88,6 +91,12 @@ fn are_its_own(case: &Case, slow: &Slow) -> bool {
     let is_own = |task: &str| task == slow.group.task || works_for_others(task);
     let own: u64 = by_task.iter().filter(|(task, _)| is_own(task)).map(|(_, n)| n).sum();
     2 * own >= by_task.values().sum()
+}
+
+/// Whether there was nearly always another request in the device.
+fn is_never_alone(slow: &Slow) -> bool {
+    let alone = slow.company().by_depth.rows().find(|row| row.from == 0);
+    alone.is_none_or(|row| row.count < MIN_SAMPLES_OF_A_ROW)
 }
 
 /// Whether the slowest take longer than Linux expects of such a device.

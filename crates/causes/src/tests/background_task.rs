@@ -287,10 +287,10 @@ fn one_task_is_named() {
 /// another's, that says how these fare, and not how those of a few ms do that are always beside them.
 #[test]
 fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
-    let of = |side_by_side: bool, are_tars: bool, ms: u64| {
+    let of_alone = |alone: u64, side_by_side: bool, are_tars: bool, ms: u64| {
         let mut story = Story::of_any_kind();
         story.called("(reader)", "tar");
-        let mut read = |from: u64, to: u64| {
+        let mut read = |are_tars: bool, from: u64, to: u64| {
             if are_tars {
                 story.read_by_another(from, from, to);
             } else {
@@ -299,10 +299,14 @@ fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
         };
         for i in 0..100 {
             let at = (1000 + 40 * i) * MS;
-            read(at, at + 4 * MS);
+            if i < alone {
+                read(are_tars, at, at + 4 * MS);
+            } else {
+                read(true, at + 4 * MS, at + 45 * MS);
+            }
             for k in 0..8 {
                 let done = if side_by_side { 4 * MS + k } else { (k + 1) * 4 * MS + k % 3 * MS };
-                read(at + 5 * MS, at + 5 * MS + done);
+                read(are_tars, at + 5 * MS, at + 5 * MS + done);
             }
         }
         let mut told = Told::default();
@@ -312,12 +316,16 @@ fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
         }
         told.verdict("background-task")
     };
+    let of = |side_by_side, are_tars, ms| of_alone(100, side_by_side, are_tars, ms);
     assert!(
         rejected(&of(true, false, 40)).contains("sda takes as long with few requests in flight as with many")
     );
     assert_eq!(of(false, false, 40).confidence, Some(Confidence::High));
     assert_eq!(of(true, true, 40).confidence, Some(Confidence::Medium));
     rejected(&of(true, true, 1));
+    // With always some others there it is not known what none would change.
+    assert_eq!(of_alone(11, true, false, 40).confidence, Some(Confidence::Medium));
+    rejected(&of_alone(13, true, false, 40));
 }
 
 #[test]
