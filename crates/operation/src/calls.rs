@@ -36,7 +36,7 @@ impl Calls {
     /// A call begins: what its task did since the last one, if that was about storage too.
     pub fn enter(&mut self, h: &mut History, e: &TaskEvent, call: Call, args: [u64; 4]) -> Option<Outside> {
         h.sees_calls = true;
-        h.sees_all_calls |= call == Call::Other;
+        h.sees_all_calls |= matches!(call, Call::Other | Call::Stat | Call::Mkdir | Call::Link);
         let thread = h.thread_mut(e.tid)?;
         (thread.is_outside, thread.is_known) = (false, true);
         let process = self.processes.of(e.tid);

@@ -90,6 +90,9 @@ impl Kind {
                 Call::Truncate => "truncates",
                 Call::Fallocate => "fallocates",
                 Call::Getdents => "directory reads",
+                Call::Stat => "stats",
+                Call::Mkdir => "mkdirs",
+                Call::Link => "links",
                 Call::Sendfile => "sendfiles",
                 Call::CopyFileRange => "copy_file_range calls",
                 Call::IoSubmit => "io_submit calls",
@@ -120,7 +123,7 @@ impl Kind {
     /// synchronous writes.
     pub fn class(self) -> Class {
         match self {
-            Kind::Call(Call::Read | Call::Open | Call::Getdents)
+            Kind::Call(Call::Read | Call::Open | Call::Getdents | Call::Stat)
             | Kind::PageFault
             | Kind::RingRead
             | Kind::AioRead => Class::Read,

@@ -47,10 +47,10 @@ pub(crate) fn failed(e: &Explanation) -> Vec<String> {
     all.into_iter().map(|(_, words)| words).collect()
 }
 
-/// How long what was recorded, in which format. Without block I/O there is no length to tell: it is that of block events.
+/// How long what was recorded, in which format.
 pub(crate) fn length(e: &Explanation) -> String {
     let sources = e.subject.sources.join(", ");
-    match e.facts.duration() {
+    match e.facts.recorded() {
         Nanos(0) => sources,
         all => format!("{} of {sources}", time(all)),
     }

@@ -70,6 +70,13 @@ impl Facts {
         self.flow.span.or(self.flow.tasks).map_or(Nanos(0), |(a, b)| b.since(a))
     }
 
+    /// Time between the first and the last event of all: where a cache answers, tasks are busy long before and after a device is.
+    pub fn recorded(&self) -> Nanos {
+        let spans = || [self.flow.span, self.flow.tasks].into_iter().flatten();
+        let first = spans().map(|(from, _)| from).min().unwrap_or_default();
+        spans().map(|(_, to)| to).max().unwrap_or_default().since(first)
+    }
+
     /// What a task waits for are operations that were followed elsewhere; bios count for no task then.
     pub fn put_operations(&mut self, mut operations: Operations) {
         let waits = std::mem::take(&mut operations.waits);

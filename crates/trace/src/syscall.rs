@@ -36,6 +36,12 @@ pub enum Call {
     Fallocate,
     /// `getdents`, `getdents64`.
     Getdents,
+    /// `stat`, `lstat`, `newfstatat`, `statx`, `access`, `faccessat`, `faccessat2`, `readlink`, `readlinkat`: they look a path up.
+    Stat,
+    /// `mkdir`, `mkdirat`, `mknod`, `mknodat`.
+    Mkdir,
+    /// `link`, `linkat`, `symlink`, `symlinkat`.
+    Link,
     /// `sendfile`.
     Sendfile,
     /// `copy_file_range`.
@@ -70,11 +76,14 @@ const X86_64: &[(u16, Call)] = &[
     (1, Call::Write),
     (2, Call::Open),
     (3, Call::Close),
+    (4, Call::Stat),
+    (6, Call::Stat),
     (16, Call::Ioctl),
     (17, Call::Read),
     (18, Call::Write),
     (19, Call::Read),
     (20, Call::Write),
+    (21, Call::Stat),
     (26, Call::Msync),
     (32, Call::Dup),
     (33, Call::Dup2),
@@ -87,16 +96,28 @@ const X86_64: &[(u16, Call)] = &[
     (77, Call::Truncate),
     (78, Call::Getdents),
     (82, Call::Rename),
+    (83, Call::Mkdir),
     (84, Call::Unlink),
     (85, Call::Open),
+    (86, Call::Link),
     (87, Call::Unlink),
+    (88, Call::Link),
+    (89, Call::Stat),
+    (133, Call::Mkdir),
     (162, Call::Sync),
     (208, Call::IoGetevents),
     (209, Call::IoSubmit),
     (217, Call::Getdents),
     (257, Call::Open),
+    (258, Call::Mkdir),
+    (259, Call::Mkdir),
+    (262, Call::Stat),
     (263, Call::Unlink),
     (264, Call::Rename),
+    (265, Call::Link),
+    (266, Call::Link),
+    (267, Call::Stat),
+    (269, Call::Stat),
     (277, Call::SyncFileRange),
     (285, Call::Fallocate),
     (292, Call::Dup3),
@@ -108,10 +129,12 @@ const X86_64: &[(u16, Call)] = &[
     (326, Call::CopyFileRange),
     (327, Call::Read),
     (328, Call::Write),
+    (332, Call::Stat),
     (333, Call::IoGetevents),
     (426, Call::IoUringEnter),
     (436, Call::CloseRange),
     (437, Call::Open),
+    (439, Call::Stat),
 ];
 
 /// What all newer architectures share: arm64, riscv, loongarch (include/uapi/asm-generic/unistd.h).
@@ -122,11 +145,16 @@ const GENERIC: &[(u16, Call)] = &[
     (24, Call::Dup3),
     (25, Call::Fcntl),
     (29, Call::Ioctl),
+    (33, Call::Mkdir),
+    (34, Call::Mkdir),
     (35, Call::Unlink),
+    (36, Call::Link),
+    (37, Call::Link),
     (38, Call::Rename),
     (45, Call::Truncate),
     (46, Call::Truncate),
     (47, Call::Fallocate),
+    (48, Call::Stat),
     (56, Call::Open),
     (57, Call::Close),
     (61, Call::Getdents),
@@ -139,6 +167,8 @@ const GENERIC: &[(u16, Call)] = &[
     (69, Call::Read),
     (70, Call::Write),
     (71, Call::Sendfile),
+    (78, Call::Stat),
+    (79, Call::Stat),
     (81, Call::Sync),
     (82, Call::Fsync),
     (83, Call::Fdatasync),
@@ -151,10 +181,12 @@ const GENERIC: &[(u16, Call)] = &[
     (285, Call::CopyFileRange),
     (286, Call::Read),
     (287, Call::Write),
+    (291, Call::Stat),
     (292, Call::IoGetevents),
     (426, Call::IoUringEnter),
     (436, Call::CloseRange),
     (437, Call::Open),
+    (439, Call::Stat),
 ];
 
 /// The numbers of one architecture.
@@ -196,7 +228,7 @@ impl Calls {
 
 impl Call {
     /// All that are operations on files; the others say what descriptors mean.
-    pub const ALL: [Call; 20] = {
+    pub const ALL: [Call; 23] = {
         use Call::*;
         [
             Read,
@@ -214,6 +246,9 @@ impl Call {
             Truncate,
             Fallocate,
             Getdents,
+            Stat,
+            Mkdir,
+            Link,
             Sendfile,
             CopyFileRange,
             IoSubmit,
@@ -232,6 +267,10 @@ impl Call {
             "renameat" | "renameat2" | "newrename" => Call::Rename,
             "ftruncate" => Call::Truncate,
             "getdents64" => Call::Getdents,
+            "newstat" | "newlstat" | "lstat" | "newfstatat" | "statx" | "access" | "faccessat"
+            | "faccessat2" | "readlink" | "readlinkat" => Call::Stat,
+            "mkdirat" | "mknod" | "mknodat" => Call::Mkdir,
+            "linkat" | "symlink" | "symlinkat" => Call::Link,
             "sendfile64" => Call::Sendfile,
             "io_pgetevents" => Call::IoGetevents,
             "execve" | "execveat" => Call::Exec,
@@ -263,6 +302,9 @@ impl Call {
             Call::Truncate => "truncate",
             Call::Fallocate => "fallocate",
             Call::Getdents => "getdents",
+            Call::Stat => "stat",
+            Call::Mkdir => "mkdir",
+            Call::Link => "link",
             Call::Sendfile => "sendfile",
             Call::CopyFileRange => "copy_file_range",
             Call::IoSubmit => "io_submit",
@@ -289,6 +331,9 @@ impl Call {
                 | Unlink
                 | Rename
                 | Truncate
+                | Stat
+                | Mkdir
+                | Link
                 | IoSubmit
                 | IoGetevents
                 | IoUringEnter

@@ -35,8 +35,39 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> (Verdict, bool) {
         None if call == Call::Write && (syncs_itself(case, slow) || flushes_itself(case, slow)) => {
             (by_file(v, case, slow), true)
         }
+        None if changes_a_folder(call) && commits_itself(case, slow) => (by_folder(v, slow), true),
         None => (v, false),
     }
+}
+
+/// Whether it is there to change a folder.
+fn changes_a_folder(call: Call) -> bool {
+    matches!(call, Call::Open | Call::Unlink | Call::Rename | Call::Mkdir | Call::Link)
+}
+
+/// Whether most of what operations waited for was the journal's commit: such a call asks for none, unless the folder wants it
+/// (`ext4_handle_sync`, fs/ext4/namei.c).
+fn commits_itself(case: &Case, slow: &Slow) -> bool {
+    let (mut commits, mut all) = (0, 0);
+    for row in case.rows(slow.group_number) {
+        commits += if row.waits.has(Wait::JournalCommit) { row.time.0 } else { 0 };
+        all += row.time.0;
+    }
+    commits > all / 2
+}
+
+/// Nothing of the mount asks for it, so the folder does.
+fn by_folder(v: Verdict, slow: &Slow) -> Verdict {
+    v.because(proof!(
+        "{task}'s {what} themselves wait until they are safe: the folder has the attribute D or S",
+        task = slow.group.task,
+        what = slow.words()
+    ))
+    .try_on(
+        Acts::Victim,
+        "see which folder has the attribute D or S; chattr -D FOLDER takes it away: what was done in the last seconds before a crash may be lost",
+        Action::look("lsattr -d FOLDER"),
+    )
 }
 
 /// Whether a group's operations are there to make data safe.

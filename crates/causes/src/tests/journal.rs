@@ -243,9 +243,13 @@ fn who_asks_for_flushes_without_a_sync_is_told() {
     let all_data = "umount '/mnt/my data' && mount -o data=ordered /dev/sda '/mnt/my data'";
     assert_eq!(first(FSYNC, "rw,data=journal"), (all_data.to_string(), true));
     // An fsync waits whatever the mount says; dirsync is not about writes.
-    for (kind, options) in [(FSYNC, "rw,sync"), (WRITE, "rw,dirsync"), (OPEN, "rw")] {
+    for (kind, options) in [(FSYNC, "rw,sync"), (WRITE, "rw,dirsync")] {
         let (command, told) = first(kind, options);
         assert!(command.starts_with("strace -fc -e fsync") && !told, "{command}");
+    }
+    // Only a folder that wants it makes such a call commit.
+    for kind in [OPEN, Kind::Call(Call::Link), Kind::Call(Call::Mkdir)] {
+        assert_eq!(first(kind, "rw"), ("lsattr -d FOLDER".to_string(), false));
     }
 }
 

@@ -60,7 +60,7 @@ fn nothing(e: &Explanation, a: &Answer) -> String {
         return text;
     }
     if a.kind == Kind::Healthy {
-        let watched = e.subject.watched.unwrap_or(e.facts.duration());
+        let watched = e.subject.watched.unwrap_or(e.facts.recorded());
         return format!("Nothing was slow: in {} no task waited for a disk", time(watched));
     }
     match e.facts.duration() {
