@@ -202,7 +202,7 @@ impl Load {
 }
 
 /// What writes into a file need of it, in MiB, so that they do not hit the same place again and again; and appends.
-const ROOM: u64 = 1024;
+const ROOM: u64 = 256;
 const OF_APPENDS: u64 = 64;
 
 /// The flushes of what is synced belong to it.

@@ -55,7 +55,7 @@ fn what_had_ended_is_started_anew_or_followed_from_who_starts_it() {
 fn a_load_that_measures_does_what_waited_where_it_does_no_harm() {
     for (recording, words) in [
         ("device-saturated", "--filename=/dev/loop0 --readonly --rw=randread --bs=4k"),
-        ("log-force.twin", "/mnt --size=1024M --unlink=1 --rw=randwrite --bs=4k"),
+        ("log-force.twin", "/mnt --size=256M --unlink=1 --rw=randwrite --bs=4k"),
         ("writeback-throttle.twin", "--fsync=32 --numjobs=2"),
         ("slow-device", "--rw=randwrite --bs=4k"),
     ] {

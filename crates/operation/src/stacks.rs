@@ -55,6 +55,11 @@ const INODE: &[&str] = &[
     "vfs_fallocate",
 ];
 
+/// Functions that hold the lock of a file's map of blocks (`i_data_sem`, fs/ext4/ext4.h), which writeback takes too: to give each writer its own
+/// file changes nothing.
+const BLOCK_MAP: &[&str] =
+    &["ext4_map_blocks", "ext4_da_get_block_prep", "ext4_da_map_blocks", "ext4_ext_truncate"];
+
 /// Functions in which a change of a file system begins, which waits while that is frozen (fs/super.c). `sb_start_write` itself is in
 /// line in newer kernels (include/linux/fs.h).
 const FREEZING: &[&str] = &[
@@ -202,6 +207,10 @@ const RULES: &[Rule] = &[
     ("__filemap_fdatawait_range", &[], Wait::OwnData),
     ("filemap_fdatawait_range", &[], Wait::OwnData),
     ("write_cache_pages", &[], Wait::OwnData),
+    ("rwsem_down_read_slowpath", BLOCK_MAP, Wait::Lock),
+    ("rwsem_down_write_slowpath", BLOCK_MAP, Wait::Lock),
+    ("rwsem_down_write_failed", BLOCK_MAP, Wait::Lock),
+    ("rwsem_down_read_failed", BLOCK_MAP, Wait::Lock),
     ("rwsem_down_read_slowpath", INODE, Wait::InodeLock),
     ("rwsem_down_write_slowpath", INODE, Wait::InodeLock),
     ("rwsem_down_write_failed", INODE, Wait::InodeLock),

@@ -49,10 +49,10 @@ fn what_writes_is_measured_by_writes_to_a_file_there() {
     let mounts = "/dev/sda /mnt/a\\040b ext4 rw 0 0\n/dev/sda /bound ext4 rw 0 0\n";
     let (command, what) = measured(&mut eight_at_once(true, 8192, false), mounts);
     assert!(
-        command.contains("--directory='/mnt/a b' --size=1024M --unlink=1 --rw=randwrite --bs=8k"),
+        command.contains("--directory='/mnt/a b' --size=256M --unlink=1 --rw=randwrite --bs=8k"),
         "{command}"
     );
-    assert!(what.contains("takes 1 GiB meanwhile"), "{what}");
+    assert!(what.contains("takes 256 MiB meanwhile"), "{what}");
     let (command, what) = measured(&mut eight_at_once(true, 8192, true), "");
     assert!(command.contains("--directory=DIR") && command.contains("--rw=write --bs=8k"), "{command}");
     assert!(what.contains("DIR, a directory on it"), "{what}");

@@ -92,3 +92,15 @@ fn the_table_of_kernels_has_every_name() {
         .all(|row| row.len() == kernels && row[1..].iter().all(|is| ["yes", "-"].contains(is))));
     assert_eq!(rows.iter().map(|row| row[0]).collect::<BTreeSet<_>>(), named);
 }
+
+/// ext4's writeback takes the lock of a file's map of blocks while it ends: a writer behind that is behind no other operation on the file.
+#[test]
+fn the_lock_of_a_files_blocks_is_not_the_files() {
+    let within = |function: &str| {
+        let stack =
+            format!("rwsem_down_write_slowpath\ndown_write\n{function}ext4_buffered_write_iter\nvfs_write");
+        Wait::of_stack(&stack)
+    };
+    assert_eq!(within("ext4_da_get_block_prep\ngeneric_perform_write\n"), Wait::Lock);
+    assert_eq!(within(""), Wait::InodeLock);
+}

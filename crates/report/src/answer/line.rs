@@ -307,13 +307,12 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         );
     }
     if v.is_mostly_unexplained() {
-        return format!(
-            "Cannot tell: what {} {} on {} waited for ({} in all) was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking",
-            of(&v.task),
-            operations(e, v),
-            device(e, v),
-            time(v.lost)
-        );
+        let why = match sees_wakes(e) {
+            true => "is told by no event: a lock, or a sleep; where they slept: iowhy slow",
+            false => "was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking",
+        };
+        let (of, what, on) = (of(&v.task), operations(e, v), device(e, v));
+        return format!("Cannot tell: what {of} {what} on {on} waited for ({} in all) {why}", time(v.lost));
     }
     format!(
         "No known cause: {} {} on {} lost {}{} ({} p99)",
@@ -324,6 +323,12 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         by_the_slowest(e, v),
         time(v.latency[1])
     )
+}
+
+/// Whether it is recorded who wakes whom.
+fn sees_wakes(e: &Explanation) -> bool {
+    let mut kept = e.facts.operations.groups.values().flat_map(|group| group.slowest.all());
+    kept.any(|kept| !kept.account.hops.is_empty())
 }
 
 fn shorten(text: String) -> String {
