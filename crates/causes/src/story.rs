@@ -28,6 +28,7 @@ pub struct Story {
     ios: u64,
     read_on_by: u64,
     array_on_by: u64,
+    other_on_by: u64,
     beside: u64,
     system: System,
     lost: u64,
@@ -62,6 +63,14 @@ impl Story {
     pub fn read_by_another(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::READ, FLUSHER);
         self.request(x, queued, None, issued, done)
+    }
+
+    /// So many KiB are read by another task right behind what it read before.
+    pub fn read_on_by_another(&mut self, queued: u64, done: u64, kib: u64) -> &mut Story {
+        self.other_on_by += 1;
+        let sector = (1 << 30) + 2 * kib * self.other_on_by;
+        let x = Extent { sector, ..self.extent(DISK, kib, Flags::READ, FLUSHER) };
+        self.request(x, queued, None, queued, done)
     }
 
     /// So many KiB are read, and issued at once.

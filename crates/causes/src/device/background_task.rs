@@ -11,6 +11,7 @@ use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::device_saturated;
 use crate::device::healthy::{expected, rotational};
 use crate::limit;
+use crate::memory::read_ahead_short;
 use crate::met;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
@@ -79,7 +80,13 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
         v = prove(v, case, slow, task, (*time, of_all));
         if loses_more(case, slow, task) {
             let (moved, _) = moved(case, slow, task);
-            v = remedies(v, case, slow, task, moved);
+            // What may be flash loses less by readers that take turns.
+            let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
+            let in_turn = |v| read_ahead_short::taken_in_turn(v, case, slow.on, [&slow.group.task, task]);
+            v = match may_turn {
+                true => remedies(in_turn(v), case, slow, task, moved),
+                false => in_turn(remedies(v, case, slow, task, moved)),
+            };
         }
     }
     Said::Found(v)

@@ -12,13 +12,13 @@ use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
-use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, LITTLE_ELSE, PROPOSED};
+use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, IN_TURN, LITTLE_ELSE, PROPOSED};
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use operation::{Kind, Wait};
-use stats::Reader;
+use stats::Device;
 use trace::{Bytes, Call, Nanos};
 use waits::{Phase, Selection};
 
@@ -109,9 +109,30 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
 fn in_order(case: &Case, slow: &Slow) -> f64 {
     let (traffic, class) = (&slow.on.traffic, Class::Read.index());
     let of_all = traffic.contiguous[class] as f64 / traffic.issues[class].max(1) as f64;
-    let is_its = |(task, _): &(&u32, &Reader)| case.facts.tasks.name(**task) == slow.group.task;
-    let of_task = slow.on.readers.iter().filter(is_its).map(|(_, reader)| reader.in_order());
-    of_task.fold(of_all, f64::max)
+    of_all.max(in_order_by(case, slow.on, &slow.group.task))
+}
+
+/// The part of a task's reads on a device that begin where one before them ended; of several threads of that name the most.
+pub(crate) fn in_order_by(case: &Case, on: &Device, task: &str) -> f64 {
+    let its = on.readers.iter().filter(|(number, _)| case.facts.tasks.name(**number) == task);
+    its.map(|(_, reader)| reader.in_order()).fold(0.0, f64::max)
+}
+
+/// More read ahead for two tasks that both read in order: the device goes from one to the other less often.
+pub(crate) fn taken_in_turn(v: Verdict, case: &Case, on: &Device, tasks: [&str; 2]) -> Verdict {
+    let Some(now) = case.settings(on.id).and_then(|s| s.read_ahead_kb()) else { return v };
+    if now.value >= IN_TURN || tasks.iter().any(|task| in_order_by(case, on, task) < IN_ORDER) {
+        return v;
+    }
+    let (now, name) = (now.value.0 / 1024, case.name(on.id));
+    v.try_this(
+        format!(
+            "read_ahead_kb {now} -> {}: both read in order, and a disk that seeks goes from one to the other less often; each waits longer at a \
+             time. Costs memory, and others' time where files are not read sequentially",
+            IN_TURN.0 / 1024
+        ),
+        Action::set(&name, "queue/read_ahead_kb", IN_TURN.0 / 1024),
+    )
 }
 
 /// The part of a reader's time in which it waited for pages, if it did little else in the recording.

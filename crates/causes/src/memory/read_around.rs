@@ -6,6 +6,7 @@
 //! Example: 800 faults at random, each of them 124 KiB of a device that moves 60 MB/s: with 16 KiB they take a quarter of the time.
 
 use crate::case::{Case, MIN_SAMPLES};
+use crate::memory::read_ahead_short::in_order_by;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::read_ahead_short::IN_ORDER;
@@ -23,8 +24,7 @@ pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
     let reads =
         case.facts.cells.iter().filter(|(k, _)| k.dev == group.dev && k.op == Op::Read && is_its(k.task));
     let (count, bytes) = reads.fold((0, 0), |(n, sum), (_, p): (_, &Phases)| (n + p.count, sum + p.bytes.0));
-    let readers = device.readers.iter().filter(|(task, _)| is_its(**task));
-    let in_order = readers.map(|(_, reader)| reader.in_order()).fold(0.0, f64::max);
+    let in_order = in_order_by(case, device, &group.task);
     let Some(now) = case.settings(group.dev).and_then(|s| s.read_ahead_kb()) else { return v };
     let less = (now.value.0 / 1024 / 8).max(4);
     let each = bytes / count.max(1);

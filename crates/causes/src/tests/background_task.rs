@@ -367,3 +367,29 @@ fn the_journals_thread_commits_for_who_syncs() {
     assert!(is_found(&of(4)), "{:?}", of(4));
     assert!(!is_found(&of(1)), "{:?}", of(1));
 }
+
+/// Two read in order by turns: with more read ahead the device goes from one to the other less often. First where it may turn.
+#[test]
+fn two_that_read_in_order_read_more_at_a_time() {
+    let of = |on: bool, settings: &str| {
+        let mut story = Story::default();
+        story.called("(reader)", "tar").settings(settings);
+        for i in 0..200 {
+            let at = 20 * i * MS;
+            story.read_ahead(at, at + 10 * MS, 128, on).read_on_by_another(at, at + 20 * MS, 128);
+        }
+        let mut told = Told::default();
+        told.over(story).quick(READ, 297);
+        (0..3).for_each(|_| {
+            told.behind(READ, 40, 3, "tar", SMALL);
+        });
+        let all = commands(&told.verdict("background-task"));
+        all.iter().position(|command| command.contains("read_ahead_kb"))
+    };
+    let settings =
+        |turns: u8, kib: u32| format!("sda/queue/rotational: {turns}\nsda/queue/read_ahead_kb: {kib}\n");
+    assert_eq!(of(true, &settings(1, 128)), Some(0));
+    assert!(of(true, &settings(0, 128)) > Some(0));
+    assert_eq!(of(true, &settings(1, 4096)), None, "it is as much already");
+    assert_eq!(of(false, &settings(1, 128)), None, "one reads at random");
+}
