@@ -92,7 +92,7 @@ impl<'a> Case<'a> {
         let all_lost: f64 = groups.iter().map(lost).sum();
         let waited = facts.duration().0 as f64 / KEPT_WAITING as f64;
         let is_worth = move |g: &Group| tail(g) >= least || lost(g) >= waited.min(MIN_SHARE * all_lost);
-        let matters = move |g: &Group| is_worth(g) && lost(g) >= TRIFLE * all_lost && !g.is_thin();
+        let matters = move |g: &Group| is_worth(g) && lost(g) >= TRIFLE * all_lost && !g.is_thin(facts);
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }
 

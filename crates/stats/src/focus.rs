@@ -84,9 +84,10 @@ const WINDOWS: u64 = 2;
 pub const LONG_BY_ITSELF: Nanos = Nanos(100_000_000);
 
 impl Group {
-    /// Whether its operations are too few to say anything, and none of them was long by itself.
-    pub fn is_thin(&self) -> bool {
-        self.operations < FEW && self.longest < LONG_BY_ITSELF
+    /// Whether its operations are too few to say anything, none of them was long by itself, and all together took less than half of the recording.
+    pub fn is_thin(&self, facts: &Facts) -> bool {
+        let is_little = self.all.time.total.0 < facts.duration().0 / 2;
+        self.operations < FEW && self.longest < LONG_BY_ITSELF && is_little
     }
 
     /// Whether its task has operations in flight together: those that overlap by nature, or, of a recording of blocks, more at a time

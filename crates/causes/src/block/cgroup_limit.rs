@@ -99,7 +99,7 @@ fn by_pace(case: &Case) -> Option<Paced> {
     let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::Medium);
     let mut met = vec![];
     // Whoever is held back before it is seen loses little of what is seen.
-    for (number, group) in case.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin()) {
+    for (number, group) in case.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin(case.facts)) {
         let limits = sets.iter().flat_map(|set| limits(set.file, &set.value.value, group.dev));
         let limits: Vec<Limit> = limits.filter(|limit| limit.is_of(group.class)).collect();
         // Of many limits one is met by chance; and whose I/O it is must be known, as the group that a task is in is not.

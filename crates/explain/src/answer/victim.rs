@@ -137,7 +137,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         lost,
         noise: of.varied,
         is_bound,
-        is_thin: group.is_thin(),
+        is_thin: group.is_thin(&e.facts),
         latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
         still_out: still_out(e, group),
         begun_before: slowest(e, group)

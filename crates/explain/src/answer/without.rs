@@ -144,7 +144,7 @@ pub fn without_somebody(e: &Explanation, who: &Absent) -> Vec<(usize, Without)> 
         Absent::Those(them) => them.tasks.contains(&*g.task),
         Absent::Everybody | Absent::Flushes => false,
     };
-    let groups = e.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin() && !is_gone(g));
+    let groups = e.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin(&e.facts) && !is_gone(g));
     groups.filter_map(|(number, g)| Some((number, one(e, g, who)?))).collect()
 }
 
