@@ -2,9 +2,10 @@
 //!
 //! Example: reads wait for a tag (`tag-exhaustion`) because each is cut into 32 pieces that fill the tags (`request-size`).
 
+use crate::block::writeback_throttle;
 use crate::case::{Case, MIN_SHARE};
 use crate::device::flush_cost::FLUSHING;
-use crate::device::{background_task, device_stall, flush_cost, rate_limit};
+use crate::device::{background_task, device_saturated, device_stall, flush_cost, rate_limit};
 use crate::journal::{inode_lock, log_force};
 use crate::thresholds::device_saturated::FASTEST;
 use crate::verdict::{Answer, Claim, Verdict};
@@ -65,9 +66,20 @@ pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
             cause if cause == inode_lock::CAUSE.name => {
                 flushes_of_holder(case, v).or_else(|| heaviest(case, v, &found))
             }
+            cause if cause == writeback_throttle::CAUSE.name => {
+                heaviest(case, v, &found).or_else(|| queue_of_own(case, v))
+            }
             _ => heaviest(case, v, &found),
         };
     }
+}
+
+/// Who is held back behind its own writes on a device that serves one after the other waits for the device.
+fn queue_of_own(case: &Case, v: &Verdict) -> Option<&'static str> {
+    let all = || v.claims.iter().map(|c| c.group);
+    let is_own =
+        all().next().is_some() && all().all(|group| writeback_throttle::stands_in_its_own_line(case, group));
+    is_own.then_some(device_saturated::CAUSE.name)
 }
 
 fn heaviest(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static str> {

@@ -1,6 +1,6 @@
 //! `writeback-throttle`: writes wait in wbt, which holds them back so that reads stay fast.
 
-use crate::case::Case;
+use crate::case::{Case, Claimable};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -8,6 +8,8 @@ use crate::thresholds::WBT_DISK;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge, Nature};
 use ledger::Reason;
+use life::Io;
+use waits::CulpritKind;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -21,10 +23,34 @@ pub const CAUSE: Cause = Cause {
     ),
 };
 
+/// Whether what a group is held back behind is mostly its own writes, on a device that serves one after the other: let in sooner, they stand in
+/// line there. Measured: 1,500 writes of one fsync take 3.02 s with the target at 2 ms and at 8 ms, and 3.01 s without.
+pub(crate) fn stands_in_its_own_line(case: &Case, group: usize) -> bool {
+    let is_own_write = |row: &Claimable| {
+        let by = case.facts.waits.culprit_of(row.culprit);
+        by.kind == CulpritKind::Own && by.io.is_some_and(|io| io != Io::Read)
+    };
+    let (mut own, mut all) = (0, 0);
+    for row in case.rows(group).iter().filter(|row| row.reason == Reason::WritebackThrottle) {
+        own += if is_own_write(row) { row.time.0 } else { 0 };
+        all += row.time.0;
+    }
+    let serves_one = case.facts.device(case.focus.groups[group].dev).is_some_and(|d| d.model.in_turn);
+    serves_one && own > all / 2
+}
+
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     for &number in groups {
         let dev = case.focus.groups[number].dev;
         let name = case.name(dev);
+        if stands_in_its_own_line(case, number) {
+            v = v.because(proof!(
+                "{what} were held back behind other writes of their own, and {name} serves one after the other: let in sooner they would wait there",
+                what = case.focus.groups[number].words(),
+                name
+            ));
+            continue;
+        }
         let now = case.settings(dev).and_then(|s| s.wbt_lat_usec());
         if let Some(wbt) = &now {
             v = v.because(proof!(
