@@ -83,7 +83,7 @@ impl<'a> Case<'a> {
     }
 
     /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time and of all that was
-    /// lost, or a large part of that, or of the recording, and with enough operations, or one that was long by itself.
+    /// lost or of the recording, or a large part of that, and with enough operations, or one that was long by itself.
     pub fn groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
         let (groups, facts) = (&self.focus.groups, self.facts);
         let tail = |g: &Group| g.tail_by_the_clock(facts, g.tail.sum.time.total).0 as f64;
@@ -92,7 +92,11 @@ impl<'a> Case<'a> {
         let all_lost: f64 = groups.iter().map(lost).sum();
         let waited = facts.duration().0 as f64 / KEPT_WAITING as f64;
         let is_worth = move |g: &Group| tail(g) >= least || lost(g) >= waited.min(MIN_SHARE * all_lost);
-        let matters = move |g: &Group| is_worth(g) && lost(g) >= TRIFLE * all_lost && !g.is_thin(facts);
+        // What the device takes by itself is not lost, and yet waited for.
+        let time = |g: &Group| g.by_the_clock(facts, g.all.time.total).0 as f64;
+        let much = MIN_SHARE * facts.duration().0 as f64;
+        let is_no_trifle = move |g: &Group| lost(g) >= TRIFLE * all_lost || time(g) >= much;
+        let matters = move |g: &Group| is_worth(g) && is_no_trifle(g) && !g.is_thin(facts);
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }
 
