@@ -110,13 +110,11 @@ impl Thread {
         self.between(from, to).any(|(s, _)| asleep(s))
     }
 
-    /// For how long it slept for storage in between. What was woken without having been seen to fall asleep slept before.
+    /// For how long it was seen to sleep for storage in between.
     pub(crate) fn asleep_between(&self, from: Nanos, to: Nanos) -> Nanos {
         let asleep = |s: &Stretch| s.state == State::Asleep(Left::Uninterruptible);
         let seen = self.between(from, to).filter(|(s, _)| asleep(s));
-        let seen: Nanos = seen.map(|(s, end)| end.min(to).since(s.from.max(from))).sum();
-        let first = self.stretches.front().filter(|s| s.from > from && s.wake().is_some());
-        seen + first.map_or(Nanos(0), |s| s.from.min(to).since(from))
+        seen.map(|(s, end)| end.min(to).since(s.from.max(from))).sum()
     }
 
     /// It begins with a work item: the one before is over.

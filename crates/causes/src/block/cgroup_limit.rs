@@ -112,7 +112,7 @@ fn by_pace(case: &Case) -> Option<Paced> {
             false => format!("{} operations", count(n)),
         };
         v = v.about(number).because(proof!(
-            "{task}'s {what} on {name} came at {rate} a second, second by second what a limit lets through ({limit}), and were in {name} for \
+            "{what} of {task} on {name} came at {rate} a second, second by second what a limit lets through ({limit}), and were in {name} for \
              {in_device} of the time",
             task = group.task,
             what = group.words(),

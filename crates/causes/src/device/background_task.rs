@@ -158,7 +158,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nano
     let victim = &slow.group.task;
     let behind = match slow.share(time) < MIN_SHARE {
         true => proof!(
-            "{victim}'s {what} were behind requests of {task} on {name} for {part} of the time of all of them",
+            "{what} of {victim} were behind requests of {task} on {name} for {part} of the time of all of them",
             victim,
             what = slow.words(),
             task,
@@ -166,7 +166,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nano
             part = Share(of_all)
         ),
         false => proof!(
-            "{victim}'s slowest {what} were behind requests of {task} on {name} for {part} of their time ({time})",
+            "the slowest {what} of {victim} were behind requests of {task} on {name} for {part} of their time ({time})",
             victim,
             what = slow.words(),
             task,

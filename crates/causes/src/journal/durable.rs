@@ -59,7 +59,7 @@ fn commits_itself(case: &Case, slow: &Slow) -> bool {
 /// Nothing of the mount asks for it, so the folder does.
 fn by_folder(v: Verdict, slow: &Slow) -> Verdict {
     v.because(proof!(
-        "{task}'s {what} themselves wait until they are safe: the folder has the attribute D or S",
+        "{what} of {task} themselves wait until they are safe: the folder has the attribute D or S",
         task = slow.group.task,
         what = slow.words()
     ))
@@ -161,7 +161,7 @@ fn by_file(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
         ),
     };
     v.because(proof!(
-        "{task}'s {what} themselves wait until they are safe: the file is opened with O_SYNC or O_DSYNC, or has the attribute S",
+        "{what} of {task} themselves wait until they are safe: the file is opened with O_SYNC or O_DSYNC, or has the attribute S",
         task,
         what = slow.words()
     ))

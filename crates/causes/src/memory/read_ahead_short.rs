@@ -55,7 +55,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let in_order = in_order(case, slow);
     if in_order < IN_ORDER {
         return Said::Not(proof!(
-            "{in_order} of {task}'s reads on {name} follow one another",
+            "{in_order} of the reads of {task} on {name} follow one another",
             in_order = Share(in_order),
             task = slow.group.task,
             name
@@ -82,7 +82,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let v = v
         .plus(claimed, Confidence::Medium)
         .because(proof!(
-            "{in_order} of {task}'s reads on {name} follow one another; half of all there are of {p50} or less",
+            "{in_order} of the reads of {task} on {name} follow one another; half of all there are of {p50} or less",
             in_order = Share(in_order),
             task = slow.group.task,
             name,

@@ -34,7 +34,7 @@ pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
     }
     let name = case.name(group.dev);
     v.because(proof!(
-        "each had {each} read around its page, and {in_order} of {task}'s reads follow one another: read_ahead_kb of {name} is {now} ({at})",
+        "each had {each} read around its page, and {in_order} of the reads of {task} follow one another: read_ahead_kb of {name} is {now} ({at})",
         each = Bytes(each),
         in_order = Share(in_order),
         task = group.task,
