@@ -93,9 +93,9 @@ impl<'a> Case<'a> {
         let waited = facts.duration().0 as f64 / KEPT_WAITING as f64;
         let is_worth = move |g: &Group| tail(g) >= least || lost(g) >= waited.min(MIN_SHARE * all_lost);
         // What the device takes by itself is not lost, and yet waited for.
-        let time = |g: &Group| g.by_the_clock(facts, g.all.time.total).0 as f64;
+        let own = |g: &Group| g.by_the_clock(facts, g.all.time.total.since(g.lost)).0 as f64;
         let much = MIN_SHARE * facts.duration().0 as f64;
-        let is_no_trifle = move |g: &Group| lost(g) >= TRIFLE * all_lost || time(g) >= much;
+        let is_no_trifle = move |g: &Group| lost(g) >= TRIFLE * all_lost || own(g) >= much;
         let matters = move |g: &Group| is_worth(g) && is_no_trifle(g) && !g.is_thin(facts);
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }
