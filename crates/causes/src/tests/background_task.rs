@@ -393,3 +393,16 @@ fn two_that_read_in_order_read_more_at_a_time() {
     assert_eq!(of(true, &settings(1, 4096)), None, "it is as much already");
     assert_eq!(of(false, &settings(1, 128)), None, "one reads at random");
 }
+
+#[test]
+fn what_btrfs_does_is_not_stopped_with_its_program() {
+    let mut told = moved("btrfs", 100, "sda/queue/scheduler: none\n");
+    (0..3).for_each(|_| {
+        told.behind(READ, 40, 3, "btrfs", SMALL);
+    });
+    let all = commands(&told.verdict("background-task"));
+    assert!(
+        all.iter().any(|c| c.contains("scrub_speed_max")) && !all.iter().any(|c| c.contains("kill -STOP")),
+        "{all:?}"
+    );
+}
