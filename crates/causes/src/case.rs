@@ -35,6 +35,13 @@ impl Deref for Claimable {
     }
 }
 
+/// A cause that was found: how much it explains, and on which devices what it claims was.
+struct Finding {
+    cause: &'static str,
+    explains: Nanos,
+    devices: BTreeSet<DevId>,
+}
+
 /// The facts of a recording, for causes.
 pub struct Case<'a> {
     /// What one pass found out.
@@ -50,7 +57,7 @@ pub struct Case<'a> {
     /// The rows of each group's tail, and what causes claimed of them.
     rows: Vec<Vec<Claimable>>,
     /// What was found so far, and the time it explains.
-    found: Vec<(&'static str, Nanos)>,
+    found: Vec<Finding>,
     /// Whether a device is slow for every request.
     slow_throughout: bool,
 }
@@ -220,7 +227,8 @@ impl<'a> Case<'a> {
     /// Notes a verdict for the causes that come after.
     pub(crate) fn note(&mut self, verdict: &Verdict) {
         if verdict.verdict == Answer::Found {
-            self.found.push((verdict.cause, verdict.explains));
+            let devices = verdict.claims.iter().map(|c| self.focus.groups[c.group].dev).collect();
+            self.found.push(Finding { cause: verdict.cause, explains: verdict.explains, devices });
             self.slow_throughout |= !verdict.throughout.is_empty();
         }
     }
@@ -232,12 +240,17 @@ impl<'a> Case<'a> {
 
     /// The cause that explains most so far.
     pub fn main_finding(&self) -> Option<(&'static str, Nanos)> {
-        self.found.iter().copied().max_by_key(|(_, t)| *t)
+        self.found.iter().map(|f| (f.cause, f.explains)).max_by_key(|(_, t)| *t)
     }
 
     /// Whether a cause was found so far.
     pub(crate) fn was_found(&self, cause: &str) -> bool {
-        self.found.iter().any(|(name, _)| *name == cause)
+        self.found.iter().any(|f| f.cause == cause)
+    }
+
+    /// The same for operations on a device: on another one it explains nothing of this one.
+    pub(crate) fn was_found_on(&self, cause: &str, dev: DevId) -> bool {
+        self.found.iter().any(|f| f.cause == cause && f.devices.contains(&dev))
     }
 
     /// The part of all tails' time that some claims have, by the clock, 0 to 1.

@@ -219,7 +219,7 @@ fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
             name
         ));
     }
-    case.was_found(device_busy::CAUSE.name).then(|| {
+    case.was_found_on(device_busy::CAUSE.name, slow.group.dev).then(|| {
         proof!("{name} requeued requests, and whether it takes longer with more in flight is not known", name)
     })
 }
@@ -234,7 +234,7 @@ struct Line(Nanos);
 impl Line {
     /// What the scheduler held while the device was at work, and no cause has claimed.
     fn of(case: &Case, slow: &Slow) -> Line {
-        if slow.is_below() || SCHEDULERS.iter().any(|cause| case.was_found(cause)) {
+        if slow.is_below() || SCHEDULERS.iter().any(|cause| case.was_found_on(cause, slow.group.dev)) {
             return Line(Nanos(0));
         }
         let class = slow.class.index();
