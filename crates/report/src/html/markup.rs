@@ -21,6 +21,10 @@ const DEVICES: usize = 8;
 const GROUPS: usize = 4;
 /// Rows of the table of latencies.
 const ROWS: usize = 16;
+/// Proofs of a cause: of hundreds of victims each may have its own.
+const PROOFS: usize = 24;
+/// What to try.
+const TRIES: usize = 24;
 
 /// The verdict of a capture.
 pub fn verdict(shown: &Shown, number: usize) -> String {
@@ -73,9 +77,10 @@ fn why(shown: &Shown) -> String {
             escape(v.cause),
             escape(&title.unwrap_or_default())
         );
-        v.evidence.iter().for_each(|text| {
+        v.evidence.iter().take(PROOFS).for_each(|text| {
             let _ = writeln!(out, "<li>{}</li>", escape(&text.sentence()));
         });
+        out += &more(v.evidence.len(), PROOFS);
         out += "</ul></div>\n";
     }
     if found.is_empty() {
@@ -109,6 +114,14 @@ fn why(shown: &Shown) -> String {
         );
     }
     out
+}
+
+/// How many are not shown.
+fn more(all: usize, shown: usize) -> String {
+    match all.saturating_sub(shown) {
+        0 => String::new(),
+        n => format!("<li>{} more (iowhy explain --json has all)</li>\n", count(n as u64)),
+    }
 }
 
 fn slow(shown: &Shown) -> String {
@@ -214,8 +227,11 @@ fn try_(shown: &Shown) -> String {
     let mut out = String::new();
     for offered in remedies(e, &answer, &found_by(e, &answer)) {
         let remedy = offered.remedy;
-        if !seen.contains(&remedy.command()) {
-            seen.push(remedy.command());
+        if seen.contains(&remedy.command()) {
+            continue;
+        }
+        seen.push(remedy.command());
+        if seen.len() <= TRIES {
             let _ = writeln!(
                 out,
                 "<li><code class=\"command\">{}</code><br>{}</li>",
@@ -227,6 +243,7 @@ fn try_(shown: &Shown) -> String {
     if out.is_empty() {
         return out;
     }
+    out += &more(seen.len(), TRIES);
     format!("<h3>Try</h3>\n<ol class=\"try\">\n{out}</ol>\n<p>Then record again and compare.</p>\n")
 }
 
