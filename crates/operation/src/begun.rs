@@ -1,6 +1,6 @@
-//! Calls that had begun before the recording did.
+//! Calls that had begun before the recording did, or were not over when it ended.
 //!
-//! Their beginning was not seen. What is known is the call, by its end or by the stack of a task that sleeps in it, and that it has taken the
+//! The beginning of the former was not seen. What is known is the call, by its end or by the stack of a task that sleeps in it, and that it has taken the
 //! recording's time so far, at least. One that lasts seconds, a `sync` or the `fsync` of a large file, may have been begun before and end
 //! after all that is recorded; without it nobody seems to wait.
 //!
@@ -9,7 +9,7 @@
 use crate::history::History;
 use crate::open_call::OpenCall;
 use crate::stretch::State;
-use trace::{Call, Left, Nanos, TextId, Tid};
+use trace::{Call, DevId, Fs, Left, Nanos, TextId, Tid};
 
 /// What the kernel's functions for calls are called (`__SYSCALL_DEFINEx`, include/linux/syscalls.h and arch/*/include/asm/syscall_wrapper.h).
 const CALLS: [&str; 6] = ["__x64_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_", "SyS_", "ksys_"];
@@ -44,6 +44,23 @@ pub(crate) fn is_long(h: &History, open: &OpenCall, tid: Tid, to: Nanos) -> bool
     took >= LONG && asleep.0 > took.0 / 2
 }
 
+/// What a stack's functions begin with, by file system.
+const FILE_SYSTEMS: [(&str, Fs); 3] = [("xfs_", Fs::Xfs), ("ext4_", Fs::Ext4), ("btrfs_", Fs::Btrfs)];
+
+/// Names the place of a call that is not over, if no event has and its task sleeps in a file system: that, and its device if only one has such.
+pub(crate) fn placed(h: &History, open: &mut OpenCall, tid: Tid) {
+    let stack = || h.thread(tid)?.stretches.back()?.stack;
+    let Some(stack) = stack().filter(|_| open.fs == Fs::Unknown && open.dev == DevId(0)) else { return };
+    let Some(fs) = fs_of(h.texts.text(stack)) else { return };
+    (open.fs, open.dev) = (fs, h.file_systems.only(fs).unwrap_or_default());
+}
+
+/// The innermost file system of a stack.
+fn fs_of(stack: &str) -> Option<Fs> {
+    let of = |function: &str| FILE_SYSTEMS.iter().find(|(prefix, _)| function.starts_with(prefix));
+    stack.split('\n').find_map(of).map(|(_, fs)| *fs)
+}
+
 /// The call that a stack is in.
 fn call_of(stack: &str) -> Option<Call> {
     let named =
@@ -54,6 +71,15 @@ fn call_of(stack: &str) -> Option<Call> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stack_tells_the_file_system() {
+        let of = |inner: &str| fs_of(&format!("schedule\n{inner}\nvfs_create\npath_openat"));
+        assert_eq!(
+            (of("xfs_create"), of("ext4_create"), of("down_write")),
+            (Some(Fs::Xfs), Some(Fs::Ext4), None)
+        );
+    }
 
     #[test]
     fn a_stack_tells_the_call() {

@@ -42,6 +42,12 @@ impl FileSystems {
         self.kinds.get(&dev).copied().unwrap_or_default()
     }
 
+    /// The device with a file system of a kind, if there is one only.
+    pub fn only(&self, fs: Fs) -> Option<DevId> {
+        let mut all = self.kinds.iter().filter(|(_, kind)| **kind == fs).map(|(dev, _)| *dev);
+        all.next().filter(|_| all.next().is_none())
+    }
+
     /// The disk that a device is on.
     pub fn disk(&self, dev: DevId) -> DevId {
         self.disks.get(&dev).copied().unwrap_or(dev)
@@ -70,6 +76,15 @@ mod tests {
     const DISK: DevId = DevId(8 << 20);
     const PART: DevId = DevId(8 << 20 | 1);
     const OTHER: DevId = DevId(8 << 20 | 2);
+
+    #[test]
+    fn a_kind_that_two_devices_have_says_nothing_of_either() {
+        let mut f = FileSystems::default();
+        f.seen(PART, Fs::Xfs);
+        assert_eq!((f.only(Fs::Xfs), f.only(Fs::Ext4)), (Some(PART), None));
+        f.seen(OTHER, Fs::Xfs);
+        assert_eq!(f.only(Fs::Xfs), None);
+    }
 
     #[test]
     fn a_disk_with_two_file_systems_says_nothing_of_either() {

@@ -170,6 +170,7 @@ impl OperationTracker {
         let open = |(tid, thread): (&Tid, &Thread)| {
             let mut open = thread.open?;
             open.is_storage |= thread.slept_uninterruptibly(open.from, at);
+            begun::placed(&self.history, &mut open, *tid);
             let o = calls::operation(&self.history, &open, *tid, at, names);
             let asleep = match open.begun_before {
                 true => thread.asleep_between(open.from, at),

@@ -142,6 +142,8 @@ pub struct Operations {
     parents: BTreeMap<Tid, (Tid, Box<str>)>,
     /// Those of these, and of who started them, that have ended.
     ended: BTreeSet<Tid>,
+    /// The longest of each group that was over, from the first one on that is not.
+    longest_over: Option<BTreeMap<OpKey, u64>>,
     /// Calls that had nothing to do with storage: pipes, sockets, terminals.
     pub not_storage: u64,
     /// Operations of which no group was kept.
@@ -238,10 +240,12 @@ impl Operations {
     /// Whether an operation that is not over says something all the same: its task has not gone on for most of its time, and for more than
     /// twice as long as any of its kind took that was over, or if there was none, any of any kind that a task waits for. Any recording ends
     /// in the middle of some, of which one may be the longest, and one that goes on is only not done yet.
-    fn is_stuck(&self, o: &Operation, dev: DevId, asleep: Nanos) -> bool {
-        let longest = |is: &dyn Fn(&OpKey) -> bool| {
-            self.groups.iter().filter(|(key, _)| is(key)).map(|(_, stats)| stats.latency.max()).max()
-        };
+    fn is_stuck(&mut self, o: &Operation, dev: DevId, asleep: Nanos) -> bool {
+        let groups = &self.groups;
+        let of_each = || groups.iter().map(|(key, stats)| (*key, stats.latency.max())).collect();
+        let over = &*self.longest_over.get_or_insert_with(of_each);
+        let longest =
+            |is: &dyn Fn(&OpKey) -> bool| over.iter().filter(|(key, _)| is(key)).map(|(_, ns)| *ns).max();
         let of_kind = || longest(&|key| key.kind == o.kind && (key.dev == dev || dev == DevId(0)));
         let of_any = || longest(&|key| key.kind.is_foreground());
         let most = o.total().0 / 2;

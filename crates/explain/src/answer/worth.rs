@@ -93,9 +93,9 @@ fn loses_much(v: &Sufferer, recorded: Nanos, by_the_clock: Nanos) -> bool {
     is_long(v) || each(v, v.lost) >= WBT_FLASH || part >= NOTICED
 }
 
-/// Whether a victim's operations take no longer than flash takes, nor one in a hundred long.
+/// Whether a victim's operations take no longer than flash takes, nor one in a hundred long, and none is stuck.
 pub(crate) fn is_quick(v: &Sufferer) -> bool {
-    !takes_long(v) && !is_long(v)
+    !takes_long(v) && !is_long(v) && v.still_out == 0
 }
 
 /// Whether devices read all of enough within what Linux expects of flash, and wrote nothing for which somebody above them may wait.

@@ -86,6 +86,24 @@ fn a_read_that_is_stuck_at_the_end_is_one_of_the_slowest() {
     assert_eq!(stuck(50, false, Some(22_000)), [(Some(Nanos(1_990_000)), 2000)]);
 }
 
+/// Of several that are stuck none is measured by another.
+#[test]
+fn all_that_are_stuck_count() {
+    let mut batch = Batch::default();
+    let mut task = |tid: u32, time: u64, what| {
+        let (time, cpu, context) = (Nanos(time * 1000), Cpu(0), Context(0));
+        batch.tasks.push(TaskEvent { time, after: 0, tid: Tid(tid), cpu, context, what });
+    };
+    for tid in 1..=6 {
+        let at = u64::from(tid) * 10;
+        task(tid, at, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] });
+        task(tid, at + 1, What::Switch { left: Left::Uninterruptible, next: Tid(9) });
+    }
+    task(9, 2_000_000, What::Exec);
+    let facts = Facts::of(&[batch]);
+    assert_eq!(facts.operations.count(), 6);
+}
+
 #[test]
 fn who_reads_without_a_call_waits_where_no_stack_shows_page_faults() {
     assert_eq!(read_by_three(false), ["caller", "mapper"]);
