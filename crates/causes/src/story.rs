@@ -3,6 +3,7 @@
 //! Times are in microseconds; an I/O's sector is its number, so that no two touch. `DISK` is sda; with
 //! [`Story::raid_write`], `ARRAY` is md0 on it.
 
+mod failures;
 mod stacked;
 
 use crate::verdict::Verdict;
@@ -127,35 +128,6 @@ impl Story {
         self
     }
 
-    /// 4 KiB are read through a scheduler, and the driver gives the request back at once: queued, first issued, issued again, completed.
-    pub fn read_given_back(&mut self, queued: u64, first: u64, again: u64, done: u64) -> &mut Story {
-        let x = self.extent(DISK, 4, Flags::READ, READER);
-        for (at, action) in [
-            (queued, Action::Queue),
-            (queued, Action::Get),
-            (queued, Action::Insert),
-            (first, Action::Issue),
-            (first, Action::Requeue),
-            (again, Action::Issue),
-            (done, Action::Complete),
-        ] {
-            self.tell(at, action, x, Detail::None);
-        }
-        self
-    }
-
-    /// 4 KiB are read, and the device does not answer: queued, aborted, issued again and completed.
-    pub fn lost_read(&mut self, queued: u64, aborted: u64, again: u64, done: u64) -> &mut Story {
-        let x = self.extent(DISK, 4, Flags::READ, READER);
-        self.tell(queued, Action::Queue, x, Detail::None);
-        self.tell(queued, Action::Get, x, Detail::None);
-        self.tell(queued, Action::Issue, x, Detail::None);
-        self.tell(aborted, Action::Requeue, x, Detail::None);
-        self.tell(again, Action::Issue, x, Detail::None);
-        self.tell(done, Action::Complete, x, Detail::None);
-        self
-    }
-
     /// So many bytes are written, so many bytes behind the beginning of a block of 4 KiB, and a task waits.
     pub fn write_at(&mut self, queued: u64, done: u64, behind: u64, bytes: u64) -> &mut Story {
         let mut x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
@@ -174,13 +146,6 @@ impl Story {
     pub fn also_loop(&mut self) -> &mut Story {
         let x = self.extent(LOOP, 4, Flags::READ, READER);
         self.request(x, 0, None, 0, 100)
-    }
-
-    /// A read that fails.
-    pub fn failed_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
-        self.read(queued, issued, done);
-        self.events.last_mut().unwrap().0.error = 5;
-        self
     }
 
     /// 4 KiB are read, right behind the last ones that were read so.
@@ -231,13 +196,6 @@ impl Story {
     pub fn discard_of(&mut self, kib: u64, issued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, kib, Flags::DISCARD.with(Flags::WRITE), FLUSHER);
         self.request(x, issued, None, issued, done)
-    }
-
-    /// The same, and the device does not know how.
-    pub fn failed_discard(&mut self, issued: u64, done: u64) -> &mut Story {
-        self.discard(issued, done);
-        self.events.last_mut().unwrap().0.error = 95;
-        self
     }
 
     /// 4 KiB are written and a task waits.

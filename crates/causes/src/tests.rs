@@ -2,6 +2,7 @@
 
 mod all_causes;
 mod alone;
+mod background_remedies;
 mod background_task;
 mod by_the_clock;
 mod completion_cpu;

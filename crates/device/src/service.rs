@@ -226,8 +226,8 @@ impl Services {
     }
 
     /// What those that move nothing take where none was ever alone: what the fastest tenth took (of a few the fastest), as none takes
-    /// longer alone than in company; of a device that serves one at a time, or where they come right after the completion before or always as long after it, the
-    /// time from that, if it is less.
+    /// longer alone than in company; of a device that serves one at a time, or where they come right after the completion before or always
+    /// as long after it, the time from that, if it is less.
     fn in_turn(&self, shape: Shape) -> Option<Quiet> {
         // One that is compared with itself alone would never be behind another.
         let are_compared = self.empty.count >= 2;

@@ -65,21 +65,15 @@ impl Calls {
         });
         let OnFile { fs, dev, inode, told } = known.unwrap_or_default();
         thread.open = (call != Call::Other).then_some(OpenCall {
-            call,
-            from: e.time,
             fd,
             fs,
             dev,
             inode,
             told,
             flags: args[3],
-            created: 0,
             writes_to,
             is_storage: known.is_some() || call.is_sync(),
-            last_sent: None,
-            sent: 0,
-            sent_to: DevId(0),
-            begun_before: false,
+            ..OpenCall::new(call, e.time)
         });
         outside
     }
@@ -94,8 +88,9 @@ impl Calls {
         names: &Names,
     ) -> Option<Operation> {
         h.sees_calls = true;
-        let begun_before = begun::ends(h, e.tid, call);
+        let first_event = h.first_event;
         let thread = h.thread_mut(e.tid)?;
+        let begun_before = begun::ends(thread, call, first_event);
         thread.is_outside = true;
         if call.is_of_descriptors() {
             let process = self.processes.of(e.tid);
@@ -226,5 +221,36 @@ pub(crate) fn created(h: &mut History, e: &TaskEvent, dev: DevId, inode: u64) {
     file(h, e, Fs::Ext4, dev, 0);
     if let Some(open) = h.open_call(e).filter(|o| o.call == Call::Open) {
         (open.created, open.inode) = (inode, inode);
+    }
+}
+
+/// What a stack's functions begin with, by file system.
+const FILE_SYSTEMS: [(&str, Fs); 3] = [("xfs_", Fs::Xfs), ("ext4_", Fs::Ext4), ("btrfs_", Fs::Btrfs)];
+
+/// Names the place of a call that is not over, if no event has and its task sleeps in a file system: that, and its device if only one has such.
+pub(crate) fn placed(h: &History, open: &mut OpenCall, tid: Tid) {
+    let stack = || h.thread(tid)?.stretches.back()?.stack;
+    let Some(stack) = stack().filter(|_| open.fs == Fs::Unknown && open.dev == DevId(0)) else { return };
+    let Some(fs) = fs_of(h.texts.text(stack)) else { return };
+    (open.fs, open.dev) = (fs, h.file_systems.only(fs).unwrap_or_default());
+}
+
+/// The innermost file system of a stack.
+fn fs_of(stack: &str) -> Option<Fs> {
+    let of = |function: &str| FILE_SYSTEMS.iter().find(|(prefix, _)| function.starts_with(prefix));
+    stack.split('\n').find_map(of).map(|(_, fs)| *fs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_tells_the_file_system() {
+        let of = |inner: &str| fs_of(&format!("schedule\n{inner}\nvfs_create\npath_openat"));
+        assert_eq!(
+            (of("xfs_create"), of("ext4_create"), of("down_write")),
+            (Some(Fs::Xfs), Some(Fs::Ext4), None)
+        );
     }
 }

@@ -215,7 +215,7 @@ mod tests {
     const FIO: Tid = Tid(7);
 
     fn call(call: Call, from: u64, sent: u64) -> OpenCall {
-        OpenCall { sent, is_storage: false, begun_before: false, ..OpenCall::begun_before(call, Nanos(from)) }
+        OpenCall { sent, ..OpenCall::new(call, Nanos(from)) }
     }
 
     fn submit(held: &mut HeldAio, process: Tid, from: u64, number: i64, sent: u64) {

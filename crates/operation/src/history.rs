@@ -59,8 +59,8 @@ pub struct History {
     pub(crate) sees_switches: bool,
     /// Whether dm-crypt's workers were seen at work.
     pub(crate) encrypts: bool,
-    /// The first event of a task.
-    pub(crate) began: Nanos,
+    /// When the first event of a task was.
+    pub(crate) first_event: Nanos,
     /// Nothing before this is kept but what still goes on.
     pub(crate) horizon: Nanos,
 }

@@ -29,8 +29,8 @@ pub(crate) struct OpenCall {
 }
 
 impl OpenCall {
-    /// One that goes on when the recording begins, at `from`.
-    pub fn begun_before(call: Call, from: Nanos) -> OpenCall {
+    /// One that begins, of which no more is known.
+    pub fn new(call: Call, from: Nanos) -> OpenCall {
         OpenCall {
             call,
             from,
@@ -42,12 +42,17 @@ impl OpenCall {
             flags: 0,
             created: 0,
             writes_to: None,
-            is_storage: true,
+            is_storage: false,
             last_sent: None,
             sent: 0,
             sent_to: DevId(0),
-            begun_before: true,
+            begun_before: false,
         }
+    }
+
+    /// One about storage that goes on when the recording begins, at `from`.
+    pub fn begun_before(call: Call, from: Nanos) -> OpenCall {
+        OpenCall { is_storage: true, begun_before: true, ..OpenCall::new(call, from) }
     }
 
     /// The file that it wrote to, as far as that is known.

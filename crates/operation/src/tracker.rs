@@ -170,7 +170,7 @@ impl OperationTracker {
         let open = |(tid, thread): (&Tid, &Thread)| {
             let mut open = thread.open?;
             open.is_storage |= thread.slept_uninterruptibly(open.from, at);
-            begun::placed(&self.history, &mut open, *tid);
+            calls::placed(&self.history, &mut open, *tid);
             let o = calls::operation(&self.history, &open, *tid, at, names);
             let asleep = match open.begun_before {
                 true => thread.asleep_between(open.from, at),
@@ -204,7 +204,7 @@ impl OperationTracker {
     ) {
         if !self.began {
             self.began = true;
-            (self.history.began, self.history.horizon) = (e.time, e.time);
+            (self.history.first_event, self.history.horizon) = (e.time, e.time);
         }
         // Texts are told whenever they are, also behind a part of a recording.
         if !matches!(e.what, What::Text { .. }) {
@@ -218,10 +218,11 @@ impl OperationTracker {
             }
             What::Stack(id) => {
                 self.history.sees_stacks = true;
-                if let Some(thread) = self.history.thread_mut(e.tid) {
-                    thread.stood_at(id, e.time);
+                let Some(thread) = self.history.thread_mut(e.tid) else { return };
+                thread.stood_at(id, e.time);
+                if !thread.is_known && thread.asleep_in_io().is_some() {
+                    begun::asleep(&mut self.history, e.tid, id);
                 }
-                begun::asleep(&mut self.history, e.tid, id);
             }
             _ => {
                 let over = self.is_running(e, names);

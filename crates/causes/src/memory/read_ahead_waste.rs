@@ -67,7 +67,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         wasted = Share(wasted)
     ));
     if let Some(now) = case.settings(dev).and_then(|s| s.read_ahead_kb()) {
-        let less = (now.value.0 / 1024 / 8).max(4);
+        let less = less_than(now.value);
         v = v
             .because(proof!(
                 "read_ahead_kb of {name} is {now} ({at})",
@@ -89,6 +89,11 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
              the file",
         strace(case, "-fy", "pread64,read,lseek,fadvise64", Some(&slow.group.task)),
     ))
+}
+
+/// What is proposed where so much is read ahead, in KiB: an eighth, at least a page.
+pub(crate) fn less_than(now: Bytes) -> u64 {
+    (now.0 / 8).max(PAGE) / 1024
 }
 
 /// What a device read for tasks that have no file of it mapped: for read-ahead, or in all.

@@ -7,6 +7,7 @@
 
 use crate::case::{Case, MIN_SAMPLES};
 use crate::memory::read_ahead_short::in_order_by;
+use crate::memory::read_ahead_waste::less_than;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::read_ahead_short::IN_ORDER;
@@ -26,7 +27,7 @@ pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
     let (count, bytes) = reads.fold((0, 0), |(n, sum), (_, p): (_, &Phases)| (n + p.count, sum + p.bytes.0));
     let in_order = in_order_by(case, device, &group.task);
     let Some(now) = case.settings(group.dev).and_then(|s| s.read_ahead_kb()) else { return v };
-    let less = (now.value.0 / 1024 / 8).max(4);
+    let less = less_than(now.value);
     let each = bytes / count.max(1);
     // Who has more read than is proposed, and not in order.
     if each < 2 * 1024 * less || in_order > 1.0 - IN_ORDER {

@@ -11,8 +11,8 @@ use operation::Kind;
 use trace::{works_for_others, Bytes, Call, Nanos};
 use waits::Phase;
 
-const READ: Kind = Kind::Call(Call::Read);
-const SMALL: Bytes = Bytes(4096);
+pub(super) const READ: Kind = Kind::Call(Call::Read);
+pub(super) const SMALL: Bytes = Bytes(4096);
 
 /// Three reads of 40 ms behind three requests of a task each; the device moved so many MiB of the task, and 10 of others.
 fn behind(task: &str, ahead: u32, each: Bytes, its_mib: u64) -> Verdict {
@@ -23,7 +23,7 @@ fn behind(task: &str, ahead: u32, each: Bytes, its_mib: u64) -> Verdict {
     told.verdict("background-task")
 }
 
-fn moved(task: &str, its_mib: u64, settings: &str) -> Told {
+pub(super) fn moved(task: &str, its_mib: u64, settings: &str) -> Told {
     let mut story = Story::default();
     story.settings(settings);
     story.called("reader", task);
@@ -328,25 +328,6 @@ fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
     rejected(&of_alone(13, true, false, 40));
 }
 
-#[test]
-fn a_scheduler_that_knows_priorities_is_kept() {
-    let of = |scheduler: &str| {
-        let mut told = moved("tar", 100, &format!("sda/queue/scheduler: {scheduler}\n"));
-        for _ in 0..3 {
-            told.behind(READ, 40, 3, "tar", SMALL);
-        }
-        let v = told.verdict("background-task");
-        found(&v);
-        let at = commands(&v).iter().position(|c| c.contains("ionice")).expect("a priority");
-        (at, commands(&v)[at].to_string(), v.remedies[at].what.contains(", sda has "))
-    };
-    let idle = "ionice -c 3 -p $(pgrep -x tar)".to_string();
-    // Where it is known, it is tried before the task is stopped.
-    assert_eq!(of("[bfq] none"), (0, idle.clone(), false));
-    assert_eq!(of("[mq-deadline] none"), (0, idle.clone(), false));
-    assert_eq!(of("[none] bfq"), (1, format!("echo bfq > /sys/block/sda/queue/scheduler; {idle}"), true));
-}
-
 /// Of blocks: who syncs its writes is not in the way of its own commits; who writes more than is committed does not sync them.
 #[test]
 fn the_journals_thread_commits_for_who_syncs() {
@@ -366,43 +347,4 @@ fn the_journals_thread_commits_for_who_syncs() {
     };
     assert!(is_found(&of(4)), "{:?}", of(4));
     assert!(!is_found(&of(1)), "{:?}", of(1));
-}
-
-/// Two read in order by turns: with more read ahead the device goes from one to the other less often. First where it may turn.
-#[test]
-fn two_that_read_in_order_read_more_at_a_time() {
-    let of = |on: bool, settings: &str| {
-        let mut story = Story::default();
-        story.called("(reader)", "tar").settings(settings);
-        for i in 0..200 {
-            let at = 20 * i * MS;
-            story.read_ahead(at, at + 10 * MS, 128, on).read_on_by_another(at, at + 20 * MS, 128);
-        }
-        let mut told = Told::default();
-        told.over(story).quick(READ, 297);
-        (0..3).for_each(|_| {
-            told.behind(READ, 40, 3, "tar", SMALL);
-        });
-        let all = commands(&told.verdict("background-task"));
-        all.iter().position(|command| command.contains("read_ahead_kb"))
-    };
-    let settings =
-        |turns: u8, kib: u32| format!("sda/queue/rotational: {turns}\nsda/queue/read_ahead_kb: {kib}\n");
-    assert_eq!(of(true, &settings(1, 128)), Some(0));
-    assert!(of(true, &settings(0, 128)) > Some(0));
-    assert_eq!(of(true, &settings(1, 4096)), None, "it is as much already");
-    assert_eq!(of(false, &settings(1, 128)), None, "one reads at random");
-}
-
-#[test]
-fn what_btrfs_does_is_not_stopped_with_its_program() {
-    let mut told = moved("btrfs", 100, "sda/queue/scheduler: none\n");
-    (0..3).for_each(|_| {
-        told.behind(READ, 40, 3, "btrfs", SMALL);
-    });
-    let all = commands(&told.verdict("background-task"));
-    assert!(
-        all.iter().any(|c| c.contains("scrub_speed_max")) && !all.iter().any(|c| c.contains("kill -STOP")),
-        "{all:?}"
-    );
 }

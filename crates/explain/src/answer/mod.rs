@@ -7,11 +7,11 @@ mod because;
 mod claims;
 mod gain;
 mod kind;
-mod of_all;
 mod precedence;
 mod rank;
 mod roles;
 mod victim;
+mod which_operation;
 mod without;
 mod worth;
 
@@ -85,7 +85,7 @@ impl Answer {
         let bystanders = all - victims.len();
         if kind == Kind::Cause {
             told_first(e, &mut victims);
-            of_all::told_first(e, &mut victims);
+            which_operation::told_first(e, &mut victims);
         }
         let first = victims.first();
         let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));

@@ -3,6 +3,7 @@
 use super::because::{self, Because};
 use super::claims::Claims;
 use super::gain;
+use super::precedence::WORTH_SEEING;
 use super::rank;
 use super::without::{self, Latencies, Without};
 use super::worth::MOSTLY;
@@ -71,6 +72,11 @@ impl Sufferer {
         let unknown = |b: &&Because| b.cause.is_none() && b.culprit.kind == CulpritKind::Unknown;
         let time: Nanos = self.because.iter().filter(unknown).map(|b| b.time).sum();
         time.0 as f64 / self.lost.0.max(1) as f64
+    }
+
+    /// Whether less of its time was lost than the eye sees.
+    pub fn lost_little(&self) -> bool {
+        self.lost.0 as f64 <= WORTH_SEEING * self.time.0 as f64
     }
 
     /// Whether nothing recorded shows what it waited for most of what it lost.

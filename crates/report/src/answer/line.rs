@@ -2,7 +2,7 @@
 
 use super::words::{confidence, device, lost, of, operations, operations_of, the_slowest, who};
 use causes::{Answer as Judged, Verdict};
-use explain::answer::{is_limit, share_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
+use explain::answer::{is_limit, share_of_slowest, Answer, Kind, Sufferer};
 use explain::blame::Which;
 use explain::{Explanation, Lack};
 use life::Class;
@@ -171,12 +171,11 @@ impl Part {
         let of_slowest = verdict.and_then(|verdict| share_of_slowest(e, v, verdict)).unwrap_or(0.0);
         let throughout =
             verdict.and_then(|verdict| verdict.throughout.iter().find(|(group, _)| *group == v.group));
-        let lost_little = v.lost.0 as f64 <= WORTH_SEEING * v.time.0 as f64;
         match (v.share_of(cause), throughout) {
-            _ if OWN_PACE.contains(&cause) || READS.contains(&cause) && lost_little => Part::OwnPace,
+            _ if OWN_PACE.contains(&cause) || READS.contains(&cause) && v.lost_little() => Part::OwnPace,
             // Bios wait for a limit before they are seen.
             (0.0, Some((_, held))) => Part::HeldBack(*held),
-            _ if is_limit(cause) && lost_little => Part::Pace,
+            _ if is_limit(cause) && v.lost_little() => Part::Pace,
             // What made some slow, and few of all.
             (of_lost, _) if of_slowest > 2.0 * of_lost => Part::OfSlowest(of_slowest),
             (of_lost, _) => Part::OfLost(of_lost),

@@ -54,8 +54,7 @@ struct Chosen {
 fn pace(v: &Sufferer, found: &Verdict) -> Nanos {
     // What a limit lets through takes as long alone: hardly anything of it seems lost.
     if precedence::is_limit(found.cause) && found.throughout.is_empty() {
-        let lost_little = v.lost.0 as f64 <= WORTH_SEEING * v.time.0 as f64;
-        return if lost_little { v.time } else { Nanos(0) };
+        return if v.lost_little() { v.time } else { Nanos(0) };
     }
     let part = found.throughout.iter().find(|(group, _)| *group == v.group).map_or(0.0, |(_, part)| *part);
     Nanos((part * v.time.0 as f64) as u64)

@@ -1,0 +1,49 @@
+//! Requests that are given back, lost or failed.
+
+use super::{Story, DISK, READER};
+use trace::{Action, Detail, Flags};
+
+impl Story {
+    /// 4 KiB are read through a scheduler, and the driver gives the request back at once: queued, first issued, issued again, completed.
+    pub fn read_given_back(&mut self, queued: u64, first: u64, again: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, READER);
+        for (at, action) in [
+            (queued, Action::Queue),
+            (queued, Action::Get),
+            (queued, Action::Insert),
+            (first, Action::Issue),
+            (first, Action::Requeue),
+            (again, Action::Issue),
+            (done, Action::Complete),
+        ] {
+            self.tell(at, action, x, Detail::None);
+        }
+        self
+    }
+
+    /// 4 KiB are read, and the device does not answer: queued, aborted, issued again and completed.
+    pub fn lost_read(&mut self, queued: u64, aborted: u64, again: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, READER);
+        self.tell(queued, Action::Queue, x, Detail::None);
+        self.tell(queued, Action::Get, x, Detail::None);
+        self.tell(queued, Action::Issue, x, Detail::None);
+        self.tell(aborted, Action::Requeue, x, Detail::None);
+        self.tell(again, Action::Issue, x, Detail::None);
+        self.tell(done, Action::Complete, x, Detail::None);
+        self
+    }
+
+    /// A read that fails.
+    pub fn failed_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+        self.read(queued, issued, done);
+        self.events.last_mut().unwrap().0.error = 5;
+        self
+    }
+
+    /// The same, and the device does not know how.
+    pub fn failed_discard(&mut self, issued: u64, done: u64) -> &mut Story {
+        self.discard(issued, done);
+        self.events.last_mut().unwrap().0.error = 95;
+        self
+    }
+}

@@ -1,0 +1,63 @@
+//! What is to be tried where somebody else's requests are in the device.
+
+use super::background_task::{moved, READ, SMALL};
+use super::*;
+use crate::told::Told;
+
+#[test]
+fn a_scheduler_that_knows_priorities_is_kept() {
+    let of = |scheduler: &str| {
+        let mut told = moved("tar", 100, &format!("sda/queue/scheduler: {scheduler}\n"));
+        for _ in 0..3 {
+            told.behind(READ, 40, 3, "tar", SMALL);
+        }
+        let v = told.verdict("background-task");
+        found(&v);
+        let at = commands(&v).iter().position(|c| c.contains("ionice")).expect("a priority");
+        (at, commands(&v)[at].to_string(), v.remedies[at].what.contains(", sda has "))
+    };
+    let idle = "ionice -c 3 -p $(pgrep -x tar)".to_string();
+    // Where it is known, it is tried before the task is stopped.
+    assert_eq!(of("[bfq] none"), (0, idle.clone(), false));
+    assert_eq!(of("[mq-deadline] none"), (0, idle.clone(), false));
+    assert_eq!(of("[none] bfq"), (1, format!("echo bfq > /sys/block/sda/queue/scheduler; {idle}"), true));
+}
+
+/// Two read in order by turns: with more read ahead the device goes from one to the other less often. First where it may turn.
+#[test]
+fn two_that_read_in_order_read_more_at_a_time() {
+    let of = |on: bool, settings: &str| {
+        let mut story = Story::default();
+        story.called("(reader)", "tar").settings(settings);
+        for i in 0..200 {
+            let at = 20 * i * MS;
+            story.read_ahead(at, at + 10 * MS, 128, on).read_on_by_another(at, at + 20 * MS, 128);
+        }
+        let mut told = Told::default();
+        told.over(story).quick(READ, 297);
+        (0..3).for_each(|_| {
+            told.behind(READ, 40, 3, "tar", SMALL);
+        });
+        let all = commands(&told.verdict("background-task"));
+        all.iter().position(|command| command.contains("read_ahead_kb"))
+    };
+    let settings =
+        |turns: u8, kib: u32| format!("sda/queue/rotational: {turns}\nsda/queue/read_ahead_kb: {kib}\n");
+    assert_eq!(of(true, &settings(1, 128)), Some(0));
+    assert!(of(true, &settings(0, 128)) > Some(0));
+    assert_eq!(of(true, &settings(1, 4096)), None, "it is as much already");
+    assert_eq!(of(false, &settings(1, 128)), None, "one reads at random");
+}
+
+#[test]
+fn what_btrfs_does_is_not_stopped_with_its_program() {
+    let mut told = moved("btrfs", 100, "sda/queue/scheduler: none\n");
+    (0..3).for_each(|_| {
+        told.behind(READ, 40, 3, "btrfs", SMALL);
+    });
+    let all = commands(&told.verdict("background-task"));
+    assert!(
+        all.iter().any(|c| c.contains("scrub_speed_max")) && !all.iter().any(|c| c.contains("kill -STOP")),
+        "{all:?}"
+    );
+}
