@@ -139,6 +139,9 @@ const JOBS: [&str; 72] = [
     "zsh",
 ];
 
+/// Recorders: what they wait for is asked about by nobody.
+const RECORDERS: [&str; 6] = ["iowhy", "trace-cmd", "perf", "blktrace", "blkparse", "bpftrace"];
+
 /// What a server's task belongs to.
 pub fn server(task: &str) -> Option<&'static str> {
     SERVERS.iter().find(|(name, _)| fits(name, task)).map(|(_, role)| *role)
@@ -147,6 +150,11 @@ pub fn server(task: &str) -> Option<&'static str> {
 /// Whether it runs as long as it runs: another that is delayed by it is asked about first.
 pub fn is_job(task: &str) -> bool {
     JOBS.iter().any(|name| fits(name, task))
+}
+
+/// Whether it records what others do.
+pub fn is_recorder(task: &str) -> bool {
+    RECORDERS.contains(&task)
 }
 
 /// Whether a name is as a pattern with at most one `*`.

@@ -68,7 +68,8 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         };
         // Whose operations are mostly among the slowest, of these none is slower than the others.
         let has_no_tail = e.subject.which == Which::Slowest && s.count >= FEW && 2 * s.asked > s.count;
-        (s.is_thin, unnoticed.contains(&dev), has_no_tail, runs_on, costs_more(s) && victims.contains(&dev))
+        let is_last = s.is_thin || e.subject.roles.is_recorder(&s.task);
+        (is_last, unnoticed.contains(&dev), has_no_tail, runs_on, costs_more(s) && victims.contains(&dev))
     };
     let by = |s: &Sufferer| if by_time { s.time } else { s.lost.since(s.noise) };
     all.sort_by_cached_key(|s| {

@@ -25,6 +25,11 @@ impl Roles {
         let is_told = |told: &BTreeMap<String, Role>| told.get(task) == Some(&Role::Job);
         is_kernel_thread(task) || self.0.as_ref().map_or_else(by_name, is_told)
     }
+
+    /// Whether it records what others do, and is no victim where there is another.
+    pub(crate) fn is_recorder(&self, task: &str) -> bool {
+        self.0.is_none() && capture::is_recorder(program(task))
+    }
 }
 
 #[cfg(test)]
@@ -42,5 +47,7 @@ mod tests {
             (None, Some("postgresql"))
         );
         assert!(Roles::default().is_job("tar"));
+        let recorder = |roles: &Roles| roles.is_recorder("trace-cmd:812");
+        assert!(recorder(&Roles::default()) && !recorder(&roles));
     }
 }
