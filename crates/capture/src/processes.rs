@@ -16,6 +16,23 @@ pub struct Processes {
     /// Whether there were more threads or files than are kept.
     #[serde(deserialize_with = "lenient::or_default")]
     pub cut: bool,
+    /// Threads that slept uninterruptibly from before recording began until after, by their number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "lenient::or_default")]
+    pub asleep: BTreeMap<u32, Asleep>,
+}
+
+/// Where a thread sleeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Asleep {
+    /// What it is called.
+    #[serde(deserialize_with = "lenient::words")]
+    pub task: String,
+    /// The kernel's functions, the innermost first.
+    pub stack: Vec<String>,
+    /// The first argument of the system call it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument: Option<u64>,
 }
 
 /// A process.

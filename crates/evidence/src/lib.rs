@@ -33,7 +33,7 @@ pub use folder::{Skipped, MOST_BYTES, MOST_BYTES_IN_ALL, MOST_FILES};
 pub use iostat::{Iostat, Rates};
 pub use md::Md;
 pub use mount::Mount;
-pub use processes::{OpenFile, Processes};
+pub use processes::{Asleep, OpenFile, Processes};
 pub use recorded::Recorded;
 pub use samples::{CpuUse, DiskUse, Interval, Io, SampleQuality, Samples, Stalled};
 pub use system::{is_device_name, whole_disk, System};

@@ -18,6 +18,19 @@ pub struct OpenFile {
     pub closed_on_exec: Option<bool>,
 }
 
+/// Where a thread slept when recording began, and had before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asleep {
+    /// The thread.
+    pub tid: Tid,
+    /// What it was called; empty where not told.
+    pub task: String,
+    /// The kernel's functions, the innermost first.
+    pub stack: Vec<String>,
+    /// The first argument of the system call it was in.
+    pub argument: Option<u64>,
+}
+
 /// What is known of processes and files.
 #[derive(Clone, Debug, Default)]
 pub struct Processes {
@@ -33,6 +46,8 @@ pub struct Processes {
     pub hierarchy: Option<u32>,
     /// What was open.
     pub files: Vec<OpenFile>,
+    /// Who slept uninterruptibly.
+    pub asleep: Vec<Asleep>,
     /// Paths by device and number, as the process saw them that had the file open; none where files of several
     /// subvolumes have the number.
     pub(crate) paths: BTreeMap<(DevId, u64), Path>,

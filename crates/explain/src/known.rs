@@ -2,7 +2,7 @@
 //! process a thread is of, which files were open when it began.
 
 use evidence::System;
-use operation::{Below, Known, KnownCgroups, KnownFile};
+use operation::{Below, Known, KnownCgroups, KnownFile, KnownSleep};
 use std::collections::BTreeMap;
 use trace::{DevId, Fs};
 
@@ -20,6 +20,12 @@ pub fn known(system: &System) -> Known {
         let (inode, closed_on_exec) = (f.inode, f.closed_on_exec);
         KnownFile { process: f.process, fd: f.fd, fs, dev: f.dev, inode, closed_on_exec }
     };
+    let asleep = |a: &evidence::Asleep| KnownSleep {
+        tid: a.tid,
+        task: a.task.clone(),
+        stack: a.stack.join("\n"),
+        argument: a.argument,
+    };
     Known {
         below: system.placed().into_iter().map(below).collect(),
         processes: system.processes.threads.iter().map(|(tid, process)| (*tid, *process)).collect(),
@@ -29,6 +35,7 @@ pub fn known(system: &System) -> Known {
             hierarchy: system.processes.hierarchy.unwrap_or(0),
             of: system.processes.groups.iter().map(|(process, path)| (*process, path.clone())).collect(),
         },
+        asleep: system.processes.asleep.iter().map(asleep).collect(),
         files: system.processes.files.iter().map(file).collect(),
         partitions: partitions(system),
         mounted: mounted.keys().copied().collect(),

@@ -215,6 +215,11 @@ impl Lives {
         self.names.born(parent, tid, is_thread);
     }
 
+    /// From now on `tid` is called this.
+    pub fn rename(&mut self, tid: Tid, name: &[u8]) {
+        self.names.rename(tid, name);
+    }
+
     /// A task has ended.
     pub fn gone(&mut self, tid: Tid) {
         self.names.gone(tid);

@@ -153,27 +153,34 @@ impl Account {
         self.leaves().filter(|(r, _)| *r == reason).map(|(_, n)| n.length()).sum()
     }
 
-    /// The device that it waited for itself, not through another task: that of the requests with the most
-    /// time.
-    pub fn own_device(&self) -> Option<DevId> {
+    /// The device that its task waited for itself: that of the requests with the most time. Behind another task only what it queued
+    /// itself counts: a worker may end a read (btrfs).
+    pub fn own_device(&self, task: Tid) -> Option<DevId> {
         let mut found: SmallVec<[(DevId, Nanos); 4]> = SmallVec::new();
-        let mut within = u8::MAX;
-        for node in &self.nodes {
-            if node.depth > within {
+        let (mut in_request, mut in_task) = (u8::MAX, u8::MAX);
+        for node in self.nodes.iter() {
+            if node.depth > in_request {
                 continue;
             }
-            within = match &node.part {
+            in_request = u8::MAX;
+            if node.depth <= in_task {
+                in_task = u8::MAX;
+            }
+            match &node.part {
                 Part::Request(entry) => {
+                    in_request = node.depth;
+                    if in_task != u8::MAX && entry.done.queuer() != task {
+                        continue;
+                    }
                     let dev = entry.done.dev();
                     match found.iter_mut().find(|(d, _)| *d == dev) {
                         Some((_, time)) => *time += node.length(),
                         None => found.push((dev, node.length())),
                     }
-                    node.depth
                 }
-                Part::Task(_) => node.depth,
-                _ => u8::MAX,
-            };
+                Part::Task(_) => in_task = in_task.min(node.depth),
+                _ => {}
+            }
         }
         found.into_iter().max_by_key(|(_, time)| *time).map(|(dev, _)| dev)
     }

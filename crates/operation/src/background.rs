@@ -2,6 +2,7 @@
 
 use crate::history::History;
 use crate::operation::{Kind, Operation};
+use crate::served::Entry;
 use crate::stretch::{State, Step, Stretch};
 use crate::thread::Thread;
 use crate::throttle::held_for_a_timer;
@@ -28,7 +29,8 @@ pub(crate) fn page_fault(h: &History, task: Tid, to: Nanos, names: &Names) -> Op
 }
 
 /// Whether a task that runs again slept for a page, in a recording without stacks: it was in no call, all of which are recorded, and
-/// slept uninterruptibly until what it had sent itself was read, or what its control group's limit had held.
+/// slept uninterruptibly until what it had sent itself was read, or what its control group's limit had held. A worker may look at what was read
+/// before it wakes who waits (btrfs, whose data has checksums).
 fn is_one_without_stack(h: &History, thread: &Thread, tid: Tid) -> bool {
     if h.sees_stacks || !h.sees_all_calls || !thread.is_outside {
         return false;
@@ -36,10 +38,11 @@ fn is_one_without_stack(h: &History, thread: &Thread, tid: Tid) -> bool {
     let mut before = thread.stretches.iter().rev().skip(1);
     let woken = before.next().and_then(Stretch::wake);
     let asleep = before.next().filter(|s| s.state == State::Asleep(Left::Uninterruptible));
-    let served = woken.and_then(|wake| h.served.get(wake.served?));
-    let Some((asleep, entry)) = asleep.zip(served).filter(|(_, entry)| entry.done.is_read()) else {
-        return false;
-    };
+    let Some((woken, asleep)) = woken.zip(asleep) else { return false };
+    let at_once = woken.served.and_then(|number| h.served.get(number));
+    let own = |e: &&Entry| e.done.queuer() == tid && e.done.is_read();
+    let before = || h.served.between(asleep.from, woken.time).rev().find(own);
+    let Some(entry) = at_once.or_else(before).filter(|entry| entry.done.is_read()) else { return false };
     entry.done.queuer() == tid || held_for_a_timer(h, entry, asleep.from, entry.done.queued())
 }
 

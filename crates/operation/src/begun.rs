@@ -4,12 +4,17 @@
 //! recording's time so far, at least. One that lasts seconds, a `sync` or the `fsync` of a large file, may have been begun before and end
 //! after all that is recorded; without it nobody seems to wait.
 //!
+//! What sleeps in one piece from before to the end leaves no event at all: the recorder notes who slept when it began, and where.
+//!
 //! Example: recorded for two seconds, `ledger` sleeps in `do_fsync`, called by `__x64_sys_fsync`, and no event says that it was called.
 
+use crate::files::OnFile;
 use crate::history::History;
+use crate::known::KnownSleep;
 use crate::open_call::OpenCall;
+use crate::stretch::{State, Work};
 use crate::thread::Thread;
-use trace::{Call, Nanos, TextId, Tid};
+use trace::{Call, Cpu, Left, Nanos, TextId, Tid};
 
 /// What the kernel's functions for calls are called (`__SYSCALL_DEFINEx`, include/linux/syscalls.h and arch/*/include/asm/syscall_wrapper.h).
 const CALLS: [&str; 6] = ["__x64_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_", "SyS_", "ksys_"];
@@ -23,6 +28,24 @@ pub(crate) fn asleep(h: &mut History, tid: Tid, stack: TextId) {
     let Some(thread) = h.threads.get_mut(&tid).filter(|_| h.sees_calls) else { return };
     thread.is_known = true;
     thread.open = call_of(h.texts.text(stack)).map(|call| OpenCall::begun_before(call, first_event));
+}
+
+/// A task slept when recording began, and had before: so until it is seen to wake. `file` is what a descriptor of its process stands for.
+pub(crate) fn slept(h: &mut History, slept: &KnownSleep, file: impl Fn(i32) -> OnFile) {
+    let (first_event, stack) = (h.first_event, h.texts.add(&slept.stack));
+    let work = work_of(&slept.stack).map(|function| h.texts.add(function));
+    let Some(thread) = h.thread_mut(slept.tid) else { return };
+    thread.becomes(first_event, State::Asleep(Left::Uninterruptible), Cpu(0));
+    thread.stood_at(stack, first_event);
+    if let Some(function) = work {
+        thread.begins(Work { from: first_event, to: None, function, queued: None });
+    }
+    thread.is_known = true;
+    thread.open = call_of(&slept.stack).map(|call| {
+        let fd = slept.argument.filter(|_| call.has_fd()).map(|fd| fd as i32);
+        let OnFile { fs, dev, inode, told } = fd.map(file).unwrap_or_default();
+        OpenCall { fd, fs, dev, inode, told, ..OpenCall::begun_before(call, first_event) }
+    });
 }
 
 /// A call of a thread ends: if it was not seen to begin, it had begun before the first event.
@@ -41,6 +64,12 @@ pub(crate) fn is_long(h: &History, open: &OpenCall, tid: Tid, to: Nanos) -> bool
     took >= LONG && asleep.0 > took.0 / 2
 }
 
+/// The work item that a worker's stack is in: what `process_one_work` called (kernel/workqueue.c).
+fn work_of(stack: &str) -> Option<&str> {
+    let (within, _) = stack.split_once("\nprocess_one_work\n")?;
+    within.rsplit('\n').next()
+}
+
 /// The call that a stack is in.
 fn call_of(stack: &str) -> Option<Call> {
     let named =
@@ -51,6 +80,12 @@ fn call_of(stack: &str) -> Option<Call> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_workers_stack_tells_its_work() {
+        let flusher = "rq_qos_wait\nwb_writeback\nwb_workfn\nprocess_one_work\nworker_thread\nkthread";
+        assert_eq!((work_of(flusher), work_of("kjournald2\nkthread")), (Some("wb_workfn"), None));
+    }
 
     #[test]
     fn a_stack_tells_the_call() {

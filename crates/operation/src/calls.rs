@@ -7,7 +7,7 @@ use crate::begun;
 use crate::descriptors::{on_exec_of_open, DescriptorCall};
 use crate::files::{Files, OnExec, OnFile};
 use crate::history::History;
-use crate::known::Known;
+use crate::known::{Known, KnownSleep};
 use crate::observer::Outside;
 use crate::open_call::OpenCall;
 use crate::operation::{Kind, Operation};
@@ -21,15 +21,27 @@ use trace::{Call, DevId, Fs, Nanos, TaskEvent, TextId, Tid};
 pub(crate) struct Calls {
     pub files: Files,
     pub processes: Processes,
+    /// Who slept when recording began.
+    asleep: Vec<KnownSleep>,
 }
 
 impl Calls {
     pub fn knows(&mut self, known: Known) {
         self.processes.knows(known.processes);
+        self.asleep = known.asleep;
         for f in &known.files {
             let file = OnFile { fs: f.fs, dev: f.dev, inode: f.inode, told: true };
             let on_exec = f.closed_on_exec.map_or(OnExec::Unknown, OnExec::closed);
             self.files.opened(f.process, f.fd, Some(file), on_exec, Nanos(0));
+        }
+    }
+
+    /// The first event is about to be taken in: those that sleep by then are in the calls that their stacks are in.
+    pub fn begin(&mut self, h: &mut History) {
+        for slept in std::mem::take(&mut self.asleep) {
+            let process = self.processes.of(slept.tid);
+            let file = |fd| self.files.get(process, fd).unwrap_or_default();
+            begun::slept(h, &slept, file);
         }
     }
 

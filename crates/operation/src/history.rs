@@ -113,6 +113,16 @@ impl History {
         self.served.between(a, b).rev().find(touches)
     }
 
+    /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for
+    /// itself. It was only the last one to be completed before the wake-up; the sleeper's own went to a
+    /// device that was not recorded. (What a worker sends may be anybody's: a cgroup's limit, a queue below.)
+    pub(crate) fn is_anothers(&self, entry: &Entry, who: Tid) -> bool {
+        let Done::Request(r) = &entry.done else { return false };
+        let works = |t: &Thread| !t.works.is_empty();
+        let alone = r.bios <= 1 && r.merges == 0 && r.tid != Tid(0);
+        alone && r.tid != who && self.thread(r.tid).is_some_and(|t| !works(t))
+    }
+
     /// Events of some processor are missing. Losses are kept in the order of their ends; one that ends before
     /// the one in front of it (pages out of order) is taken to last as long.
     pub(crate) fn lost(&mut self, from: Nanos, to: Nanos) {

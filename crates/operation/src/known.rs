@@ -15,6 +15,8 @@ pub struct Known {
     pub supervisors: Vec<Tid>,
     /// In which control groups processes were.
     pub cgroups: KnownCgroups,
+    /// Threads that slept uninterruptibly when recording began, and had before.
+    pub asleep: Vec<KnownSleep>,
     /// Files that were open when recording began.
     pub files: Vec<KnownFile>,
     /// (partition, its disk).
@@ -32,6 +34,19 @@ pub struct KnownCgroups {
     pub hierarchy: u32,
     /// (process, path below the hierarchy's root).
     pub of: Vec<(Tid, String)>,
+}
+
+/// Where a thread slept when recording began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownSleep {
+    /// The thread.
+    pub tid: Tid,
+    /// What it was called; empty where not known.
+    pub task: String,
+    /// The kernel's functions, the innermost first, `\n` between.
+    pub stack: String,
+    /// The first argument of the system call it was in: of most a descriptor.
+    pub argument: Option<u64>,
 }
 
 /// A file that was open when recording began.

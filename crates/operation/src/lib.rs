@@ -33,6 +33,7 @@ mod begun;
 mod bitmap;
 mod contention;
 mod crypt;
+mod expected;
 mod throttle;
 
 // The past of all tasks.
@@ -82,7 +83,7 @@ pub use contention::{contenders, flushing, runners, served_by, Contender};
 pub use follow::{Follow, Unrecorded};
 pub use freed::Freed;
 pub use history::History;
-pub use known::{Below, Known, KnownCgroups, KnownFile};
+pub use known::{Below, Known, KnownCgroups, KnownFile, KnownSleep};
 pub use observer::{Listener, OperationObserver, Outside};
 pub use operation::{Kind, Operation};
 pub use process_tree::ProcessTree;

@@ -169,6 +169,9 @@ impl OperationTracker {
         let at = self.now.max(at);
         let open = |(tid, thread): (&Tid, &Thread)| {
             let mut open = thread.open?;
+            if open.begun_before && !begun::is_long(&self.history, &open, *tid, at) {
+                return None;
+            }
             open.is_storage |= thread.slept_uninterruptibly(open.from, at);
             calls::placed(&self.history, &mut open, *tid);
             let o = calls::operation(&self.history, &open, *tid, at, names);
@@ -205,6 +208,7 @@ impl OperationTracker {
         if !self.began {
             self.began = true;
             (self.history.first_event, self.history.horizon) = (e.time, e.time);
+            self.calls.begin(&mut self.history);
         }
         // Texts are told whenever they are, also behind a part of a recording.
         if !matches!(e.what, What::Text { .. }) {
@@ -385,7 +389,7 @@ impl OperationTracker {
     /// makes data safe may wait for requests of another file system than its own.
     fn tell(&self, o: Operation, account: Account, names: &Names, observer: &mut dyn OperationObserver) {
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));
-        let own = || account.own_device().filter(|_| !o.kind.makes_safe());
+        let own = || account.own_device(o.tid).filter(|_| !o.kind.makes_safe());
         let on_device = || self.history.file_systems.kind(named.or_else(own).unwrap_or_default());
         let fs = if o.fs == Fs::Unknown { on_device() } else { o.fs };
         let o = Operation { process: self.calls.processes.known(o.tid), fs, ..o };

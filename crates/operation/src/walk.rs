@@ -13,6 +13,7 @@ use crate::account::{Account, Part};
 use crate::bitmap;
 use crate::builder::Builder;
 use crate::crypt::{self, CryptWork};
+use crate::expected;
 use crate::history::History;
 use crate::operation::{Kind, Operation};
 use crate::sent_below;
@@ -23,7 +24,7 @@ use crate::throttle;
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
 use life::{Bio, Names};
-use trace::{Left, Nanos, TextId, Tid};
+use trace::{DevId, Left, Nanos, TextId, Tid};
 
 /// The work item that issues what was put back, flushes among it: the interrupt that completes a flush queues it for those that
 /// came meanwhile (block/blk-flush.c, block/blk-mq.c).
@@ -35,6 +36,8 @@ pub(crate) struct Walk<'a> {
     account: Builder,
     /// What a sleep of the operation's own task means where its stack was not recorded.
     unseen: Wait,
+    /// The operation's device; 0 if it is not known.
+    dev: DevId,
 }
 
 /// The task at the end of the chain, and what it sleeps for.
@@ -48,7 +51,7 @@ impl<'a> Walk<'a> {
     /// What an operation's task did meanwhile.
     pub fn of_operation(history: &'a History, o: &Operation) -> Account {
         let unseen = if o.kind == Kind::PageFault { Wait::PageFault } else { Wait::Unknown };
-        let mut walk = Walk { unseen, ..Walk::new(history, o.from, o.to) };
+        let mut walk = Walk { unseen, dev: o.dev, ..Walk::new(history, o.from, o.to) };
         walk.task(o.tid, o.from, o.to, 0);
         walk.account.finish()
     }
@@ -85,7 +88,7 @@ impl<'a> Walk<'a> {
     }
 
     fn new(history: &'a History, from: Nanos, to: Nanos) -> Walk<'a> {
-        Walk { history, account: Builder::new(from, to), unseen: Wait::Unknown }
+        Walk { history, account: Builder::new(from, to), unseen: Wait::Unknown, dev: DevId(0) }
     }
 
     /// The last request that the submitter had queued and that was over in between, or what a worker in its ring did that then woke it; then
@@ -197,7 +200,10 @@ impl<'a> Walk<'a> {
             _ if self.history.loss(a, b).is_some() => self.account.leaf(Reason::Unexplained, a, b, depth),
             Some(wake) => self.ended_by(&wake, tid, Asleep { tid, wait }, a, b, depth),
             None if left == Left::Interruptible => self.account.leaf(Reason::Sleep, a, b, depth),
-            None => self.account.leaf(Reason::Unexplained, a, b, depth),
+            None => match expected::waker(self.history, sleep, self.dev) {
+                Some(by) => self.done_by(by, Asleep { tid, wait }, a, b, depth),
+                None => self.account.leaf(Reason::Unexplained, a, b, depth),
+            },
         }
     }
 
@@ -212,7 +218,7 @@ impl<'a> Walk<'a> {
         let history = self.history;
         let entry = wake.served.and_then(|n| history.served.get(n)).filter(|e| e.done.completed() > a);
         if let Some(entry) = entry {
-            if asleep.wait == Wait::DirectIo && self.is_anothers(entry, asleep.tid) {
+            if asleep.wait == Wait::DirectIo && history.is_anothers(entry, asleep.tid) {
                 return self.account.leaf(Reason::Unexplained, a, b, depth);
             }
             return self.request(entry, a, b, depth);
@@ -386,15 +392,5 @@ impl<'a> Walk<'a> {
         }
         let wait = if entry.done.is_flush() { Wait::Flush } else { Wait::Unknown };
         self.done_by(by, Asleep { tid: by, wait }, a, b, depth);
-    }
-
-    /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for
-    /// itself. It was only the last one to be completed before the wake-up; the sleeper's own went to a
-    /// device that was not recorded. (What a worker sends may be anybody's: a cgroup's limit, a queue below.)
-    fn is_anothers(&self, entry: &Entry, who: Tid) -> bool {
-        let Done::Request(r) = &entry.done else { return false };
-        let works = |t: &Thread| !t.works.is_empty();
-        let alone = r.bios <= 1 && r.merges == 0 && r.tid != Tid(0);
-        alone && r.tid != who && self.history.thread(r.tid).is_some_and(|t| !works(t))
     }
 }

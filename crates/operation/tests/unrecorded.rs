@@ -2,9 +2,12 @@
 
 use ledger::Reason;
 use life::{Names, Sink};
-use operation::{Account, Follow, History, Kind, Node, Operation, OperationObserver, Part, Wait};
+use operation::{
+    Account, Follow, History, Kind, Known, KnownFile, KnownSleep, Node, Operation, OperationObserver, Part,
+    Wait,
+};
 use testkit::Story;
-use trace::{Batch, Call, Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
+use trace::{Batch, Call, Context, Cpu, Detail, DevId, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 /// Who reads.
 const READER: Tid = Tid(100);
@@ -54,8 +57,18 @@ fn of_reader(
 }
 
 fn all_of_reader(
+    batch: Batch,
+    story: impl IntoIterator<Item = (u64, Tid, u8, What)>,
+) -> Vec<(Operation, Account)> {
+    known_of_reader(Known::default(), batch, story, None)
+}
+
+/// Where that is also known, up to the end of the recording if it is told.
+fn known_of_reader(
+    known: Known,
     mut batch: Batch,
     story: impl IntoIterator<Item = (u64, Tid, u8, What)>,
+    end: Option<Nanos>,
 ) -> Vec<(Operation, Account)> {
     for (time, tid, context, what) in story {
         let time = Nanos(time * 1000);
@@ -64,7 +77,11 @@ fn all_of_reader(
         batch.tasks.push(TaskEvent { time, after, tid, cpu: Cpu(0), context: Context(context), what });
     }
     let (mut follow, mut all) = (Follow::default(), All::default());
+    follow.knows(known);
     follow.feed(&batch, &mut all);
+    if end.is_some() {
+        follow.finish(end, &mut all);
+    }
     all.0.into_iter().filter(|(o, _)| o.tid == READER).collect()
 }
 
@@ -114,6 +131,18 @@ fn slept_until(
     sender: u32,
     left: Left,
 ) -> Option<(Operation, Account)> {
+    slept_woken(&[(100, Tid(0), Context::HARD, What::Wake(READER))], next, call, kind, sender, left)
+}
+
+/// The same, where this is how it is woken.
+fn slept_woken(
+    woken: &[(u64, Tid, u8, What)],
+    next: (u64, Tid, u8, What),
+    call: Call,
+    kind: &str,
+    sender: u32,
+    left: Left,
+) -> Option<(Operation, Account)> {
     let block = |time: u32, action: &str, tid: u32| format!("{time} {action} {kind} 0+8 tid={tid}\n");
     let sent = [(10, "Q"), (11, "G"), (12, "D")].map(|(time, action)| block(time, action, sender)).concat();
     let blocks = sent + &block(99, "C", 0);
@@ -122,9 +151,8 @@ fn slept_until(
         (3, READER, 0, What::Enter { call, args: [0; 4] }),
         (5, READER, 0, What::Exit { call, result: 0 }),
         (20, READER, 0, What::Switch { left, next: Tid(0) }),
-        (100, Tid(0), Context::HARD, What::Wake(READER)),
-        next,
     ];
+    let story = story.into_iter().chain(woken.iter().copied()).chain([next]);
     of_reader(batch, story).filter(|(o, _)| o.kind == Kind::PageFault)
 }
 
@@ -135,6 +163,28 @@ fn who_sleeps_outside_all_calls_until_its_own_read_is_done_waited_for_a_page() {
     assert!(waits_for_a_request(&account), "{account:?}");
     let is_fault = |n: &Node| matches!(n.part, Part::Wait { wait: Wait::PageFault, .. });
     assert!(account.nodes.iter().any(is_fault), "{account:?}");
+}
+
+/// btrfs looks at the checksums of what was read in a worker, which then wakes who waits.
+#[test]
+fn a_worker_may_end_a_page_fault_when_the_read_is_done() {
+    let runs = (122, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER });
+    let worker = Tid(300);
+    let told = |sender: u32| {
+        let story = [
+            (90, worker, 0, What::Switch { left: Left::Idle, next: Tid(0) }),
+            (100, Tid(0), Context::HARD, What::Wake(worker)),
+            (101, Tid(0), 0, What::Switch { left: Left::Preempted, next: worker }),
+            (120, worker, 0, What::Wake(READER)),
+            (121, worker, 0, What::Switch { left: Left::Idle, next: Tid(0) }),
+        ];
+        slept_woken(&story, runs, Call::Other, "R", sender, Left::Uninterruptible)
+    };
+    let (fault, account) = told(READER.0).expect("a fault");
+    assert_eq!((fault.from, fault.to), (Nanos(20_000), Nanos(122_000)));
+    assert!(waits_for_a_request(&account), "{account:?}");
+    assert_eq!((account.own_device(READER), account.own_device(worker)), (Some(testkit::DISK), None));
+    assert!(told(200).is_none(), "another one's read");
 }
 
 #[test]
@@ -197,4 +247,42 @@ fn a_call_that_had_begun_before_counts_if_it_took_long() {
     // It slept in no call: in a page fault.
     let fault = (Kind::PageFault, false, 199_985);
     assert_eq!(begun_before(true, b"schedule\nfilemap_fault\nasm_exc_page_fault", 200_000), [fault, own]);
+}
+
+/// The recorder noted that the reader slept in `fsync` of descriptor 3 when recording began; it is woken at `woken` us, or never, and the
+/// recording ends after 300 ms.
+fn slept_when_recording_began(woken: Option<u64>) -> Vec<(Operation, Account)> {
+    let stack = "jbd2_log_wait_commit\next4_sync_file\n__x64_sys_fsync\ndo_syscall_64".to_string();
+    let (dev, inode) = (DevId::new(8, 1), 12);
+    let file = KnownFile { process: READER, fd: 3, fs: Fs::Ext4, dev, inode, closed_on_exec: None };
+    let known = Known {
+        asleep: vec![KnownSleep { tid: READER, task: "ledger".into(), stack, argument: Some(3) }],
+        files: vec![file],
+        ..Known::default()
+    };
+    let other = [(1, Tid(200), 0, What::Enter { call: Call::Other, args: [0; 4] })];
+    let ends = woken.map(|at| {
+        [
+            (at - 10, Tid(300), 0, What::Wake(READER)),
+            (at - 5, Tid(200), 0, What::Switch { left: Left::Interruptible, next: READER }),
+            (at, READER, 0, What::Exit { call: Call::Fsync, result: 0 }),
+        ]
+    });
+    let story = other.into_iter().chain(ends.into_iter().flatten());
+    known_of_reader(known, Batch::default(), story, Some(Nanos(300_000_000)))
+}
+
+/// It leaves no event of its own where it sleeps until the end.
+#[test]
+fn who_slept_when_recording_began_is_in_the_call_that_its_stack_tells() {
+    for (woken, took, over) in [(Some(200_000), 199_999_000, true), (None, 299_999_000, false)] {
+        let all = slept_when_recording_began(woken);
+        let [(o, account)] = &all[..] else { panic!("{woken:?}: {all:?}") };
+        assert_eq!((o.kind, o.begun_before, o.still_out.is_none()), (Kind::Call(Call::Fsync), true, over));
+        assert_eq!((o.total(), o.fs, o.dev, o.inode), (Nanos(took), Fs::Ext4, DevId::new(8, 1), 12));
+        let journal = |n: &Node| matches!(n.part, Part::Wait { wait: Wait::JournalCommit, .. });
+        assert!(account.nodes.iter().any(journal), "{account:?}");
+    }
+    // One of many that any recording begins in the middle of.
+    assert!(slept_when_recording_began(Some(90_000)).is_empty());
 }

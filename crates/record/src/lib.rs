@@ -4,6 +4,7 @@
 //! no debugfs). It harms nothing: everything happens in a tracefs instance of its own, no tunable is ever
 //! written (writing one freezes the queue, which is itself a stall), and nothing of it survives, however it ends.
 
+mod asleep;
 mod clock;
 mod compat;
 mod counts;

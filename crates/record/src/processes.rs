@@ -25,7 +25,7 @@ const MOST_FILES: usize = 1 << 14;
 pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
     let mut all = Processes::default();
     let (mut threads, mut files) = (0, 0);
-    for pid in numbers(proc_root) {
+    for pid in text::numbers(proc_root) {
         let folder = proc_root.join(pid.to_string());
         let group = text::small(&folder.join("cgroup")).and_then(|text| group(&text));
         all.hierarchy = all.hierarchy.or(group.as_ref().map(|g| g.0));
@@ -36,14 +36,14 @@ pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
             all.list.insert(pid, process);
             continue;
         }
-        for tid in numbers(&folder.join("task")) {
+        for tid in text::numbers(&folder.join("task")) {
             threads += 1;
             all.cut |= threads > MOST_THREADS;
             if tid != pid && threads <= MOST_THREADS {
                 process.threads.push(tid);
             }
         }
-        for fd in numbers(&folder.join("fd")).filter_map(|fd| i32::try_from(fd).ok()) {
+        for fd in text::numbers(&folder.join("fd")).filter_map(|fd| i32::try_from(fd).ok()) {
             let open = open_file(&folder, fd, known, devices);
             files += usize::from(open.is_some());
             all.cut |= files > MOST_FILES;
@@ -141,12 +141,6 @@ fn group(text: &str) -> Option<(u32, String)> {
     };
     let block = of(|controllers| controllers.split(',').any(|c| c == "blkio"));
     block.or_else(|| of(str::is_empty))
-}
-
-/// The numbers among the names in a folder.
-fn numbers(dir: &Path) -> impl Iterator<Item = u32> {
-    let names = fs::read_dir(dir).into_iter().flatten().flatten();
-    names.filter_map(|e| e.file_name().to_str()?.parse().ok())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A recording that is being made: what is tried before, what runs, what is watched.
 
+use crate::asleep::Sleepers;
 use crate::clock;
 use crate::compat;
 use crate::counts::Counts;
@@ -136,8 +137,10 @@ impl<'a> Session<'a> {
         if signals.caught().is_some() {
             return Err(Error::refused("a signal came before recording began", "start it again"));
         }
+        let sleepers = Sleepers::look(&self.host.proc);
         instance.switch(true)?;
         if let Some(processes) = self.before.as_mut().and_then(|b| b.processes.as_mut()) {
+            processes.asleep = sleepers.still();
             processes::still_open(processes, &self.host.proc, &Devices::read(&self.host.sys), &self.ids);
         }
         let started = Running::start(&self.plan.stop, self.plan.output == Output::Stream);

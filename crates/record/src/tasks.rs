@@ -3,9 +3,9 @@
 //! The kernel's `saved_cmdlines` keeps 128 names for all of tracing, so it is asked every second; /proc knows
 //! everyone alive at the start and at the end. Who lived only in between is named by the events themselves.
 
+use crate::text;
 use crate::tracefs::Tracefs;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use trace::Tid;
 
@@ -30,14 +30,10 @@ impl Tasks {
 
     /// Adds every thread alive. `root` is /proc.
     pub fn add_living(&mut self, root: &Path) {
-        let numbers = |dir: &Path| -> Vec<u32> {
-            let names = fs::read_dir(dir).into_iter().flatten().flatten();
-            names.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
-        };
-        for pid in numbers(root) {
+        for pid in text::numbers(root) {
             let threads = root.join(pid.to_string()).join("task");
-            for tid in numbers(&threads) {
-                if let Some(name) = crate::text::small(&threads.join(tid.to_string()).join("comm")) {
+            for tid in text::numbers(&threads) {
+                if let Some(name) = text::small(&threads.join(tid.to_string()).join("comm")) {
                     self.add(Tid(tid), &name);
                 }
             }
@@ -60,6 +56,7 @@ impl Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn both_sources() {

@@ -15,6 +15,12 @@ pub fn small(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\0']).to_string())
 }
 
+/// The numbers among the names in a folder.
+pub fn numbers(dir: &Path) -> impl Iterator<Item = u32> {
+    let names = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    names.filter_map(|e| e.file_name().to_str()?.parse().ok())
+}
+
 /// The whole of a kernel file, read in large pieces from the start: `events/header_page` gives nothing after the
 /// first read, however little that asked for, and `std::fs::read` begins with 32 bytes.
 pub fn whole(path: &Path) -> std::io::Result<Vec<u8>> {

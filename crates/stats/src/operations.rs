@@ -312,7 +312,7 @@ impl OperationObserver for Operations {
         // Where no file system named the device, the requests that it waited for do. What waited for none stays
         // apart: it may be about any device, also one that was not recorded.
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));
-        let dev = named.or_else(|| account.own_device()).unwrap_or_default();
+        let dev = named.or_else(|| account.own_device(o.tid)).unwrap_or_default();
         if o.still_out.is_some_and(|asleep| !self.is_stuck(o, dev, asleep)) {
             return;
         }

@@ -6,7 +6,7 @@ use serde_json::{json, Value};
 use std::collections::BTreeMap;
 
 /// What people name, by the key that holds it, whole.
-const NAMED: &[&str] = &["host"];
+const NAMED: &[&str] = &["host", "task"];
 /// Paths and lists of words, by the key that holds them.
 const WORDS: &[&str] = &["command", "path", "cgroup"];
 
@@ -43,6 +43,10 @@ fn walk(value: &mut Value, key: &str, above: &str, names: &mut Names) {
 fn text(s: &str, key: &str, above: &str, names: &mut Names) -> String {
     // A device-mapper name or uuid is somebody's word.
     let device_mapper = above == "dm" && (key == "name" || key == "uuid");
+    // Functions of the kernel.
+    if key == "stack" {
+        return s.to_string();
+    }
     // Control groups by their numbers.
     if above == "paths" {
         return names.path(s);
@@ -72,7 +76,7 @@ mod tests {
               "mounts": [{"point": "/srv/secret", "source": "nas:/secret", "super_options": "rw,upperdir=/secret"}],
               "cgroups": {"list": [{"path": "system.slice/secret", "settings": {"io.max": "8:0 rbps=1"}}],
               "paths": {"4711": "system.slice/secret"}},
-              "processes": {"list": {"7": {"cgroup": "/secret.slice", "files": {"3": {"dev": "8:1", "inode": 12, "path": "/srv/my secret"}}}}}}}"#;
+              "processes": {"asleep": {"7": {"task": "topsecret", "stack": ["io_schedule"]}}, "list": {"7": {"cgroup": "/secret.slice", "files": {"3": {"dev": "8:1", "inode": 12, "path": "/srv/my secret"}}}}}}}"#;
         let out = String::from_utf8(redacted(text, &mut Names::default(), None).unwrap()).unwrap();
         // All of them too long to be drawn by chance.
         for gone in ["secret", "database-1", "postgres"] {

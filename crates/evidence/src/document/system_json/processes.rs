@@ -1,7 +1,7 @@
 //! Processes and their open files, into [`Processes`].
 
 use super::dev_with_colon;
-use crate::processes::{OpenFile, Path, Processes};
+use crate::processes::{Asleep, OpenFile, Path, Processes};
 use capture::{OpenFile as File, Snapshot};
 use trace::{DevId, Tid};
 
@@ -37,6 +37,13 @@ impl Processes {
                 }
             }
         }
+        let asleep = from.processes.iter().flat_map(|all| &all.asleep).take(MOST);
+        self.asleep.extend(asleep.map(|(tid, asleep)| Asleep {
+            tid: Tid(*tid),
+            task: asleep.task.clone(),
+            stack: asleep.stack.clone(),
+            argument: asleep.argument,
+        }));
     }
 
     /// Only which file is called what, and the control groups of processes that are new.

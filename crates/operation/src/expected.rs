@@ -1,0 +1,47 @@
+//! Who is about to end a sleep that nothing had ended when the recording did, where its stack tells: the journal's thread that commits, the
+//! flusher that writes back.
+
+use crate::history::History;
+use crate::stretch::Sleep;
+use crate::thread::Thread;
+use trace::{DevId, Tid};
+
+/// In which `fsync` waits for a commit, and the function of the journal's thread that makes one (fs/jbd2/journal.c, fs/jbd2/commit.c).
+const WAITS_FOR_COMMIT: &str = "jbd2_log_wait_commit";
+const COMMITS: &str = "jbd2_journal_commit_transaction";
+
+/// In which `sync` waits for flushers, and their work item (fs/fs-writeback.c).
+const WAITS_FOR_FLUSHER: &str = "wb_wait_for_completion";
+const FLUSHES: &str = "wb_workfn";
+
+/// The task that the sleeper waits for, of several that of the device `dev`; `None` if it is not known, or something ended the sleep.
+pub(crate) fn waker(h: &History, sleep: &Sleep, dev: DevId) -> Option<Tid> {
+    let goes_on = h.thread(sleep.tid)?.asleep_in_io()? <= sleep.from;
+    let stack = sleep.stack.filter(|_| goes_on && sleep.wake.is_none())?;
+    let is_in = |function| h.texts.text(stack).split('\n').any(|of| of == function);
+    let works = |t: &Thread| match () {
+        () if is_in(WAITS_FOR_COMMIT) => commits(h, t),
+        () if is_in(WAITS_FOR_FLUSHER) => flushes(h, t),
+        () => None,
+    };
+    let all = || h.threads.iter().filter_map(|(tid, t)| works(t).map(|on| (*tid, on)));
+    let only = |all: &mut dyn Iterator<Item = (Tid, DevId)>| all.next().filter(|_| all.next().is_none());
+    let of_device = only(&mut all().filter(|(_, on)| *on == dev || *on == h.file_systems.disk(dev)));
+    of_device.or_else(|| only(&mut all())).map(|(tid, _)| tid)
+}
+
+/// For which device a journal's thread commits; 0 if it had begun before the recording.
+fn commits(h: &History, t: &Thread) -> Option<DevId> {
+    let seen = t.steps.back().filter(|_| t.is_committing()).map(|step| step.dev);
+    let stands = || {
+        let stack = t.stretches.back()?.stack.filter(|_| t.steps.is_empty())?;
+        h.texts.text(stack).split('\n').any(|of| of == COMMITS).then_some(DevId(0))
+    };
+    seen.or_else(stands)
+}
+
+/// For which disk a flusher writes back; 0 if that is not known.
+fn flushes(h: &History, t: &Thread) -> Option<DevId> {
+    let is_flusher = t.work().is_some_and(|work| h.texts.text(work.function) == FLUSHES);
+    is_flusher.then(|| t.writing_back.map_or(DevId(0), |file| file.disk))
+}
