@@ -135,6 +135,8 @@ const RULES: &[Rule] = &[
     ("md_super_wait", &[], Wait::RaidSuperblock),
     ("md_flush_request", &[], Wait::Flush),
     ("do_swap_page", &[], Wait::Swap),
+    ("shmem_swapin_folio", &[], Wait::Swap),
+    ("shmem_swapin_page", &[], Wait::Swap),
     ("swap_readpage", &[], Wait::Swap),
     ("swap_read_folio", &[], Wait::Swap),
     ("ring_buffer_resize", &[], Wait::Tracing),
