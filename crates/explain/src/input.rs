@@ -22,7 +22,7 @@ use stats::{Analysis, Flow, Pictures, Served, Tape};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tooltext::Mail;
-use trace::{Batch, DevId, Place, Quality, Recording};
+use trace::{Batch, DevId, Place, Quality, Recording, Tid};
 use waits::Those;
 
 /// Hears of each batch.
@@ -224,11 +224,15 @@ impl<'a> Input<'a> {
         let (system, mut samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
         let sources = vec![recording.format.to_string()];
         let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
-        analysis.knows(known(&system));
+        let mut known = known(&system);
+        let learned =
+            place.as_deref().map(|at| learning::learn(at, window, &known.processes)).unwrap_or_default();
+        let is_apart = |(_, process): &&(Tid, Tid)| learned.apart.binary_search(process).is_ok();
+        let born = learned.apart.iter().map(|process| (*process, *process));
+        known.apart = known.processes.iter().filter(is_apart).copied().chain(born).collect();
+        analysis.knows(known);
         analysis.asks(scope.clone());
-        for (dev, services) in place.as_deref().map(|at| learning::services(at, window)).unwrap_or_default() {
-            analysis.knows_services(dev, services);
-        }
+        learned.services.into_iter().for_each(|(dev, services)| analysis.knows_services(dev, services));
         let mut served = std::mem::take(analysis.counts());
         let mut take = |batch: &Batch, tape: &mut Tape| {
             match &mut pictures {

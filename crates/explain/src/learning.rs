@@ -1,13 +1,14 @@
-//! What requests take alone, learned of a recording's beginning before it is read.
+//! What is learned of a recording's beginning before it is read: what requests take alone, and which processes of one name are told apart.
 //!
 //! A request is split by what is known when it is completed. Where few are ever alone, the first thousands would all be behind others
 //! for want of ten samples. So a recording that can be opened twice is read up to where these are known, or so far that reading it costs
 //! little; a pipe is split by what it has shown so far.
 
+use crate::siblings::Siblings;
 use events::Window;
-use life::{Lives, Services, Sink};
+use life::{Lives, Services};
 use std::path::Path;
-use trace::{Batch, DevId, Part, Source};
+use trace::{Batch, DevId, Part, Source, Tid, What};
 
 /// No more than this is read beforehand, in bytes: a tenth of a second.
 const MOST: u64 = 32 << 20;
@@ -15,29 +16,42 @@ const MOST: u64 = 32 << 20;
 /// A device with fewer than one in so many of the requests is not what the recording is about.
 const BESIDE: u64 = 20;
 
-/// What was learned of each device; nothing of what cannot be read, which is reported when it is read as a whole.
-pub(crate) fn services(place: &Path, window: Option<Window>) -> Vec<(DevId, Services)> {
-    let Ok(recording) = trace::open(place) else { return vec![] };
+/// What was learned of a recording.
+#[derive(Default)]
+pub(crate) struct Learned {
+    /// What requests take alone, by device.
+    pub services: Vec<(DevId, Services)>,
+    /// Processes that are told apart from others of their name.
+    pub apart: Vec<Tid>,
+}
+
+/// Learns from a recording; nothing of what cannot be read, which is reported when it is read as a whole. `processes`: (thread, its
+/// process), as far as they are known.
+pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid)]) -> Learned {
+    let Ok(recording) = trace::open(place) else { return Learned::default() };
     let mut source: Box<dyn Source> = match window {
         Some(Window { start, end }) => Box::new(Part::new(recording.source, start, end)),
         None => recording.source,
     };
-    let (mut lives, mut batch) = (Lives::default(), Batch::default());
+    let (mut lives, mut batch, mut siblings) = (Lives::default(), Batch::default(), Siblings::default());
+    lives.tell_apart(processes.iter().copied(), true);
     while source.position() < MOST && matches!(source.fill(&mut batch), Ok(true)) {
-        lives.feed(&batch, &mut Nobody);
+        for task in &batch.tasks {
+            if let What::Born { tid, thread, .. } = task.what {
+                lives.born(task.tid, tid, thread);
+            }
+        }
+        lives.feed(&batch, &mut siblings);
         let all: u64 = lives.services().map(|(_, services)| services.requests()).sum();
-        if lives.services().all(|(_, s)| s.is_settled() || s.requests().saturating_mul(BESIDE) < all) {
+        let is_beside = |s: &Services| s.requests().saturating_mul(BESIDE) < all;
+        if lives.services().all(|(_, s)| s.is_settled() || is_beside(s)) && !siblings.are_there() {
             break;
         }
     }
     // What seems to have been alone may have had company there.
     if source.quality().files_missing {
-        return vec![];
+        return Learned::default();
     }
-    lives.services().map(|(dev, services)| (dev, services.clone())).collect()
+    let services = lives.services().map(|(dev, services)| (dev, services.clone())).collect();
+    Learned { services, apart: siblings.apart() }
 }
-
-/// Wants to know nothing.
-struct Nobody;
-
-impl Sink for Nobody {}

@@ -34,6 +34,7 @@ mod progress;
 mod reading;
 mod scope;
 mod sent_below;
+mod siblings;
 mod slowest;
 mod slowest_operations;
 mod slowest_requests;

@@ -215,6 +215,11 @@ impl Lives {
         self.names.born(parent, tid, is_thread);
     }
 
+    /// Processes that are told apart from others of their name: their threads, each with its process; `all`: what they start, too.
+    pub fn tell_apart(&mut self, threads: impl Iterator<Item = (Tid, Tid)>, all: bool) {
+        self.names.tell_apart(threads, all);
+    }
+
     /// From now on `tid` is called this.
     pub fn rename(&mut self, tid: Tid, name: &[u8]) {
         self.names.rename(tid, name);

@@ -19,6 +19,10 @@ pub struct Names {
     texts: Vec<String>,
     numbers: FxHashMap<String, TaskName>,
     jobs: Jobs,
+    /// Threads of processes that are told apart from others of their name and job, and these processes.
+    apart: FxHashMap<Tid, Tid>,
+    /// Whether what these start is told apart, too.
+    all_apart: bool,
     /// What supervises others, of what was there before.
     supervisors: FxHashSet<Tid>,
     bearers: Bearers,
@@ -66,6 +70,8 @@ impl Default for Names {
             texts: vec![],
             numbers: FxHashMap::default(),
             jobs: Jobs::default(),
+            apart: FxHashMap::default(),
+            all_apart: false,
             supervisors: FxHashSet::default(),
             bearers: Bearers::default(),
             now: FxHashMap::default(),
@@ -129,6 +135,11 @@ impl Names {
     pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
         self.supervisors.remove(&tid);
         self.jobs.born(parent, tid, is_thread);
+        match self.apart.get(&parent) {
+            Some(process) if is_thread => self.apart.insert(tid, *process),
+            Some(_) if self.all_apart => self.apart.insert(tid, tid),
+            _ => None,
+        };
         // It has its parent's name until it takes another, and may have been named before its birth was told.
         if let Some(known) = self.now.get(&tid).filter(|name| **name > Self::IDLE) {
             let (known, name) = (*known, self.text(self.first(*known)).to_string());
@@ -138,6 +149,13 @@ impl Names {
             self.bearers.has_now(tid, Some(known), number);
             self.now.insert(tid, number);
         }
+    }
+
+    /// Each process of these has a name of its own, whatever job it is of. `threads`: each with its process. `all`: so has each process that
+    /// one of them starts.
+    pub fn tell_apart(&mut self, threads: impl Iterator<Item = (Tid, Tid)>, all: bool) {
+        self.apart.extend(threads.take(Self::MAX_NAMES));
+        self.all_apart = all;
     }
 
     /// These start services, containers, scheduled jobs or logins, whatever they are called.
@@ -263,6 +281,9 @@ impl Names {
         if first <= Self::IDLE || is_supervisor(name) || is_kernel_thread(name) {
             return first;
         }
+        if let Some(process) = self.apart.get(&tid) {
+            return self.number(&format!("{name}:{}", process.0));
+        }
         let supervises =
             |parent| is_supervisor(self.text(self.of(parent))) || self.supervisors.contains(&parent);
         let job = self.jobs.of(tid, supervises);
@@ -326,6 +347,25 @@ mod tests {
         assert!(!is_one(12, other), "that one was there before");
         let text = |tid| names.text(names.of(Tid(tid)));
         assert_eq!([other, 12, 13, 16, 21].map(text), ["dd", "dd:12", "dd:12", "dd:16", "postgres"]);
+    }
+
+    #[test]
+    fn a_process_that_is_told_apart_has_a_name_of_its_own_with_its_threads() {
+        let mut names = Names::default();
+        let told = [(7, 7), (8, 7)].map(|(thread, process)| (Tid(thread), Tid(process)));
+        names.tell_apart(told.into_iter(), false);
+        names.born(Tid(7), Tid(9), true);
+        names.born(Tid(7), Tid(10), false);
+        for tid in [6, 7, 8, 9, 10] {
+            names.rename(Tid(tid), b"postgres");
+        }
+        let text = |tid| names.text(names.of(Tid(tid)));
+        let own = "postgres:7";
+        assert_eq!([6, 7, 8, 9, 10].map(text), ["postgres", own, own, own, "postgres"]);
+        names.tell_apart(std::iter::empty(), true);
+        names.born(Tid(7), Tid(11), false);
+        names.rename(Tid(11), b"postgres");
+        assert_eq!(names.text(names.of(Tid(11))), "postgres:11");
     }
 
     #[test]

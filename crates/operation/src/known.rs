@@ -9,6 +9,8 @@ pub struct Known {
     pub below: Vec<Below>,
     /// (thread, its process), from `/proc`.
     pub processes: Vec<(Tid, Tid)>,
+    /// Of these the threads of processes that are told apart from others of their name.
+    pub apart: Vec<(Tid, Tid)>,
     /// (process, its parent).
     pub parents: Vec<(Tid, Tid)>,
     /// Processes that start services, containers, scheduled jobs or logins.
