@@ -25,9 +25,12 @@ use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
 use life::{Class, Io};
+use stats::TailRow;
 use std::collections::BTreeMap;
-use trace::{is_journal, is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
-use waits::{Culprit, CulpritId, Phase};
+use trace::{
+    is_journal, is_kernel_thread, is_md, program, program_and_process, works_for_others, Bytes, Nanos, Tid,
+};
+use waits::{Culprit, CulpritId, Phase, Selection};
 
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
@@ -233,16 +236,19 @@ fn moved(case: &Case, slow: &Slow, task: &str) -> (Bytes, Bytes) {
     (its, all)
 }
 
-/// Whether a victim loses more to a task than that one to it: only a task that is itself in the way is slowed.
+/// Whether a victim loses more to a task than that one to it, by the clock: only a task that is itself in the way is slowed.
 fn loses_more(case: &Case, slow: &Slow, task: &str) -> bool {
     let table = &case.facts.waits;
     let lost = |victim: &str, by: &str| -> Nanos {
-        let groups = case.focus.groups.iter().enumerate().filter(|(_, g)| *g.task == *victim);
-        let rows = groups.flat_map(|(number, _)| case.rows(number));
-        let because = rows.filter(|row| {
+        let because = |row: &TailRow| {
             leads_to_the_device(row.phase) && table.culprit_of(row.culprit).name.as_deref() == Some(by)
+        };
+        let each = case.focus.groups.iter().filter(|g| *g.task == *victim).map(|group| {
+            let rows = group.rows(table, Selection::default());
+            let lost = rows.into_iter().filter(because).map(|row| row.time).sum();
+            group.by_the_clock(case.facts, lost)
         });
-        because.map(|row| row.time).sum()
+        each.sum()
     };
     lost(&slow.group.task, task) >= lost(task, &slow.group.task)
 }
@@ -279,6 +285,16 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
         (false, true) => idle(pause(limit(v))),
         (false, false) => limit(idle(pause(v))),
     };
+    if let Some(process) = sibling(task, &slow.group.task) {
+        return v.try_this(
+            format!(
+                "see what process {0} of {1} does: PostgreSQL's say so in their title",
+                process.0,
+                program(task)
+            ),
+            Action::look(format!("ps -o pid,etime,args -p {}", process.0)),
+        );
+    }
     v.try_this(
         "run it at another time of day, if a timer or cron starts it",
         Action::look(
@@ -286,6 +302,12 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
          /etc/cron.d /etc/crontab",
         ),
     )
+}
+
+/// The process by which a task is told from the one that waits for it, of the same program.
+fn sibling(task: &str, victim: &str) -> Option<Tid> {
+    let (name, process) = program_and_process(task);
+    process.filter(|_| name == program(victim))
 }
 
 /// The program that asks btrfs to scrub, balance or defragment, all in one call.

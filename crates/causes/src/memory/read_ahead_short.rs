@@ -36,9 +36,19 @@ pub const CAUSE: Cause = Cause {
     }),
 };
 
+/// What reads a file through the page cache, from beginning to end or not.
+const READS: [Kind; 5] = [
+    Kind::Call(Call::Read),
+    Kind::Call(Call::Sendfile),
+    Kind::Call(Call::CopyFileRange),
+    Kind::RingRead,
+    Kind::PageFault,
+];
+
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
-    let reads = matches!(slow.group.op.map(|op| op.kind), Some(Kind::Call(Call::Read)));
-    let paged = case.rows(slow.group_number).iter().filter(|row| row.waits.has(Wait::PageRead));
+    let reads = slow.group.op.is_some_and(|op| READS.contains(&op.kind));
+    let is_paged = |row: &&Claimable| row.waits.has(Wait::PageRead) || row.waits.has(Wait::PageFault);
+    let paged = case.rows(slow.group_number).iter().filter(is_paged);
     let waits = slow.share(paged.map(|row| row.time).sum());
     // More read ahead makes fewer waits of them, not those shorter that take longer than such requests do.
     let unknown = slow.group.is_mostly_unknown();

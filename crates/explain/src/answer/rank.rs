@@ -83,19 +83,22 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let cost = |s: &Sufferer| balance.get(&s.task).map_or(Nanos(0), |(_, cost)| *cost);
     let alike =
         all.iter().take_while(|s| (class(s), device(e, s)) == (class(&all[0]), device(e, &all[0]))).count();
-    innocent_first(&mut all[..alike], &lost, &cost);
+    let is_known = |s: &Sufferer| e.focus.groups.get(s.group).is_none_or(|g| !g.is_mostly_unknown());
+    let is_innocent = |s: &Sufferer| !is_worth_seeing(cost(s), lost(s));
+    first_of_equals(&mut all[..alike], &lost, &[&is_innocent, &is_known]);
 }
 
-/// Of those that lost about as much as the first, who is in nobody's way comes before who is.
-fn innocent_first(
+/// Of those that lost about as much as the first, who is in nobody's way comes before who is; where all are, who is known to have lost that
+/// before who may have lost it at most.
+fn first_of_equals(
     all: &mut [Sufferer],
     lost: &dyn Fn(&Sufferer) -> Nanos,
-    cost: &dyn Fn(&Sufferer) -> Nanos,
+    preferred: &[&dyn Fn(&Sufferer) -> bool],
 ) {
     let Some(most) = all.first().map(lost) else { return };
-    let is_innocent = |s: &Sufferer| !is_worth_seeing(cost(s), lost(s));
     let as_much = |s: &Sufferer| !is_worth_seeing(most.since(lost(s)), most);
-    if let Some(at) = all.iter().position(|s| is_innocent(s) && as_much(s)) {
+    let found = preferred.iter().find_map(|is| all.iter().position(|s| is(s) && as_much(s)));
+    if let Some(at) = found {
         all[..=at].rotate_right(1);
     }
 }
@@ -248,12 +251,15 @@ mod tests {
         let first = |all: [(&str, u64); 2], cost: u64| {
             let mut all = all.map(|(task, lost)| of(task, lost));
             let cost = |s: &Sufferer| Nanos(if s.task == "dd" { cost * 1_000_000 } else { 0 });
-            innocent_first(&mut all, &|s| s.lost, &cost);
+            let is_innocent = |s: &Sufferer| !is_worth_seeing(cost(s), s.lost);
+            let is_known = |s: &Sufferer| s.task == "tar";
+            first_of_equals(&mut all, &|s| s.lost, &[&is_innocent, &is_known]);
             all[0].task.clone()
         };
         assert_eq!(first([("dd", 100), ("tar", 98)], 30), "tar");
         assert_eq!(first([("dd", 100), ("tar", 98)], 5), "dd", "it is in nobody's way either");
         assert_eq!(first([("dd", 100), ("tar", 60)], 30), "dd", "it lost more");
+        assert_eq!(first([("dd", 100), ("dd", 98)], 30), "dd");
     }
 
     #[test]
