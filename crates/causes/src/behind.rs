@@ -7,6 +7,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::device::flush_cost::FLUSHING;
 use crate::device::{background_task, device_saturated, device_stall, flush_cost, rate_limit};
 use crate::journal::{inode_lock, log_force};
+use crate::memory::writeback_flood;
 use crate::thresholds::device_saturated::FASTEST;
 use crate::verdict::{Answer, Claim, Verdict};
 use ledger::Reason;
@@ -66,9 +67,9 @@ pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
             cause if cause == inode_lock::CAUSE.name => {
                 flushes_of_holder(case, v).or_else(|| heaviest(case, v, &found))
             }
-            cause if cause == writeback_throttle::CAUSE.name => {
-                heaviest(case, v, &found).or_else(|| queue_of_own(case, v))
-            }
+            cause if cause == writeback_throttle::CAUSE.name => heaviest(case, v, &found)
+                .or_else(|| queue_of_own(case, v))
+                .or_else(|| flood_of_another(case, v)),
             _ => heaviest(case, v, &found),
         };
     }
@@ -76,10 +77,23 @@ pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
 
 /// Who is held back behind its own writes on a device that serves one after the other waits for the device.
 fn queue_of_own(case: &Case, v: &Verdict) -> Option<&'static str> {
-    let all = || v.claims.iter().map(|c| c.group);
-    let is_own =
-        all().next().is_some() && all().all(|group| writeback_throttle::stands_in_its_own_line(case, group));
-    is_own.then_some(device_saturated::CAUSE.name)
+    let is_own = |group| writeback_throttle::stands_in_its_own_line(case, group);
+    is_mostly_of(v, is_own).then_some(device_saturated::CAUSE.name)
+}
+
+/// Who is held back behind what is written back for another task waits for that, wherever it is.
+fn flood_of_another(case: &Case, v: &Verdict) -> Option<&'static str> {
+    let is_behind = |group| writeback_throttle::behind_writeback_of(case, group).is_some();
+    is_mostly_of(v, is_behind).then_some(writeback_flood::CAUSE.name)
+}
+
+/// Whether most of what a cause claims is of such groups.
+fn is_mostly_of(v: &Verdict, is: impl Fn(usize) -> bool) -> bool {
+    let (its, all) = v
+        .claims
+        .iter()
+        .fold((0, 0), |(its, all), c| (its + if is(c.group) { c.time.0 } else { 0 }, all + c.time.0));
+    2 * its > all
 }
 
 fn heaviest(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static str> {

@@ -1,15 +1,19 @@
 //! `writeback-throttle`: writes wait in wbt, which holds them back so that reads stay fast.
 
 use crate::case::{Case, Claimable};
+use crate::device::background_task;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::target::Target;
 use crate::thresholds::WBT_DISK;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use life::Io;
 use operation::Wait;
+use std::collections::BTreeMap;
+use trace::{works_for_others, Nanos};
 use waits::CulpritKind;
 
 /// The cause.
@@ -42,6 +46,24 @@ pub(crate) fn stands_in_its_own_line(case: &Case, group: usize) -> bool {
     serves_one && own > all / 2
 }
 
+/// Behind whose writeback a group is mostly held back, if that is another task's: let in sooner, it waits for the same writes in the device.
+/// Measured, an fdatasync beside a copy: 161 to 189 ms with the target at 2 ms, 156 and 160 ms at 8 ms, 230 and 275 ms without; 7 to 11 ms
+/// without the copy.
+pub(crate) fn behind_writeback_of(case: &Case, group: usize) -> Option<String> {
+    let mut each = BTreeMap::<&str, Nanos>::new();
+    let mut all = Nanos(0);
+    for row in case.rows(group).iter().filter(|row| row.reason == Reason::WritebackThrottle) {
+        let by = case.facts.waits.culprit_of(row.culprit);
+        let is_another = by.is_another_than(&case.focus.groups[group].task);
+        if let Some(name) = by.name.as_deref().filter(|_| is_another && by.io == Some(Io::BackgroundWrite)) {
+            *each.entry(name).or_default() += row.time;
+        }
+        all += row.time;
+    }
+    let (name, most) = each.into_iter().max_by_key(|(_, time)| *time)?;
+    (2 * most.0 > all.0).then(|| name.to_string())
+}
+
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     for &number in groups {
         let dev = case.focus.groups[number].dev;
@@ -52,6 +74,18 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 what = case.focus.groups[number].words(),
                 name
             ));
+            continue;
+        }
+        if let Some(who) = behind_writeback_of(case, number) {
+            v = v.because(proof!(
+                "{what} were held back behind what is written back for {who}: let in sooner they would wait for that in {name}",
+                what = case.focus.groups[number].words(),
+                who,
+                name
+            ));
+            if !works_for_others(&who) {
+                v = background_task::pause(v, &Target::of(case, &who), &who);
+            }
             continue;
         }
         let now = case.settings(dev).and_then(|s| s.wbt_lat_usec());

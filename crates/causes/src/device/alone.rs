@@ -59,7 +59,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     let seeks = may_seek(case, slow);
     let by_cache = read_by_cache(case, slow.on.id);
     let picks = |row: &TailRow| {
-        is_served(case, slow, row, seeks)
+        (is_served(case, slow, row, seeks) || cached && is_abreast(case, slow, row))
             && cached
                 == (slow.group.class == Class::Read
                     && (is_cached(row) || by_cache && !tells_waits(case, row)))
@@ -141,6 +141,16 @@ fn read_by_cache(case: &Case, dev: DevId) -> bool {
 /// Whether the device served the victim alone in a row; a pause of one that seeks is a seek.
 fn is_served(case: &Case, slow: &Slow, row: &TailRow, seeks: bool) -> bool {
     is_alone(case, &slow.group.task, row) || seeks && row.phase == Phase::Paused
+}
+
+/// Whether a row is time of a small read that missed the cache beside other such reads of its task, hardly ever alone, which took no longer with
+/// more of them in flight: threads that read at the same time. Of small reads it is not the bytes that take time.
+fn is_abreast(case: &Case, slow: &Slow, row: &TailRow) -> bool {
+    let is_own = case.facts.waits.culprit_of(row.culprit).kind == CulpritKind::Own;
+    let requests = slow.requests();
+    let is_small = flash_takes(requests.bytes.0 / requests.count.max(1)) < FLASH_ALONE + FLASH_ALONE;
+    let abreast = || slow.group.is_mostly_unknown() && slow.growth().is_some_and(|growth| !growth.grows());
+    row.phase == Phase::Behind && is_own && is_small && abreast()
 }
 
 /// Whether a row is time of the victim's own request, alone in the device; or of the journal's, with its own changes, or with nobody's that is

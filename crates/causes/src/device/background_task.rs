@@ -272,13 +272,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     if task == BTRFS {
         return of_btrfs(v, case, slow);
     }
-    let pause = |v: Verdict| {
-        v.try_on(
-            Acts::Culprit(task.into()),
-            format!("pause {} (kill -CONT resumes it): it finishes later by as much", target.who),
-            format!("kill -STOP {}{}", target.pids, target.remark),
-        )
-    };
+    let pause = |v: Verdict| pause(v, &target, task);
     let v = match (orders, service.is_some()) {
         (true, true) => pause(limit(idle(v))),
         (true, false) => limit(pause(idle(v))),
@@ -301,6 +295,15 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
             "systemctl list-timers --all; grep -r . \
          /etc/cron.d /etc/crontab",
         ),
+    )
+}
+
+/// Stops a task for a while.
+pub(crate) fn pause(v: Verdict, target: &Target, task: &str) -> Verdict {
+    v.try_on(
+        Acts::Culprit(task.into()),
+        format!("pause {} (kill -CONT resumes it): it finishes later by as much", target.who),
+        format!("kill -STOP {}{}", target.pids, target.remark),
     )
 }
 
