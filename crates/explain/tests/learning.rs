@@ -41,3 +41,59 @@ fn the_first_requests_are_split_by_what_later_ones_show() {
     let begun = group(&Input::recording(&path).unwrap().window(window).explain().unwrap());
     assert!(begun.is_mostly_unknown(), "{begun:?}");
 }
+
+/// A request of 4 KiB as ftrace's text has it: `rw` at `sector`, queued by python3 `pid` at `from` us and completed at `to`.
+fn request(rw: &str, pid: u32, sector: u64, from: u64, to: u64) -> [(u64, String); 4] {
+    let line = |us: u64, task: &str, what: &str, of: &str| {
+        let at = format!("{task} [000] {}.{:06}", us / 1_000_000, us % 1_000_000);
+        (us, format!("{at}: {what} 8,0 {rw} {of}\n"))
+    };
+    let (own, of) = (format!("python3-{pid}"), format!("{sector} + 8 [python3]"));
+    [
+        line(from, &own, "block_bio_queue:", &of),
+        line(from + 1, &own, "block_getrq:", &of),
+        line(from + 2, &own, "block_rq_issue:", &format!("4096 () {of}")),
+        line(to, "<idle>-0", "block_rq_complete:", &format!("() {sector} + 8 [0]")),
+    ]
+}
+
+/// Two processes of one script, one after the other in the device: each round a write of `of_8` us by process 8, and a read of 500 us by 7 that
+/// comes right behind it, or in turn before it; then one of each alone, so that it is known what they take.
+fn two_processes(of_8: u64, turns: bool) -> String {
+    let mut all = Vec::new();
+    for round in 0..200_u64 {
+        let at = 1_000_000 + round * 20_000;
+        let (write, read) = match turns && round % 2 == 0 {
+            true => ((at + 10, at + 500 + of_8), (at, at + 500)),
+            false => ((at, at + of_8), (at + 10, at + of_8 + 500)),
+        };
+        all.extend(request("WS", 8, 1 << 20 | round << 11, write.0, write.1));
+        all.extend(request("R", 7, round * 8000, read.0, read.1));
+        all.extend(request("WS", 8, 1 << 24 | round << 11, at + 8600, at + 8600 + of_8));
+        all.extend(request("R", 7, round * 8000 + 4000, at + 17_000, at + 17_500));
+    }
+    all.sort();
+    all.into_iter().map(|(_, line)| line).collect()
+}
+
+/// Who the reader is and behind whom it is, of such a recording, where it is known which threads are processes or not.
+fn told(text: &str, processes: bool) -> (String, Option<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("trace.txt"), text).unwrap();
+    let list = if processes { r#""7": {}, "8": {}"# } else { "" };
+    let system =
+        format!(r#"{{"schema": "iowhy.system/1", "before": {{"processes": {{"list": {{{list}}}}}}}}}"#);
+    std::fs::write(folder.path().join("system.json"), system).unwrap();
+    let e = Input::recording(&folder.path().join("trace.txt")).unwrap().explain().unwrap();
+    let answer = explain::answer::Answer::of(&e);
+    let culprit = answer.culprit.and_then(|c| c.name.map(String::from));
+    (answer.victims[0].task.clone(), culprit)
+}
+
+#[test]
+fn a_process_that_is_in_the_way_of_one_of_its_name_is_told_apart() {
+    let way = two_processes(8000, false);
+    assert_eq!(told(&way, true), ("python3".into(), Some("python3:8".into())));
+    assert_eq!(told(&way, false).1, None, "they may be threads of one process");
+    assert_eq!(told(&two_processes(500, true), true).1, None, "they are in each other's way alike");
+}
