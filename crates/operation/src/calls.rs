@@ -12,6 +12,7 @@ use crate::observer::Outside;
 use crate::open_call::OpenCall;
 use crate::operation::{Kind, Operation};
 use crate::processes::Processes;
+use crate::served::Entry;
 use crate::stretch::{State, Stretch};
 use life::Names;
 use trace::{Call, DevId, Fs, Nanos, TaskEvent, TextId, Tid};
@@ -117,8 +118,11 @@ impl Calls {
             h.writers.wrote(dev, inode, names.of(e.tid));
         }
         self.learn(e, &open, result);
-        if open.begun_before && !begun::is_long(h, &open, e.tid, e.time) {
-            return None;
+        if open.begun_before {
+            if !begun::is_long(h, &open, e.tid, e.time) {
+                return None;
+            }
+            placed(h, &mut open, e.tid);
         }
         Some(Operation { result, ..operation(h, &open, e.tid, e.time, names) })
     }
@@ -239,8 +243,15 @@ pub(crate) fn created(h: &mut History, e: &TaskEvent, dev: DevId, inode: u64) {
 /// What a stack's functions begin with, by file system.
 const FILE_SYSTEMS: [(&str, Fs); 3] = [("xfs_", Fs::Xfs), ("ext4_", Fs::Ext4), ("btrfs_", Fs::Btrfs)];
 
-/// Names the place of a call that is not over, if no event has and its task sleeps in a file system: that, and its device if only one has such.
+/// Names the place of a call whose beginning or end was not seen, if no event has: the device where its task's last request was, or if the task
+/// sleeps in a file system that, and its device if only one has such.
 pub(crate) fn placed(h: &History, open: &mut OpenCall, tid: Tid) {
+    let sent = |e: &&Entry| e.done.queuer() == tid;
+    if let Some(entry) =
+        h.served.between(open.from, Nanos(u64::MAX)).rev().find(sent).filter(|_| open.dev == DevId(0))
+    {
+        open.dev = h.file_systems.of_disk(entry.done.dev()).unwrap_or(entry.done.dev());
+    }
     let stack = || h.thread(tid)?.stretches.back()?.stack;
     let Some(stack) = stack().filter(|_| open.fs == Fs::Unknown && open.dev == DevId(0)) else { return };
     let Some(fs) = fs_of(h.texts.text(stack)) else { return };

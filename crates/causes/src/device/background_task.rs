@@ -317,19 +317,30 @@ fn sibling(task: &str, victim: &str) -> Option<Tid> {
 const BTRFS: &str = "btrfs";
 
 /// What btrfs does goes on in the kernel while the program that asked for it is stopped (measured: 14 commits a second before, 10 with the scrub
-/// stopped, 154 with its speed limited to 10 MB/s).
+/// stopped, 154 with its speed limited to 10 MB/s). A scrub only reads, a balance writes what it reads.
 fn of_btrfs(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let at = case.mount_of(slow.group).map_or("MOUNT".into(), |mount| shell(&mount.target));
-    v.try_on(
-        Acts::Culprit(BTRFS.into()),
-        "if it is a scrub (btrfs scrub status says so): at most 10 MB a second for each device, from Linux 5.14 on; 0 undoes it",
-        "for f in /sys/fs/btrfs/*/devinfo/*/scrub_speed_max; do echo 10m > $f; done",
-    )
-    .try_on(
-        Acts::Culprit(BTRFS.into()),
-        "if it is a balance: pause it (btrfs balance resume goes on)",
-        format!("btrfs balance pause {at}"),
-    )
+    let its = || case.requests_by_task(slow.on.id, &[Class::SyncWrite, Class::Background]);
+    let writes = its().get(BTRFS).is_some_and(|n| *n >= MIN_SAMPLES_OF_A_ROW);
+    let scrub = |v: Verdict| {
+        v.try_on(
+            Acts::Culprit(BTRFS.into()),
+            "if it is a scrub (btrfs scrub status says so): at most 10 MB a second for each device, from Linux 5.14 on; 0 undoes it",
+            "for f in /sys/fs/btrfs/*/devinfo/*/scrub_speed_max; do echo 10m > $f; done",
+        )
+    };
+    let balance = |v: Verdict| {
+        v.try_on(
+            Acts::Culprit(BTRFS.into()),
+            "if it is a balance: pause it (btrfs balance resume goes on)",
+            format!("btrfs balance pause {at}"),
+        )
+    };
+    if writes {
+        scrub(balance(v))
+    } else {
+        balance(scrub(v))
+    }
 }
 
 /// A thread of the kernel's cannot be stopped, is in no unit, and no timer starts it. ext4's is told to leave the rest of the tables for

@@ -10,6 +10,7 @@ use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::device::device_busy;
 use crate::device::healthy::{expected, rotational};
 use crate::growth::Growth;
+use crate::journal::durable;
 use crate::limit;
 use crate::measure::{self, Load};
 use crate::proof::{proof, Proof};
@@ -322,7 +323,7 @@ fn prove(
     // All of the time in which it was busy.
     let (at_once, rate) = (at_once(slow), done as f64 / busy_seconds);
     let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
-    v = v.because(proof!(
+    v = durable::written_twice(v, case, slow.group, &name).because(proof!(
         "{name} was busy {busy} of the time; then it had {at_once:.1} requests in flight and completed \
          {rate} a second: {pace} each (Little's law)",
         name,

@@ -133,6 +133,15 @@ pub(crate) fn of_all_data<'c>(case: &'c Case, group: &Group) -> Option<&'c Mount
     case.mount_of(group).filter(|mount| mount.option("data") == Some("journal"))
 }
 
+/// What makes data safe there waits until all of it is in the journal.
+pub(crate) fn written_twice(v: Verdict, case: &Case, group: &Group, name: &str) -> Verdict {
+    let makes_safe = group.op.is_some_and(|op| op.kind.makes_safe());
+    match of_all_data(case, group).filter(|_| makes_safe) {
+        Some(mount) => all_data(v, mount, name),
+        None => v,
+    }
+}
+
 /// ext4 with `data=journal`: all data is written to the journal, and later to its place (Documentation/filesystems/ext4/journal.rst).
 pub(crate) fn all_data(v: Verdict, mount: &Mount, name: &str) -> Verdict {
     v.because(proof!(

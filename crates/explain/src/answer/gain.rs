@@ -35,7 +35,9 @@ impl<'a> Try<'a> {
             Acts::Culprit(name) => without(name).or_else(of_cause),
             _ => of_cause(),
         };
-        let tested = if remedy.is_proven { None } else { tested(cause, &remedy.command()) };
+        // What was tried is the change, of which the command to look at it is a part.
+        let is_tried = remedy.action.changes() && !remedy.is_proven;
+        let tested = if is_tried { tested(cause, &remedy.command()) } else { None };
         Try { remedy, predicted, tested }
     }
 

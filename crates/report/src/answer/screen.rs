@@ -138,10 +138,8 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     let waited = format!("{} {} waited {} of {}", of(&v.task), operations_of(e, v), lost(v), time(v.time));
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
-            let whole = time(e.facts.duration());
-            cause.map_or(format!(", of a recording of {whole}"), |cause| {
-                format!(", {} of a recording of {whole} for {cause}", time(lost))
-            })
+            let part = cause.map_or(String::new(), |cause| format!(", {} for {cause}", time(lost)));
+            format!("{part}: too little in {}", time(e.facts.duration()))
         });
         let blind =
             if e.facts.operations.is_empty() { "; waits above block events are not in it" } else { "" };
