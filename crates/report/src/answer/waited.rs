@@ -113,9 +113,11 @@ pub(crate) fn by_culprit_and_cause(v: &Sufferer, answer: Option<&str>) -> Vec<(S
     let words = |b: &Because| {
         let whoever = Culprit { name: None, ..b.culprit.clone() };
         let who = if together && b.culprit.kind == CulpritKind::Cpu { &whoever } else { &b.culprit };
-        match b.cause.filter(|cause| is_place(who) && Some(*cause) == answer) {
-            Some(cause) => format!("{} ({cause})", culprit(who)),
-            None => culprit(who),
+        match b.cause {
+            // Nobody is known, but what it is.
+            Some(cause) if who.kind == CulpritKind::Unknown => cause.into(),
+            Some(cause) if is_place(who) && Some(cause) == answer => format!("{} ({cause})", culprit(who)),
+            _ => culprit(who),
         }
     };
     let mut rows = summed(&v.because, words);
