@@ -171,7 +171,9 @@ MACHINES ?= x86_64 aarch64
 static: toolchain
 	@for machine in $(MACHINES); do scripts/build-static $$machine $(TARGET)/dist/$$machine || exit 1; done
 
-dist: static
+dist:
+	@scripts/need-package-tools $(MACHINES)
+	@$(MAKE) --no-print-directory static
 	scripts/package-all $(TARGET)/dist $(MACHINES)
 	scripts/try-packages $(TARGET)/dist
 
