@@ -73,3 +73,10 @@ fn the_text_has_the_members_below_the_array() {
     let none = slow(&["-n", "0", RAID5]);
     assert_eq!(none.status.code(), Some(2));
 }
+
+/// A recording in which other operations ended is not said to have none.
+#[test]
+fn what_was_asked_for_and_did_not_end_is_named() {
+    let none = slow(&["--op", "mkdir", "--op", "stat", "fixtures/append-stable-page"]).stdout;
+    assert_eq!(String::from_utf8_lossy(&none), "no mkdir or stat ended; without --op, others are shown\n");
+}

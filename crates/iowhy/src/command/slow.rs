@@ -145,7 +145,7 @@ impl Slow {
         };
         let text = match of_requests {
             true => report::requests(&found.requests, places, width),
-            false if all.is_empty() => "no operation ended\n".into(),
+            false if all.is_empty() => self.none_ended(),
             false => all.iter().enumerate().map(one).collect::<Vec<_>>().join("\n"),
         };
         let Some(task) = task else { return print(&text) };
@@ -153,6 +153,14 @@ impl Slow {
         let whose = format!("Only of {task}, which lost most time; of all tasks: iowhy slow --all");
         report::wrap::wrap_into(&mut text, &whose, width, "", "");
         print(&text)
+    }
+
+    /// Where nothing is shown: what was asked for, since others may have ended.
+    fn none_ended(&self) -> String {
+        match self.question.op.join(" or ") {
+            ops if ops.is_empty() => "no operation ended\n".into(),
+            ops => format!("no {ops} ended; without --op, others are shown\n"),
+        }
     }
 
     fn events_of(&self, all: &[Kept], seen: &Seen) -> Result<Events, Failure> {
