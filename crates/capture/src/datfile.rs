@@ -132,7 +132,7 @@ impl Head {
     /// Everything up to the table of where each CPU's pages are.
     fn before_offsets(&self, cpus: u32) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.symbols.len() + (1 << 20));
-        out.extend_from_slice(b"\x17\x08\x44tracing6\0");
+        out.extend_from_slice(BEGINNING);
         out.push(u8::from(cfg!(target_endian = "big")));
         out.push(self.long_size());
         put32(&mut out, self.page_size);
@@ -183,6 +183,9 @@ impl Head {
     }
 }
 
+/// What a file of version 6 begins with.
+const BEGINNING: &[u8] = b"\x17\x08\x44tracing6\0";
+
 /// Takes a head apart. No length is believed that is longer than what is left of the file.
 struct Reader<'f> {
     file: BufReader<&'f mut File>,
@@ -191,7 +194,9 @@ struct Reader<'f> {
 
 impl Reader<'_> {
     fn head(&mut self, size: u64) -> io::Result<(Head, Vec<Region>)> {
-        self.expect(b"\x17\x08\x44tracing6\0")?;
+        if self.take(BEGINNING.len() as u64)? != BEGINNING {
+            return Err(wrong("not a trace.dat of version 6: not written by iowhy".into()));
+        }
         self.expect(&[u8::from(cfg!(target_endian = "big"))])?;
         self.take(1)?;
         let mut head = Head { page_size: self.u32()?, ..Head::default() };

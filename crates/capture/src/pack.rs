@@ -4,7 +4,8 @@
 //! a folder of the capture's name. The file appears under its name only when it is whole.
 
 use crate::error::{At, Error, Result};
-use crate::redact::redact;
+use crate::redact::{not_ours, redact};
+use crate::TRACE;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -74,6 +75,9 @@ fn write_redacted(dir: &Path, to: &Path) -> Result<(Bytes, Vec<String>)> {
     }
     fs::create_dir(&copy).at("making the folder", &copy)?;
     let packed = redact(dir, &copy).and_then(|left_out| {
+        if !copy.join(TRACE).is_file() {
+            return Err(not_ours(dir, "no trace in it that can be redacted"));
+        }
         let (bytes, more) = write(&copy, Path::new("capture"), to)?;
         Ok((bytes, [left_out, more].concat()))
     });
@@ -183,6 +187,21 @@ mod tests {
             assert_eq!(packed.unpacked, Bytes(2), "{trace}");
             fs::remove_file(dir.path().join(trace)).unwrap();
             fs::remove_file(&to).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_redacted_is_named_as_it_was_given() {
+        let dir = tempfile::tempdir().unwrap();
+        let to = dir.path().join("x.tar.zst");
+        for (trace, why) in [("sda.blktrace.0", "no trace in it"), ("trace.dat", "of version 6")] {
+            let capture = dir.path().join(trace.replace('.', "-"));
+            fs::create_dir(&capture).unwrap();
+            fs::write(capture.join(trace), b"\x17\x08\x44tracing7\0").unwrap();
+            let e = pack(&capture, Some(&to), true).unwrap_err();
+            let said = e.to_string();
+            assert!(said.contains(why) && !said.contains(".part") && !said.contains('\\'), "{said}");
+            assert!(e.help().is_some_and(|help| help.contains("`iowhy record`")), "{e:?}");
         }
     }
 }

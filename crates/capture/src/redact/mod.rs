@@ -20,6 +20,7 @@ use crate::{Capture, CAPTURE_JSON, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
 use pages::Scrubber;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 /// Settings and samples are smaller than this: a day of samples is 200 MB.
@@ -82,7 +83,12 @@ fn settings(
 
 fn trace(source: &Path, copy: &Path, names: &mut Names) -> Result<()> {
     let mut file = File::open(source).at("opening", source)?;
-    let (mut head, regions) = Head::read(&mut file, source)?;
+    let (mut head, regions) = Head::read(&mut file, source).map_err(|e| match e {
+        Error::Io { source: why, .. } if why.kind() == io::ErrorKind::InvalidData => {
+            not_ours(source, &why.to_string())
+        }
+        other => other,
+    })?;
     head.tasks = head
         .tasks
         .lines()
@@ -106,7 +112,7 @@ fn trace(source: &Path, copy: &Path, names: &mut Names) -> Result<()> {
 }
 
 /// An error about a file that was not written by iowhy on a machine like this one.
-fn not_ours(file: &Path, why: &str) -> Error {
+pub(crate) fn not_ours(file: &Path, why: &str) -> Error {
     Error::refused(
         format!("{}: {why}", file.display()),
         "only captures that `iowhy record` made can be redacted; do it on the machine that made it",
