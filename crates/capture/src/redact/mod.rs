@@ -7,6 +7,7 @@
 //! copy: what the workload printed, recordings by other tools.
 
 mod arguments;
+mod gaps;
 mod json;
 mod names;
 mod pages;

@@ -3,10 +3,11 @@
 //! Records keep their places and lengths, so every other byte of a page stays as it was. Bytes that say nothing are
 //! cleared, because the kernel does not, and what lay there before may be a name: what follows a page's last record, the
 //! bodies of records that it began and then dropped (a filter that came late), what follows the end of a text in its place,
-//! and what lies between the fields of a record. A record of an event whose format is unknown is cleared except for the fields
+//! and what lies between the fields of a record and behind its last. A record of an event whose format is unknown is cleared except for the fields
 //! that all have.
 
 use super::arguments::numbers_only;
+use super::gaps::{clear_behind, elsewhere, holes, place, HERE};
 use super::Names;
 use crate::datfile::{Head, Pages, Region};
 use rustix::fs::{memfd_create, MemfdFlags};
@@ -50,6 +51,8 @@ struct Event {
     arguments: Option<Slot>,
     /// Bytes of a record that no field has.
     holes: Vec<Range<usize>>,
+    /// Fields that lie behind all others, and where these end: the kernel reserves more than it writes there.
+    elsewhere: Option<(Vec<Slot>, usize)>,
     /// Nothing of it is known to be harmless.
     clear: bool,
 }
@@ -61,8 +64,6 @@ pub struct Scrubber {
     formats: Formats,
     events: Vec<Event>,
 }
-
-const HERE: Order = if cfg!(target_endian = "big") { Order::Big } else { Order::Little };
 
 impl Scrubber {
     /// Reads the formats.
@@ -167,6 +168,9 @@ impl Scrubber {
             let end = hole.end.min(record.len());
             record[hole.start.min(end)..end].fill(0);
         }
+        if let Some((slots, begin)) = &event.elsewhere {
+            clear_behind(record, slots, *begin);
+        }
         if let Some(slot) = &event.arguments {
             let place = place(record, slot);
             numbers_only(&mut record[place], HERE, self.layout.long);
@@ -205,28 +209,9 @@ impl Event {
             event.arguments = fields.iter().find(|f| &*f.name == "args").map(|f| f.slot);
         }
         event.holes = holes(format);
+        event.elsewhere = elsewhere(format);
         event
     }
-}
-
-/// What no field has: between fields, where the next one is aligned, and after the last. `u32` at 0, `u8` at 4, `u64` at 8: 5..8.
-fn holes(format: &EventFormat) -> Vec<Range<usize>> {
-    let mut slots: Vec<Slot> = format.fields().unwrap_or_default().iter().map(|f| f.slot).collect();
-    slots.sort_by_key(|s| s.offset);
-    let (mut holes, mut done) = (Vec::new(), 0);
-    for slot in &slots {
-        let start = slot.offset as usize;
-        if start > done {
-            holes.push(done..start);
-        }
-        done = done.max(start + slot.size as usize);
-    }
-    // What lies elsewhere lies there; and a stack may be longer than its format says.
-    let open = |s: &Slot| matches!(s.kind, Kind::Elsewhere { .. }) || s.size == 0;
-    if !slots.iter().any(open) && &*format.system != "ftrace" {
-        holes.push(done..usize::MAX);
-    }
-    holes
 }
 
 /// Replaces a text in its place. What follows its end is cleared: the kernel copies names with what lay behind them.
@@ -241,18 +226,6 @@ fn replace(record: &mut [u8], slot: &Slot, stand_in: impl FnOnce(&str) -> String
     place.fill(0);
     let n = new.len().min(place.len());
     place[..n].copy_from_slice(&new.as_bytes()[..n]);
-}
-
-/// Where in a record a field lies.
-fn place(record: &[u8], slot: &Slot) -> Range<usize> {
-    let bytes = slot.bytes(HERE, record);
-    let start = (bytes.as_ptr() as usize).wrapping_sub(record.as_ptr() as usize);
-    // What is not there lies nowhere.
-    if bytes.is_empty() {
-        0..0
-    } else {
-        start..start + bytes.len()
-    }
 }
 
 #[cfg(test)]
@@ -345,6 +318,19 @@ mod tests {
         };
         assert_eq!(walk(&p), walk(&before));
         assert_eq!(walk(&p).len(), 3);
+    }
+
+    /// `sizeof` of a record with its padding is reserved for it, and a text begins where the padding does (`trace_event_get_offsets`).
+    #[test]
+    fn what_lies_behind_the_last_text_goes() {
+        let mut with_remains = [record(7), b"rust".to_vec()].concat();
+        let (mut names, before) = (Names::default(), with_remains.clone());
+        scrubber().record(&mut with_remains, &mut names);
+        assert_eq!(with_remains[before.len() - 4..], [0; 4]);
+        let mut without = record(7);
+        scrubber().record(&mut without, &mut names);
+        assert_eq!(with_remains[..without.len()], without, "nothing else changes");
+        assert!(String::from_utf8_lossy(&without[40..]).starts_with('/'), "the path is there");
     }
 
     /// A list of numbers is no text, and a kernel thread's name is nobody's: both stay as they are.
