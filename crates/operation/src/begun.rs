@@ -34,6 +34,8 @@ pub(crate) fn asleep(h: &mut History, tid: Tid, stack: TextId) {
 pub(crate) fn slept(h: &mut History, slept: &KnownSleep, file: impl Fn(i32) -> OnFile) {
     let (first_event, stack) = (h.first_event, h.texts.add(&slept.stack));
     let work = work_of(&slept.stack).map(|function| h.texts.add(function));
+    // A recorder that notes this records calls, whether any is made or not.
+    h.sees_calls = true;
     let Some(thread) = h.thread_mut(slept.tid) else { return };
     thread.becomes(first_event, State::Asleep(Left::Uninterruptible), Cpu(0));
     thread.stood_at(stack, first_event);
