@@ -53,7 +53,7 @@ fn judge(case: &mut Case) -> Verdict {
     // However rare: a quota of processor time stops a task for most of each period, and then lets it do thousands of operations.
     let long = outside.wait_cpu.buckets().filter(|b| b.lower >= slowest.0);
     let long: u64 = long.map(|b| b.lower.saturating_mul(b.count)).fold(0, u64::saturating_add);
-    let recorded = case.facts.duration();
+    let recorded = case.facts.recorded();
     let is_most = recorded.0 > 0 && long as f64 >= MOSTLY * recorded.0 as f64;
     if !is_tail && !is_most {
         return Verdict::rejected(

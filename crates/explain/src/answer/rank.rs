@@ -68,7 +68,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         };
         // Whose operations are mostly among the slowest, of these none is slower than the others.
         let has_no_tail = e.subject.which == Which::Slowest && s.count >= FEW && 2 * s.asked > s.count;
-        let is_last = s.is_thin || e.subject.roles.is_recorder(&s.task);
+        let is_last = s.is_thin || e.subject.roles.is_recorder(&s.task) || is_elsewhere(e, dev);
         (is_last, unnoticed.contains(&dev), has_no_tail, runs_on, costs_more(s) && victims.contains(&dev))
     };
     let by = |s: &Sufferer| if by_time { s.time } else { s.lost.since(s.noise) };
@@ -209,6 +209,15 @@ fn own_queue(s: &Sufferer) -> Nanos {
 /// Of operations that overlap, what they took together.
 pub(crate) fn of_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
     e.focus.groups.get(s.group).map_or(time, |g| g.by_the_clock(&e.facts, time))
+}
+
+/// Whether a recording was limited to other devices: of such a one hardly anything is in it.
+fn is_elsewhere(e: &Explanation, dev: DevId) -> bool {
+    let only = &e.subject.only;
+    let name = e.name(dev);
+    let disk = e.subject.system.disk_of(&name).map(|disk| &*disk.name);
+    let is_recorded = |recorded: &String| *recorded == name || Some(&**recorded) == disk;
+    dev != DevId(0) && !only.is_empty() && !only.iter().any(is_recorded)
 }
 
 fn device(e: &Explanation, s: &Sufferer) -> DevId {

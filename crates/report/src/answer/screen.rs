@@ -139,7 +139,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             let part = cause.map_or(String::new(), |cause| format!(", {} for {cause}", time(lost)));
-            format!("{part}: too little in {}", time(e.facts.duration()))
+            format!("{part}: too little in {}", time(e.facts.recorded()))
         });
         let blind =
             if e.facts.operations.is_empty() { "; waits above block events are not in it" } else { "" };
