@@ -6,10 +6,14 @@
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
+use crate::thresholds::alone::MOSTLY;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Wait, Waits};
+use stats::Group;
+use trace::Nanos;
+use waits::Selection;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -18,14 +22,27 @@ pub const CAUSE: Cause = Cause {
     nature: Nature::Rare,
     page: include_str!("../../pages/swap.md"),
     judge: Judge::Waited(
-        Waited::new("waiting for memory that had to be read back from swap", |waits: Waits, reason| {
-            waits.has(Wait::Swap) && reason != Reason::WaitCpu
-        }),
+        Waited::new("waiting for memory that had to be read back from swap", is_read_back),
         found,
     ),
 };
 
-fn found(case: &Case, v: Verdict, _: &[usize]) -> Verdict {
+fn is_read_back(waits: Waits, reason: Reason) -> bool {
+    waits.has(Wait::Swap) && reason != Reason::WaitCpu
+}
+
+/// The part of the time of all of a group's operations. What stays in memory takes none of it, also where the device is as fast as it can be.
+fn of_all(case: &Case, group: &Group) -> f64 {
+    let rows = group.rows(&case.facts.waits, Selection::default());
+    let its: Nanos = rows.iter().filter(|row| is_read_back(row.waits, row.reason)).map(|row| row.time).sum();
+    its.0 as f64 / group.all.time.total.0.max(1) as f64
+}
+
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
+    let is_new = |number: &usize| v.throughout.iter().all(|(known, _)| known != number);
+    let parts = groups.iter().copied().filter(is_new).map(|n| (n, of_all(case, &case.focus.groups[n])));
+    let most: Vec<(usize, f64)> = parts.filter(|(_, part)| *part >= MOSTLY).collect();
+    v.throughout.extend(most);
     v.try_this(
         "see who has most in swap",
         Action::look("grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show"),

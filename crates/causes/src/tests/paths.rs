@@ -336,3 +336,20 @@ fn what_was_waited_for_most_is_what_speaks_against() {
     assert!(rejected(&of(50, 80)).contains("the slowest writes spent 8.0 %"));
     assert_eq!((of(9, 0).minor, of(11, 0).minor), (true, false));
 }
+
+/// What stays in memory is not read back, however quickly the device does that: nothing of it seems lost.
+#[test]
+fn swap_is_all_of_what_takes_most_of_all_operations() {
+    let of = |each_of_10: u64| {
+        let mut told = Told::default();
+        for _ in 0..100 {
+            told.slow(Kind::PageFault, 10, &[(Wait::Swap, Reason::Device, each_of_10)]);
+        }
+        let v = told.verdict("swap");
+        assert!(found(&v) > 0.1, "{v:?}");
+        v.throughout
+    };
+    let all = of(9);
+    assert!(matches!(all[..], [(0, part)] if (part - 0.9).abs() < 0.01), "{all:?}");
+    assert!(of(2).is_empty(), "a part of it");
+}

@@ -11,6 +11,11 @@ const READ: Kind = Kind::Call(Call::Read);
 
 /// 300 calls of 4 KiB, three of them slow: they waited for a page. The device read ahead so many KiB, `times` over.
 fn reads(kib: u64, times: u64, in_order: bool, settings: &str) -> Told {
+    calls(READ, Wait::PageRead, kib, times, in_order, settings)
+}
+
+/// The same of other calls that read through the page cache.
+fn calls(kind: Kind, wait: Wait, kib: u64, times: u64, in_order: bool, settings: &str) -> Told {
     let mut story = Story::default();
     for i in 0..times {
         story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, kib, in_order);
@@ -19,9 +24,9 @@ fn reads(kib: u64, times: u64, in_order: bool, settings: &str) -> Told {
         story.settings(settings);
     }
     let mut told = Told::default();
-    told.quick(READ, 297);
+    told.quick(kind, 297);
     for _ in 0..3 {
-        told.slow(READ, 100, &[(Wait::PageRead, Reason::Device, 90)]);
+        told.slow(kind, 100, &[(wait, Reason::Device, 90)]);
     }
     told.over(story);
     told
@@ -38,6 +43,17 @@ fn little_read_ahead_in_order() {
     let default = reads(16, 75, true, "sda/queue/read_ahead_kb: 128\n").verdict("read-ahead-short");
     assert!(rejected(&default).contains("read_ahead_kb of sda is 128"));
     assert!(cannot_tell(&reads(16, 75, true, "").verdict("read-ahead-short")).contains("was not recorded"));
+}
+
+#[test]
+fn whatever_reads_through_the_page_cache_may_have_too_little_read_ahead() {
+    let copies = [Call::Sendfile, Call::CopyFileRange].map(|call| (Kind::Call(call), Wait::PageRead));
+    for (kind, wait) in copies.into_iter().chain([(Kind::PageFault, Wait::PageFault)]) {
+        let v = calls(kind, wait, 16, 75, true, SHORT).verdict("read-ahead-short");
+        assert!(found(&v) > 0.7, "{kind:?}: {v:?}");
+    }
+    let mut listed = calls(Kind::Call(Call::Getdents), Wait::PageRead, 16, 75, true, SHORT);
+    assert!(!is_found(&listed.verdict("read-ahead-short")), "folders are not read ahead");
 }
 
 /// Ten of 300 reads take 50 ms in the device, alone; what all take is less.
