@@ -15,10 +15,10 @@ const MOST: usize = 1024;
 /// Pairs of them that are remembered.
 const MOST_PAIRS: usize = 1 << 14;
 
-/// Less than this part of what requests took is not worth a name of its own: it is noise.
+/// Less than this part of what requests took is not worth a name of its own. A choice without a source, as the next two.
 const WORTH: f64 = 0.1;
 
-/// It costs so many times what it loses: of two that do the same one may by chance have a third more than the other.
+/// It costs so many times what it loses: of two that do the same each costs what it loses, but for chance.
 const APART: f64 = 2.0;
 
 /// Of all that processes of its name lost to one another, the part that one has to cost: in a pool of many alike none does.

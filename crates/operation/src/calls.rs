@@ -246,11 +246,12 @@ const FILE_SYSTEMS: [(&str, Fs); 3] = [("xfs_", Fs::Xfs), ("ext4_", Fs::Ext4), (
 /// Names the place of a call whose beginning or end was not seen, if no event has: the device where its task's last request was, or if the task
 /// sleeps in a file system that, and its device if only one has such.
 pub(crate) fn placed(h: &History, open: &mut OpenCall, tid: Tid) {
-    let sent = |e: &&Entry| e.done.queuer() == tid;
-    if let Some(entry) =
-        h.served.between(open.from, Nanos(u64::MAX)).rev().find(sent).filter(|_| open.dev == DevId(0))
-    {
-        open.dev = h.file_systems.of_disk(entry.done.dev()).unwrap_or(entry.done.dev());
+    // All that was served may have to be looked through.
+    if open.is_storage && open.dev == DevId(0) {
+        let sent = |e: &&Entry| e.done.queuer() == tid;
+        let last = h.served.between(open.from, Nanos(u64::MAX)).rev().find(sent);
+        let disk = last.map_or(DevId(0), |entry| entry.done.dev());
+        open.dev = h.file_systems.of_disk(disk).unwrap_or(disk);
     }
     let stack = || h.thread(tid)?.stretches.back()?.stack;
     let Some(stack) = stack().filter(|_| open.fs == Fs::Unknown && open.dev == DevId(0)) else { return };

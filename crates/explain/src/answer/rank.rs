@@ -214,10 +214,12 @@ pub(crate) fn of_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos 
 /// Whether a recording was limited to other devices: of such a one hardly anything is in it.
 fn is_elsewhere(e: &Explanation, dev: DevId) -> bool {
     let only = &e.subject.only;
+    if only.is_empty() || dev == DevId(0) {
+        return false;
+    }
     let name = e.name(dev);
     let disk = e.subject.system.disk_of(&name).map(|disk| &*disk.name);
-    let is_recorded = |recorded: &String| *recorded == name || Some(&**recorded) == disk;
-    dev != DevId(0) && !only.is_empty() && !only.iter().any(is_recorded)
+    !only.iter().any(|recorded| *recorded == name || Some(&**recorded) == disk)
 }
 
 fn device(e: &Explanation, s: &Sufferer) -> DevId {
