@@ -89,6 +89,7 @@ mod memory {
     pub mod stable_page;
     pub mod swap;
     pub mod writeback_flood;
+    pub(crate) mod writer;
 }
 mod scheduler {
     pub mod scheduler_idling;

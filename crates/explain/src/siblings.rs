@@ -24,8 +24,12 @@ const APART: f64 = 2.0;
 /// Of all that processes of its name lost to one another, the part that one has to cost: in a pool of many alike none does.
 const CAUSES: f64 = 0.25;
 
-/// So many requests have to have waited for it: of fewer, which may never have been alone, it is not known what they take by themselves.
+/// So many requests have to have waited for it where it is not known what they take by themselves: they may never have been alone.
 const MANY: u64 = 100;
+
+/// Where that is known fewer will do, the more one-sided the fewer: so many standard errors are taken off what it costs. The error of a sum
+/// of waits whose lengths differ as much as they are long is the sum by the root of their number.
+const SURE: f64 = 2.0;
 
 /// What was learned so far.
 #[derive(Default)]
@@ -33,8 +37,15 @@ pub(crate) struct Siblings {
     /// The process that a name stands for.
     known: BTreeMap<TaskName, Option<usize>>,
     all: Vec<Sibling>,
-    /// Who lost how much to whom, and how often.
-    lost: BTreeMap<(usize, usize), (Nanos, u64)>,
+    /// Who lost how much to whom: of requests of which it is known what they take by themselves, and of others.
+    lost: [BTreeMap<(usize, usize), Waits>; 2],
+}
+
+/// How long and how often one process waited for another.
+#[derive(Clone, Copy, Default)]
+struct Waits {
+    time: Nanos,
+    count: u64,
 }
 
 /// A process with requests.
@@ -54,6 +65,36 @@ impl Sibling {
     }
 }
 
+/// What each process cost the others of its name and lost to them, by the clock, and how often it was waited for.
+struct Balance {
+    cost: Vec<f64>,
+    lost: Vec<f64>,
+    often: Vec<u64>,
+}
+
+impl Balance {
+    fn of(all: &[Sibling], lost: &[BTreeMap<(usize, usize), Waits>]) -> Balance {
+        let none = || vec![0.0; all.len()];
+        let mut sums = Balance { cost: none(), lost: none(), often: vec![0; all.len()] };
+        for ((victim, culprit), waits) in lost.iter().flatten() {
+            let by_the_clock = waits.time.0 as f64 / all[*victim].depth();
+            sums.cost[*culprit] += by_the_clock;
+            sums.lost[*victim] += by_the_clock;
+            sums.often[*culprit] += waits.count;
+        }
+        sums
+    }
+
+    /// Whether one is in the way of the others and they hardly in its. `sure`: the part of what it costs that counts beside what it loses.
+    fn is_in_the_way(&self, all: &[Sibling], at: usize, sure: f64) -> bool {
+        let alike = || all.iter().enumerate().filter(|(_, s)| s.name == all[at].name);
+        let lost: f64 = alike().map(|(other, _)| self.lost[other]).sum();
+        let took: f64 = alike().map(|(_, s)| s.time.0 as f64 / s.depth()).sum();
+        let cost = self.cost[at];
+        sure * cost > APART * self.lost[at] && cost > CAUSES * lost && lost > WORTH * took
+    }
+}
+
 impl Siblings {
     /// Whether two processes of one name have requests: only then there is something to learn.
     pub fn are_there(&self) -> bool {
@@ -63,26 +104,15 @@ impl Siblings {
 
     /// Those that are told apart.
     pub fn apart(&self) -> Vec<Tid> {
-        let mut cost = vec![0.0; self.all.len()];
-        let mut lost = cost.clone();
-        let mut often = vec![0; self.all.len()];
-        for ((victim, culprit), (time, times)) in &self.lost {
-            let by_the_clock = time.0 as f64 / self.all[*victim].depth();
-            cost[*culprit] += by_the_clock;
-            lost[*victim] += by_the_clock;
-            often[*culprit] += times;
-        }
-        let of_name = |name: &str, of: &dyn Fn(usize) -> f64| -> f64 {
-            self.all.iter().enumerate().filter(|(_, s)| *s.name == *name).map(|(at, _)| of(at)).sum()
+        let known = Balance::of(&self.all, &self.lost[..1]);
+        let all = Balance::of(&self.all, &self.lost);
+        let is_apart = |at: usize| {
+            let sure = 1.0 - SURE / (known.often[at] as f64).sqrt();
+            known.is_in_the_way(&self.all, at, sure)
+                || all.often[at] >= MANY && all.is_in_the_way(&self.all, at, 1.0)
         };
-        let is_apart = |(at, s): &(usize, &Sibling)| {
-            let all = of_name(&s.name, &|other| lost[other]);
-            let took = of_name(&s.name, &|other| self.all[other].time.0 as f64 / self.all[other].depth());
-            let is_in_the_way = cost[*at] > APART * lost[*at] && cost[*at] > CAUSES * all;
-            is_in_the_way && often[*at] >= MANY && all > WORTH * took
-        };
-        let mut told: Vec<Tid> =
-            self.all.iter().enumerate().filter(is_apart).map(|(_, s)| s.process).collect();
+        let apart = (0..self.all.len()).filter(|at| is_apart(*at));
+        let mut told: Vec<Tid> = apart.map(|at| self.all[at].process).collect();
         told.sort_unstable();
         told
     }
@@ -119,10 +149,11 @@ impl Sink for Siblings {
             };
             let is_sibling = culprit != victim && self.all[culprit].name == self.all[victim].name;
             let pair = (victim, culprit);
-            if is_sibling && (self.lost.len() < MOST_PAIRS || self.lost.contains_key(&pair)) {
-                let (time, times) = self.lost.entry(pair).or_default();
-                *time += behind.time;
-                *times += 1;
+            let lost = &mut self.lost[usize::from(!r.company.split.known)];
+            if is_sibling && (lost.len() < MOST_PAIRS || lost.contains_key(&pair)) {
+                let waits = lost.entry(pair).or_default();
+                waits.time += behind.time;
+                waits.count += 1;
             }
         }
     }
@@ -132,8 +163,8 @@ impl Sink for Siblings {
 mod tests {
     use super::*;
 
-    /// Processes 1 to 3 of one name, each so often and so long in the device, `pairs`: who lost how much to whom.
-    fn apart(times: [u64; 3], pairs: &[(usize, usize, u64)]) -> Vec<u32> {
+    /// Processes 1 to 3 of one name, each so long in the device, `pairs`: who lost how much to whom, in so many waits.
+    fn apart_of(waits: u64, is_known: bool, times: [u64; 3], pairs: &[(usize, usize, u64)]) -> Vec<u32> {
         let sibling = |(at, time): (usize, &u64)| Sibling {
             name: "postgres".into(),
             process: Tid(at as u32 + 1),
@@ -142,9 +173,25 @@ mod tests {
             time: Nanos(*time),
         };
         let all = times.iter().enumerate().map(sibling).collect();
-        let lost =
-            pairs.iter().map(|(victim, culprit, time)| ((*victim, *culprit), (Nanos(*time), MANY))).collect();
+        let of = |(victim, culprit, time): &(usize, usize, u64)| {
+            ((*victim, *culprit), Waits { time: Nanos(*time), count: waits })
+        };
+        let mut lost = [BTreeMap::new(), BTreeMap::new()];
+        lost[usize::from(!is_known)] = pairs.iter().map(of).collect();
         Siblings { known: BTreeMap::new(), all, lost }.apart().iter().map(|tid| tid.0).collect()
+    }
+
+    fn apart(times: [u64; 3], pairs: &[(usize, usize, u64)]) -> Vec<u32> {
+        apart_of(MANY, false, times, pairs)
+    }
+
+    /// A process costs the other 95 of 100, and is cost 5 or 40.
+    #[test]
+    fn the_fewer_the_waits_the_more_one_sided_they_have_to_be() {
+        let of = |waits, back| apart_of(waits, true, [200, 200, 0], &[(1, 0, 95), (0, 1, back)]);
+        assert_eq!((of(5, 5), of(4, 5)), (vec![1], vec![]));
+        assert_eq!((of(200, 40), of(90, 40)), (vec![1], vec![]));
+        assert_eq!(apart_of(90, false, [200, 200, 0], &[(1, 0, 95), (0, 1, 5)]), [0; 0]);
     }
 
     #[test]

@@ -142,7 +142,9 @@ impl Names {
         };
         // It has its parent's name until it takes another, and may have been named before its birth was told.
         if let Some(known) = self.now.get(&tid).filter(|name| **name > Self::IDLE) {
-            let (known, name) = (*known, self.text(self.first(*known)).to_string());
+            let (known, name) = (*known, self.text(self.first(*known)));
+            let process = self.apart.get(&tid).map_or(String::new(), |process| format!(":{}", process.0));
+            let name = name.strip_suffix(&process).unwrap_or(name).to_string();
             // The number that it has is free, if no other has it.
             self.bearers.ends(tid, known);
             let number = self.number_of(tid, &name);
@@ -366,6 +368,8 @@ mod tests {
         names.born(Tid(7), Tid(11), false);
         names.rename(Tid(11), b"postgres");
         assert_eq!(names.text(names.of(Tid(11))), "postgres:11");
+        names.born(Tid(7), Tid(11), false);
+        assert_eq!(names.text(names.of(Tid(11))), "postgres:11", "its birth is told after its name");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use super::say::{number, operations, quantity, times, In};
 use super::settings::{dirty, mounts, of_device};
 use super::thresholds::evidence::OPERATIONS;
+use crate::memory::writer::see_who_writes;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::counters_writeback_flood::{ABOUT, NO_WRITES, SAME_MEDIAN, SLOWER, SLOW_READ, TARGET};
@@ -161,10 +162,7 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
         }
         v = mounts(mails, name).into_iter().fold(v, Verdict::because);
     }
-    v.try_this(
-        "smaller, earlier floods; applies to the whole host",
-        Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
-    )
+    see_who_writes(v)
 }
 
 /// The reads of a run and what was written beside them, if that can be told.

@@ -279,15 +279,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
         (false, true) => idle(pause(limit(v))),
         (false, false) => limit(idle(pause(v))),
     };
-    if let Some(process) = sibling(task, &slow.group.task) {
-        return v.try_this(
-            format!(
-                "see what process {0} of {1} does: PostgreSQL's say so in their title",
-                process.0,
-                program(task)
-            ),
-            Action::look(format!("ps -o pid,etime,args -p {}", process.0)),
-        );
+    if sibling(task, &slow.group.task).is_some() {
+        return see_what_it_does(v, task, &slow.group.task);
     }
     v.try_this(
         "run it at another time of day, if a timer or cron starts it",
@@ -304,6 +297,16 @@ pub(crate) fn pause(v: Verdict, target: &Target, task: &str) -> Verdict {
         Acts::Culprit(task.into()),
         format!("pause {} (kill -CONT resumes it): it finishes later by as much", target.who),
         format!("kill -STOP {}{}", target.pids, target.remark),
+    )
+}
+
+/// Where a task is another process of the victim's program: what it does says more than its name.
+pub(crate) fn see_what_it_does(v: Verdict, task: &str, victim: &str) -> Verdict {
+    let Some(process) = sibling(task, victim) else { return v };
+    let (number, name) = (process.0, program(task));
+    v.try_this(
+        format!("see what process {number} of {name} does: PostgreSQL's say so in their title"),
+        Action::look(format!("ps -o pid,etime,args -p {number}")),
     )
 }
 

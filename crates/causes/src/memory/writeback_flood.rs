@@ -4,7 +4,7 @@
 //! same requests were fast when no writeback was in flight. Refuted if they were as slow then.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
-use crate::memory::dirty_limits::begins_after;
+use crate::memory::writer::held_back;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -17,7 +17,7 @@ use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Io, FLOOD_BYTES, FLOOD_DEPTH};
 use stats::{Device, Distribution};
-use trace::{Bytes, DevId, Nanos};
+use trace::{Bytes, Nanos};
 use waits::{CulpritId, Phase};
 
 /// What writeback throttling should aim for: the kernel's defaults for devices that turn and for those that do not
@@ -92,7 +92,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         }
     };
     let v = prove(v.plus(claimed, sure), case, slow, flooded, compared);
-    Said::Found(remedies(v, case, slow.on.id))
+    Said::Found(remedies(v, case, slow))
 }
 
 fn beside_a_flood(slow: &Slow, flooded: Nanos) -> Proof {
@@ -222,10 +222,8 @@ fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     ))
 }
 
-/// From so many dirty bytes on writeback should begin: some hundred large requests.
-pub(crate) const EARLY: Bytes = Bytes(32 << 20);
-
-fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
+fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
+    let dev = slow.on.id;
     let name = case.name(dev);
     let settings = case.settings(dev);
     let target = case.facts.device(dev).map_or(WBT_FLASH.0 / 1000, wbt_target);
@@ -275,25 +273,5 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
         v = v.without(proof!("whether tasks waited for pages under writeback: {name} needs stable pages (stable_writes is 1, {at}), and block \
              events do not show that wait; record it with trace-cmd", name, at = stable.at));
     }
-    // So much was never dirty at once: whoever asked for the writeback, an earlier beginning of it changes nothing.
-    let written = case.facts.device(dev).map(|d| d.requests[Class::Background.index()].bytes);
-    if written.is_some_and(|bytes| bytes < EARLY) {
-        return v;
-    }
-    let background = case.system.vm_number("dirty_background_bytes").filter(|b| b.value > 0);
-    let ratio = case.system.vm_number("dirty_background_ratio");
-    let now = match (background, ratio) {
-        (Some(b), _) => format!("dirty_background_bytes {} -> 33554432 ({})", b.value, b.at),
-        (None, Some(r)) => {
-            let memory = case.system.memory_bytes().map(|m| Bytes(m.value.0 / 100 * r.value));
-            let of = memory.map_or(String::new(), |m| format!(", up to {} here", size(m)));
-            format!("dirty_background_ratio {} % ({}{of}) -> 32 MiB", r.value, r.at)
-        }
-        _ => "32 MiB".into(),
-    };
-    v.when(
-        begins_after(case, EARLY),
-        format!("{now}: smaller, earlier floods; applies to the whole host"),
-        Action::Sysctl(&[("vm.dirty_background_bytes", EARLY.0)]),
-    )
+    held_back(v, case, slow)
 }

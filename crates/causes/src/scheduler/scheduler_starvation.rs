@@ -5,8 +5,8 @@
 //! between an operation's insert and its issue are counted. Refuted if the wait is short, or none overtook.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::memory::dirty_limits::begins_after;
-use crate::memory::writeback_flood::{wbt_target, EARLY};
+use crate::memory::writeback_flood::wbt_target;
+use crate::memory::writer::held_back;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -92,13 +92,9 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
         p99 = Nanos(writes.q2c.quantile(0.99))
     ));
     let Some(settings) = case.settings(dev) else {
-        return v
-            .without(proof!("which scheduler {name} has: {queue}/scheduler was not recorded", name, queue))
-            .when(
-                begins_after(case, EARLY),
-                "smaller, earlier writeback; applies to the whole host",
-                Action::Sysctl(&[("vm.dirty_background_bytes", EARLY.0)]),
-            );
+        let v =
+            v.without(proof!("which scheduler {name} has: {queue}/scheduler was not recorded", name, queue));
+        return held_back(v, case, slow);
     };
     let scheduler = settings.scheduler();
     if let Some(s) = &scheduler {
@@ -120,11 +116,6 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
             Action::set(&name, "queue/wbt_lat_usec", target),
         );
     }
-    v = v.when(
-        begins_after(case, EARLY),
-        "smaller, earlier writeback: reads and fdatasync wait for less; applies to the whole host",
-        Action::Sysctl(&[("vm.dirty_background_bytes", EARLY.0)]),
-    );
     if scheduler.is_some_and(|s| s.value == "mq-deadline") {
         let writes = &slow.on.requests[Class::SyncWrite.index()];
         let mut warning =
@@ -153,7 +144,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
             }
         }
     }
-    v
+    held_back(v, case, slow)
 }
 
 /// What the scheduler is set to: ` with fifo_batch 16, read_expire 500`.

@@ -5,7 +5,7 @@ use super::blocks::{Blocks, INDENT, LINES};
 use super::gain::{falls, told, with_gain};
 use super::line::line;
 use super::namesakes::namesakes;
-use super::waited::{self, by_culprit, VICTIMS};
+use super::waited::{self, by_culprit, REASONS, VICTIMS};
 use super::words::{confidence, lost, of, operations_of, the_slowest, NOT_EXPLAINED};
 use crate::screen::Style;
 use crate::trust::{failed, trust_line};
@@ -27,31 +27,32 @@ mod rank {
     /// How far to trust it is said on every screen, however narrow.
     pub const TRUST: u8 = 0;
     pub const CAUSE: u8 = 1;
-    pub const REMEDIES: [u8; MOST_REMEDIES] = [2, 7, 10];
-    pub const PROOFS: [u8; 3] = [2, 3, 8];
-    pub const WITHOUT: u8 = 3;
+    pub const REMEDIES: [u8; MOST_REMEDIES] = [2, 8, 11];
+    pub const PROOFS: [u8; 3] = [2, 3, 9];
     pub const NAMESAKES: u8 = 3;
-    pub const MORE: u8 = 4;
-    pub const HAS_MORE: u8 = 5;
-    pub const FIRST_GAP: u8 = 8;
-    pub const ALSO: u8 = 9;
-    pub const GAP: u8 = 12;
+    pub const HAS_MORE: u8 = 4;
+    pub const MORE: u8 = 5;
+    pub const WITHOUT: u8 = 7;
+    pub const FIRST_GAP: u8 = 9;
+    pub const ALSO: u8 = 10;
+    pub const GAP: u8 = 13;
 }
 
-/// Draws the screen: of as many victims as there is room for.
+/// Draws the screen: of as many victims as there is room for, with fewer reasons of the first where that makes room for one more.
 pub fn render(e: &Explanation, a: &Answer, style: Style) -> String {
-    let pages = (1..=VICTIMS).rev().map(|victims| page(e, a, style, victims));
-    let holds = |page: &Blocks| page.has_all_of(waited::OTHERS.0, LINES);
-    let page = pages.into_iter().find(holds).unwrap_or_else(|| page(e, a, style, 1));
+    let tables = (1..=VICTIMS).rev().flat_map(|victims| REASONS.map(|reasons| (victims, reasons)));
+    let pages = tables.map(|(victims, reasons)| page(e, a, style, victims, reasons));
+    let holds = |page: &Blocks| page.has_all_of(waited::OTHERS, LINES);
+    let page = pages.into_iter().find(holds).unwrap_or_else(|| page(e, a, style, 1, REASONS[0]));
     page.fit(LINES)
 }
 
-fn page(e: &Explanation, a: &Answer, style: Style, victims: usize) -> Blocks {
+fn page(e: &Explanation, a: &Answer, style: Style, victims: usize, reasons: usize) -> Blocks {
     let mut page = Blocks::new(style.width);
     page.text(&line(e, a), "", "", rank::SENTENCE);
     if a.kind == Kind::Cause {
         page.gap(rank::FIRST_GAP);
-        waited::put(&mut page, e, a, victims);
+        waited::put(&mut page, e, a, victims, reasons);
         page.gap(rank::GAP);
         cause(&mut page, e, a);
     } else if let Some(v) = a.victims.first() {

@@ -6,7 +6,7 @@
 use super::blocks::Blocks;
 use super::words::{culprit, is_place, lost, operations};
 use crate::wrap::{columns_of, left, right, wrap};
-use explain::answer::{Answer, Because, Sufferer};
+use explain::answer::{Answer, Because, Sufferer, WORTH_SEEING};
 use explain::blame::Which;
 use explain::Explanation;
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use trace::Nanos;
 use units::words::{count, counted, percent, time};
 use waits::{Culprit, CulpritKind};
 
-/// Victims, and reasons of the first of them, at most.
+/// Victims, at most, and reasons of the first of them: where there is room, and where that makes room for a victim more.
 pub(super) const VICTIMS: usize = 3;
-const REASONS: usize = 4;
+pub(super) const REASONS: [usize; 2] = [4, 3];
 /// A reason is shown from this part of what was lost on.
 const WORTH_A_ROW: f64 = 0.03;
 /// Between two columns.
@@ -26,10 +26,13 @@ const CULPRIT: usize = 14;
 /// Where culprits that stand below begin.
 const BELOW: usize = 2;
 
-/// How much a victim with its first culprit matters, and the culprits after it: of the first victim, of others.
+/// How much the first victim with its first culprit matters, and the culprits after it.
 const FIRST: (u8, u8) = (0, 2);
-pub(super) const OTHERS: (u8, u8) = (6, 9);
-const BYSTANDERS: u8 = 11;
+/// How much another victim matters that lost a part worth seeing of what the first one lost.
+pub(super) const OTHERS: u8 = 6;
+/// Any other, and the second reason of each.
+const LITTLE: u8 = 10;
+const BYSTANDERS: u8 = 12;
 /// How much it matters who lost more than the first victim, and comes later for another reason.
 const LOST_MORE: u8 = 3;
 
@@ -43,23 +46,33 @@ struct Row {
 /// Numbers in the order in which they go where there is no room: count, p50, p99.
 const GOES: [usize; 3] = [1, 2, 3];
 
-/// Puts the table of so many victims; the first one with its first reason is always there.
-pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize) {
+/// Puts the table of so many victims, with so many reasons of the first; this one with its first reason is always there.
+pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize, reasons: usize) {
     let shown = a.victims.iter().take(most).enumerate();
-    let rows: Vec<Row> = shown.map(|(at, v)| row(e, a, v, if at == 0 { REASONS } else { 2 })).collect();
+    let rows: Vec<Row> = shown.map(|(at, v)| row(e, a, v, if at == 0 { reasons } else { 2 })).collect();
     let layout = Layout::of(&rows, page.width());
     page.lines(layout.head(e.subject.which), 0);
     for (at, row) in rows.iter().enumerate() {
         let mut lines = layout.row(row).into_iter();
-        let (victim, more) = if at == 0 { FIRST } else { OTHERS };
-        let victim = if lost_more(a, &a.victims[at]) { LOST_MORE } else { victim };
+        let of = &a.victims[at];
+        let (victim, more) = match at {
+            0 => FIRST,
+            _ if lost_more(a, of) => (LOST_MORE, LITTLE),
+            _ if lost_much(a, of) => (OTHERS, LITTLE),
+            _ => (LITTLE, LITTLE),
+        };
         page.lines(lines.next().unwrap_or_default(), victim);
         lines.for_each(|line| page.lines(line, more));
     }
     let others = a.bystanders + a.victims.len().saturating_sub(most);
     if others > 0 {
         let hidden = a.victims.get(most..).unwrap_or_default();
-        let rank = if hidden.iter().any(|v| lost_more(a, v)) { LOST_MORE } else { BYSTANDERS };
+        let any = |is: fn(&Answer, &Sufferer) -> bool| hidden.iter().any(|v| is(a, v));
+        let rank = match () {
+            () if any(lost_more) => LOST_MORE,
+            () if any(lost_much) => OTHERS,
+            () => BYSTANDERS,
+        };
         page.text(&others_in_words(e, a, most, others), "", "", rank);
     }
 }
@@ -69,17 +82,21 @@ fn lost_more(a: &Answer, v: &Sufferer) -> bool {
     a.victims.first().is_some_and(|first| v.lost > first.lost)
 }
 
-/// `3 others lost less`, after so many that are shown; who lost more and comes later for another reason is named.
+/// Whether a victim lost a part worth seeing of what the first one lost.
+fn lost_much(a: &Answer, v: &Sufferer) -> bool {
+    a.victims.first().is_some_and(|first| v.lost.0 as f64 >= WORTH_SEEING * first.lost.0 as f64)
+}
+
+/// `3 others lost less`, after so many that are shown; who lost much is named, and who lost more and comes later for another reason.
 pub(crate) fn others_in_words(e: &Explanation, a: &Answer, shown: usize, others: usize) -> String {
     let (told, hidden) = a.victims.split_at(shown.min(a.victims.len()));
     let least = told.iter().map(|v| v.lost).min().unwrap_or_default();
-    let most = hidden.iter().max_by_key(|v| v.lost).filter(|v| v.lost > least);
-    match most {
-        None => format!("{} lost less", counted(others as u64, "other", "others")),
-        Some(v) => {
-            let all = counted(others as u64, "other", "others");
-            format!("{all} with less to gain, of these {} {} lost {}", v.task, operations(e, v), lost(v))
-        }
+    let all = counted(others as u64, "other", "others");
+    let named = |v: &Sufferer| format!("of these {} {}", v.task, operations(e, v));
+    match hidden.iter().max_by_key(|v| v.lost) {
+        Some(v) if v.lost > least => format!("{all} with less to gain, {} lost {}", named(v), lost(v)),
+        Some(v) if lost_much(a, v) => format!("{all} lost less, {} {}", named(v), lost(v)),
+        _ => format!("{all} lost less"),
     }
 }
 
