@@ -4,17 +4,19 @@
 //! reads and writes that had a discard beside them took many times as long as those that had none. Refuted if they did not.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::device::background_task::pause;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::shares::part_of_slow;
 use crate::slow::Slow;
+use crate::target::Target;
 use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Io};
-use trace::{Bytes, Nanos};
+use trace::{works_for_others, Bytes, Nanos};
 use waits::{CulpritId, Phase};
 
 /// The cause.
@@ -112,6 +114,10 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
             Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
         );
     }
+    let who = case.main_task_of(slow.on, &[Class::Other], |task| !works_for_others(task));
+    if let Some((who, _)) = who.filter(|(who, _)| *who != slow.group.task) {
+        v = pause(v, &Target::of(case, who), who);
+    }
     if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes")) {
         let less = (now.value / 8).clamp(1 << 20, 64 << 20);
         // Smaller ones are not cut.
@@ -119,7 +125,8 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
         v = v.when(
             discards.bytes.0 / discards.count.max(1) > less,
             format!(
-                "smaller discards ({} -> {}): each holds the device for less time, all together take longer",
+                "smaller discards ({} -> {}): each holds the device for less time, if that depends on its size; else \
+                 all together hold it so much longer: compare one fstrim",
                 size(Bytes(now.value)),
                 size(Bytes(less))
             ),

@@ -141,6 +141,17 @@ fn a_discard_is_made_smaller_or_left_to_the_weekly_trim() {
     assert_eq!(of("", "rw,nodiscard", 1), [weekly]);
 }
 
+#[test]
+fn who_discards_is_paused_before_a_setting_is_changed() {
+    let mut story = so_large(65 << 10, 8, 300, 50 * MS);
+    story.called("postgres", "fstrim").settings("sda/queue/discard_max_bytes: 134217728\n");
+    let told = commands(&story.verdict("discard-stall"));
+    assert_eq!(
+        told[..2],
+        ["kill -STOP $(pgrep -x fstrim)", "echo 16777216 > /sys/block/sda/queue/discard_max_bytes"]
+    );
+}
+
 /// Requests take twice as long beside discards: of reads that were behind nothing else half is not their doing.
 #[test]
 fn what_requests_take_anyway_is_not_because_of_discards() {

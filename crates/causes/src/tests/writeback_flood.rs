@@ -145,6 +145,32 @@ fn a_tenth_beside_a_flood_is_worth_a_comparison() {
     assert!(rejected(&none.verdict("writeback-flood")).contains("no writeback in flight"));
 }
 
+const SEE_WHO: &str = "grep ^write_bytes /proc/[0-9]*/io | sort -k2n | tail -5";
+
+/// The writer, where it is another than the reader and no thread of the kernel.
+#[test]
+fn whose_data_it_is_is_paused_or_limited() {
+    let commands_against = |writer: &str| {
+        let mut story = Story::default();
+        story.called("postgres", writer);
+        quick_reads(&mut story, 0, 200);
+        for i in 0..120 {
+            flood(&mut story, 1000 + 200 * i, 10);
+        }
+        commands(&story.settings("sda/queue/wbt_lat_usec: 2000\n").verdict("writeback-flood"))
+    };
+    // 1,200 MiB in 25 s, of which half is left.
+    let half = "IOReadBandwidthMax=\"/dev/sda 25";
+    let against_dd = commands_against("dd");
+    assert_eq!(against_dd[0], "kill -STOP $(pgrep -x dd)");
+    assert!(
+        against_dd[1].starts_with("systemctl set-property --runtime SERVICE ")
+            && against_dd[1].contains(half)
+    );
+    assert_eq!(commands_against("kworker/u8:1"), [SEE_WHO]);
+    assert_eq!(commands_against("postgres"), [SEE_WHO]);
+}
+
 #[test]
 fn what_throttles_writeback_is_turned_on_or_down() {
     let judge = |alone: u64, settings: &str| {
@@ -163,11 +189,10 @@ fn what_throttles_writeback_is_turned_on_or_down() {
         let v = judge(alone, &format!("sda/queue/wbt_lat_usec: {us}\n"));
         commands(&v)[0].replace(" > /sys/block/sda/queue/wbt_lat_usec", "")
     };
-    let dirty = "sysctl vm.dirty_background_bytes=33554432";
     // What reads alone take tells whether it turns, whatever it says: half a turn is 4.17 ms.
     assert_eq!((wbt(4000, 0).as_str(), wbt(4300, 0).as_str()), ("echo 2000", "echo 75000"));
-    assert_eq!((wbt(4000, 2001).as_str(), wbt(4000, 2000).as_str()), ("echo 2000", dirty));
-    assert_eq!((wbt(4300, 75_001).as_str(), wbt(4300, 75_000).as_str()), ("echo 75000", dirty));
+    assert_eq!((wbt(4000, 2001).as_str(), wbt(4000, 2000).as_str()), ("echo 2000", SEE_WHO));
+    assert_eq!((wbt(4300, 75_001).as_str(), wbt(4300, 75_000).as_str()), ("echo 75000", SEE_WHO));
     let bfq = judge(MS, "sda/queue/scheduler: none [bfq]\nsda/queue/wbt_lat_usec: 0\n");
     assert_eq!(commands(&bfq)[0], "echo none > /sys/block/sda/queue/scheduler");
     assert!(
