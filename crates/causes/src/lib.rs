@@ -67,6 +67,7 @@ mod device {
 mod journal {
     pub mod access_time;
     pub(crate) mod again;
+    pub(crate) mod commit_setting;
     pub(crate) mod durable;
     pub mod frozen;
     pub mod inode_lock;

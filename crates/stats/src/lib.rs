@@ -19,6 +19,7 @@ mod line;
 mod messages;
 mod note;
 mod operations;
+mod outside;
 mod pace;
 mod pair;
 mod phases;
@@ -51,7 +52,8 @@ pub use focus::{class_op, class_words, Focus, Group, TailRow, FEW, LONG_BY_ITSEL
 pub use kept::{Kept, Met, Ran};
 pub use line::{Line, Slope};
 pub use messages::Messages;
-pub use operations::{OpKey, OpStats, Operations, OutsideStats, Sent, Whose, OF_STORAGE, STUCK};
+pub use operations::{OpKey, OpStats, Operations, Sent, Whose, OF_STORAGE, STUCK};
+pub use outside::OutsideStats;
 pub use pace::{AfterIdle, Held, Pace, IN_A_RUN};
 pub use phases::Phases;
 pub use pictures::{

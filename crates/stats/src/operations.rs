@@ -6,6 +6,7 @@ use crate::blocks::InOrder;
 use crate::by_task::ByTask;
 use crate::distribution::Distribution;
 use crate::kept::Kept;
+use crate::outside::OutsideStats;
 use life::{Names, Request};
 use operation::{
     Account, Freed, History, Kind, Operation, OperationObserver, Outside, ProcessTree, Purpose, SentFor,
@@ -79,15 +80,6 @@ impl OpStats {
     pub fn main_device(&self) -> Option<DevId> {
         self.devices.iter().max_by_key(|(_, time)| **time).map(|(dev, _)| *dev)
     }
-}
-
-/// Time between operations: the task was elsewhere.
-#[derive(Debug, Default)]
-pub struct OutsideStats {
-    /// How long tasks that do I/O were not in an operation, each time.
-    pub gaps: Distribution,
-    /// The part of it in which they waited for a processor, each time.
-    pub wait_cpu: Distribution,
 }
 
 /// Whose data it was that another task sent.
@@ -192,6 +184,11 @@ impl Operations {
     pub fn processes_of(&self, task: &str) -> impl Iterator<Item = Tid> + '_ {
         let known = self.processes.get(task).filter(|all| all.len() < MOST_PROCESSES);
         known.into_iter().flat_map(|all| all.keys().copied())
+    }
+
+    /// How long a task's first thread waited for a processor between its operations; of several processes the one that waited longest.
+    pub fn kept_from_running(&self, task: &str) -> Nanos {
+        self.processes_of(task).map(|process| self.outside.of(process)).max().unwrap_or_default()
     }
 
     /// Those of these that did operations while the one did that was at it for longest, that one first; none where there are no others.
@@ -343,8 +340,7 @@ impl OperationObserver for Operations {
     }
 
     fn outside(&mut self, o: &Outside) {
-        self.outside.gaps.record(o.to.since(o.from).0);
-        self.outside.wait_cpu.record(o.wait_cpu.0);
+        self.outside.record(o);
     }
 }
 

@@ -9,6 +9,7 @@
 
 use crate::case::{is_named, Case, Claimable, MIN_SHARE};
 use crate::journal::again::Again;
+use crate::journal::commit_setting;
 use crate::journal::durable;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
@@ -138,11 +139,14 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
 fn remedied(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     let cache = case.settings(slow.on.id).and_then(|s| s.write_cache());
     let (task, sender) = sender(case, slow);
-    v = v.try_on(
-        Acts::Victim,
-        format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
-        count_syncs(case, slow.group, task.as_deref()),
-    );
+    v = match task.as_deref().and_then(commit_setting::of) {
+        Some((what, action)) => v.try_on(Acts::Victim, what, action),
+        None => v.try_on(
+            Acts::Victim,
+            format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
+            count_syncs(case, slow.group, task.as_deref()),
+        ),
+    };
     match &cache {
         Some(c) if c.value == WriteCache::Back => {
             v = v.because(proof!(

@@ -17,12 +17,17 @@ fn fsyncs(flushing: &[(Reason, u64)]) -> Told {
 
 /// The same of another kind of operation.
 fn syncs(kind: Kind, flushing: &[(Reason, u64)]) -> Told {
+    syncs_by("fio", kind, flushing)
+}
+
+/// The same of a task.
+fn syncs_by(task: &str, kind: Kind, flushing: &[(Reason, u64)]) -> Told {
     let mut story = Story::default();
     for i in 0..10 {
         story.sync_write(2 * i * MS, 2 * i * MS, (2 * i + 1) * MS);
     }
     let mut told = Told::default();
-    told.quick(kind, 297);
+    told.by(task).quick(kind, 297);
     let mut sleeps: Vec<_> =
         flushing.iter().map(|(reason, ms)| (Wait::JournalCommit, *reason, *ms)).collect();
     let flushed: u64 = flushing.iter().map(|(_, ms)| ms).sum();
@@ -54,6 +59,24 @@ fn how_syncs_are_counted_follows_from_how_they_are_made() {
     assert!(counted(FSYNC).starts_with("strace -fc -e fsync,"));
     assert!(counted(Kind::RingSync)
         .starts_with("perf stat -a -e io_uring:io_uring_submit_req --filter 'opcode == 3'"));
+}
+
+/// A program's own setting; a backup that is told apart from the others of its name is the same program.
+#[test]
+fn a_program_with_a_setting_for_its_commits_is_told_that() {
+    let first = |task: &str| {
+        commands(&syncs_by(task, FSYNC, &[(Reason::Preflush, 80)]).verdict("flush-cost")).remove(0)
+    };
+    for (task, begins) in [
+        ("postgres", "psql -c 'ALTER SYSTEM SET synchronous_commit = off'"),
+        ("postgres:4711", "psql -c"),
+        ("mariadbd", "mariadb -e 'SET GLOBAL innodb_flush_log_at_trx_commit = 2"),
+        ("redis-server", "redis-cli CONFIG SET appendfsync everysec"),
+        ("postgresql-like", "strace -fc"),
+        ("etcd", "strace -fc"),
+    ] {
+        assert!(first(task).starts_with(begins), "{task}: {}", first(task));
+    }
 }
 
 #[test]

@@ -13,6 +13,9 @@
 //! Waiting for a processor behind many tasks, none of which has a part worth seeing, is what a busy machine is like, unless it is most
 //! of the time: taking any one of them away changes nothing.
 //!
+//! What only says where the time passed matters to nobody who waited longer for a processor between the operations than in all of them, unless
+//! one in a hundred takes long.
+//!
 //! A limit sets the pace of all operations: it matters to whoever slept in them for a tenth of the recording, or waits long each time; and
 //! always where nobody was seen waiting, and its pace shows it.
 
@@ -20,7 +23,7 @@ use super::precedence::{is_everyday, is_limit, share_of_slowest, WORTH_SEEING};
 use super::rank;
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
-use causes::{Verdict, MIN_SHARE, WBT_FLASH};
+use causes::{nature, Nature, Verdict, MIN_SHARE, WBT_FLASH};
 use ledger::Reason;
 use life::Class;
 use stats::{Device, Phases};
@@ -50,6 +53,10 @@ pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, all: &[Sufferer], found: 
     let (recorded, by_the_clock) = (e.facts.duration(), |time| rank::of_the_clock(e, v, time));
     if is_limit(found.cause) && found.throughout.is_empty() {
         return is_paced(v, found.cause, recorded, by_the_clock(slept(e, v)));
+    }
+    let is_general = nature(found.cause) == Nature::General;
+    if is_general && !is_long(v) && e.facts.operations.kept_from_running(&v.task) > v.time {
+        return false;
     }
     let always = !found.throughout.is_empty() || !is_everyday(found.cause);
     let of_slowest = share_of_slowest(e, v, found);

@@ -13,6 +13,8 @@ struct Block {
     lines: Vec<String>,
     /// How much it matters: the lowest first. A block of rank 0 is always shown.
     rank: u8,
+    /// Whether it says more of the block before, without which it is not shown.
+    goes_on: bool,
 }
 
 /// A screen that is being put together.
@@ -34,7 +36,12 @@ impl Blocks {
 
     /// A block of lines that are as they shall be.
     pub fn lines(&mut self, lines: Vec<String>, rank: u8) {
-        self.blocks.push(Block { lines, rank });
+        self.blocks.push(Block { lines, rank, goes_on: false });
+    }
+
+    /// What says more of the block before, and matters no more than that.
+    pub fn more_lines(&mut self, lines: Vec<String>, rank: u8) {
+        self.blocks.push(Block { lines, rank, goes_on: true });
     }
 
     /// A text, wrapped.
@@ -75,8 +82,9 @@ impl Blocks {
         let mut shown = vec![false; self.blocks.len()];
         let mut used = 0;
         for at in order {
-            let Block { lines, rank } = &self.blocks[at];
-            if *rank == 0 || used + lines.len() <= most {
+            let Block { lines, rank, goes_on } = &self.blocks[at];
+            let is_told = !goes_on || at > 0 && shown[at - 1];
+            if is_told && (*rank == 0 || used + lines.len() <= most) {
                 used += lines.len();
                 shown[at] = true;
             }
@@ -114,5 +122,18 @@ mod tests {
         // Room for one line: the shorter block takes it, half of the longer does not.
         assert_eq!(blocks.fit(4), "always\nthis and\nthat\none\n");
         assert!(blocks.has_all_of(2, 4) && !blocks.has_all_of(1, 4));
+    }
+
+    #[test]
+    fn more_of_what_is_not_shown_is_not_shown() {
+        let mut blocks = Blocks::new(10);
+        blocks.text("first", "", "", 0);
+        blocks.text("two lines of it", "", "", 1);
+        blocks.more_lines(vec!["more".into()], 2);
+        assert_eq!(
+            (blocks.fit(2).as_str(), blocks.fit(3).as_str()),
+            ("first\n", "first\ntwo lines\nof it\n")
+        );
+        assert!(blocks.fit(4).ends_with("more\n"));
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize, r
             _ => (LITTLE, LITTLE),
         };
         page.lines(lines.next().unwrap_or_default(), victim);
-        lines.for_each(|line| page.lines(line, more));
+        lines.for_each(|line| page.more_lines(line, more));
     }
     let others = a.bystanders + a.victims.len().saturating_sub(most);
     if others > 0 {
