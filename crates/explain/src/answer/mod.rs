@@ -27,6 +27,7 @@ pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, W
 use crate::explanation::Explanation;
 use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
 use kind::{is_blind, kind, may_be_held_above};
+use life::Io;
 use trace::Nanos;
 use waits::Culprit;
 
@@ -63,6 +64,9 @@ const WORTH_NAMING: u64 = 5;
 /// Remedies that an answer has at most.
 pub const MOST_REMEDIES: usize = 3;
 
+/// What a victim waits for that flushes itself.
+const FLUSH_COST: &str = "flush-cost";
+
 /// A victim that lost less than this part of what the first one lost is a bystander.
 const BYSTANDER: f64 = 0.01;
 
@@ -85,6 +89,7 @@ impl Answer {
         let bystanders = all - victims.len();
         if kind == Kind::Cause {
             told_first(e, &mut victims);
+            flushes_first(e, &mut victims);
             which_operation::told_first(e, &mut victims);
         }
         let first = victims.first();
@@ -203,6 +208,20 @@ fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     }
 }
 
+/// Where the first is behind somebody's flushes, and that one lost about as much to them itself, that one is told: with a device that flushes
+/// quickly neither waits, and nobody would pause a database for its backup.
+fn flushes_first(e: &Explanation, victims: &mut [Sufferer]) {
+    let Some((first, others)) = victims.split_first() else { return };
+    let Some(by) = precedence::choose(e, first).and_then(|found| culprit(first, Some(found))) else { return };
+    let flushes = |v: &Sufferer| precedence::choose(e, v).is_some_and(|found| found.cause == FLUSH_COST);
+    let its = |v: &Sufferer| Some(&*v.task) == by.name.as_deref() && e.is_same_device(v.group, first.group);
+    let is_told =
+        |v: &Sufferer| its(v) && !rank::is_worth_seeing(first.lost.since(v.lost), first.lost) && flushes(v);
+    if let Some(at) = others.iter().position(is_told).filter(|_| by.io == Some(Io::Flush)) {
+        victims[..=at + 1].rotate_right(1);
+    }
+}
+
 /// Who is named beside a cause: of what it explains, or of all that was lost, the somebody else with the most.
 fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Culprit> {
     let cause = verdict.map(|v| v.cause);
@@ -274,5 +293,24 @@ mod tests {
         for kind in [Kind::Cause, Kind::Healthy, Kind::Unknown] {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
         }
+    }
+
+    /// A backup behind a database's flushes, which lost so much to them itself.
+    #[test]
+    fn who_flushes_is_told_before_who_waits_for_that_if_it_lost_as_much() {
+        let mut e = Explanation::of_texts(crate::texts::Texts::default());
+        let found = |cause| Verdict { verdict: Verdicted::Found, ..Verdict::rejected(cause, "-") };
+        e.verdicts = vec![found("background-task"), found("flush-cost")];
+        let first = |io, lost: u64| {
+            let behind = Because { cause: Some("background-task"), ..because(CulpritKind::Task, "db", 100) };
+            let behind = Because { culprit: Culprit { io: Some(io), ..behind.culprit.clone() }, ..behind };
+            let backup = Sufferer { task: "backup".into(), because: vec![behind], ..victim(1000, 100, 2000) };
+            let db = Sufferer { task: "db".into(), because: vec![flushes(lost)], ..victim(1000, lost, 2000) };
+            let mut victims = [backup, db];
+            flushes_first(&e, &mut victims);
+            victims[0].task.clone()
+        };
+        assert_eq!((first(Io::Flush, 80), first(Io::Flush, 79)), ("db".into(), "backup".into()));
+        assert_eq!(first(Io::SyncWrite, 100), "backup");
     }
 }

@@ -144,7 +144,8 @@ fn held(e: &Explanation, s: &Sufferer) -> Option<Nanos> {
     Some(Nanos((part * e.facts.duration().0 as f64) as u64))
 }
 
-fn is_worth_seeing(part: Nanos, of: Nanos) -> bool {
+/// Whether one time is a visible part of another.
+pub(super) fn is_worth_seeing(part: Nanos, of: Nanos) -> bool {
     part.0 as f64 > WORTH_SEEING * of.0 as f64
 }
 
