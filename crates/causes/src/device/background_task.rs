@@ -25,6 +25,7 @@ use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
 use life::{Class, Io};
+use operation::Wait;
 use stats::TailRow;
 use std::collections::BTreeMap;
 use trace::{
@@ -64,7 +65,7 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     }
     // Where no request was ever alone, what is behind others is known only if requests take longer with more of them, or queue.
     let unknown = slow.group.is_mostly_unknown() && !device_saturated::queues(slow);
-    let unhindered = met::unhindered(slow, &name).filter(|_| unknown);
+    let unhindered = met::unhindered(slow, &name).filter(|_| unknown && !is_for_writeback(case, slow));
     // Of requests that are mostly others' that says how these fare, of which there may always be some; so there may be where few are always
     // beside one.
     let says_nothing = !are_its_own(case, slow) || is_never_alone(slow);
@@ -93,6 +94,16 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
         }
     }
     Said::Found(v)
+}
+
+/// Whether readers mostly wait for pages of their file that are written back, as direct reads do: how reads fare says nothing of that.
+fn is_for_writeback(case: &Case, slow: &Slow) -> bool {
+    if slow.group.class != Class::Read {
+        return false;
+    }
+    let rows = || case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase));
+    let sum = |its: &dyn Fn(&&Claimable) -> bool| rows().filter(its).map(|row| row.left).sum::<Nanos>();
+    2 * sum(&|row| row.waits.has(Wait::OwnData)).0 > sum(&|_| true).0
 }
 
 /// Whether most of the requests that are compared are the victim's, or were sent for it and others.

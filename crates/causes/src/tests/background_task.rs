@@ -7,7 +7,7 @@ use crate::verdict::Confidence;
 use device::{Behind, Split};
 use ledger::Reason;
 use life::Io;
-use operation::Kind;
+use operation::{Kind, Wait};
 use trace::{works_for_others, Bytes, Call, Nanos};
 use waits::Phase;
 
@@ -287,7 +287,7 @@ fn one_task_is_named() {
 /// another's, that says how these fare, and not how those of a few ms do that are always beside them.
 #[test]
 fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
-    let of_alone = |alone: u64, side_by_side: bool, are_tars: bool, ms: u64| {
+    let of_wait = |wait: Wait, alone: u64, side_by_side: bool, are_tars: bool, ms: u64| {
         let mut story = Story::of_any_kind();
         story.called("(reader)", "tar");
         let mut read = |are_tars: bool, from: u64, to: u64| {
@@ -310,12 +310,14 @@ fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
             }
         }
         let mut told = Told::default();
-        told.over(story).quick(READ, 297);
+        told.over(story).quick(READ, 297).waiting_for(wait);
         for _ in 0..3 {
             told.behind_unknown(READ, ms, "tar");
         }
         told.verdict("background-task")
     };
+    let of_alone =
+        |alone, side_by_side, are_tars, ms| of_wait(Wait::DirectIo, alone, side_by_side, are_tars, ms);
     let of = |side_by_side, are_tars, ms| of_alone(100, side_by_side, are_tars, ms);
     assert!(
         rejected(&of(true, false, 40)).contains("sda takes as long with few requests in flight as with many")
@@ -326,6 +328,8 @@ fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
     // With always some others there it is not known what none would change.
     assert_eq!(of_alone(11, true, false, 40).confidence, Some(Confidence::Medium));
     rejected(&of_alone(13, true, false, 40));
+    // A direct read that waits for what somebody else wrote to its file: how fast reads are says nothing of that.
+    assert!(is_found(&of_wait(Wait::OwnData, 100, true, false, 40)));
 }
 
 /// Of blocks: who syncs its writes is not in the way of its own commits; who writes more than is committed does not sync them.

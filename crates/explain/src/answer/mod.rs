@@ -106,7 +106,11 @@ impl Answer {
         let unfelt = unknown.filter(|v| is_followed && !worth::is_felt(e, v));
         let too_little = too_little.or_else(|| unfelt.map(|v| (None, v.lost)));
         let kind = match kind {
-            _ if too_little.is_some() && may_be_held_above(e) => Kind::Unknown,
+            _ if too_little.is_some()
+                && (may_be_held_above(e) || first.is_some_and(|v| worth::is_behind_somebody(e, v))) =>
+            {
+                Kind::Unknown
+            }
             _ if too_little.is_some() => Kind::Healthy,
             Kind::Cause if quick => Kind::Healthy,
             // What was found is about others.

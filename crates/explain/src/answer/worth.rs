@@ -19,6 +19,7 @@
 //! A limit sets the pace of all operations: it matters to whoever slept in them for a tenth of the recording, or waits long each time; and
 //! always where nobody was seen waiting, and its pace shows it.
 
+use super::because::Because;
 use super::precedence::{is_everyday, is_limit, share_of_slowest, WORTH_SEEING};
 use super::rank;
 use super::victim::Sufferer;
@@ -92,6 +93,14 @@ fn has_little(v: &Sufferer, cause: &str, of_slowest: Option<f64>) -> bool {
 /// Whether what a victim lost is felt, whatever it is due to.
 pub(super) fn is_felt(e: &Explanation, v: &Sufferer) -> bool {
     loses_much(v, e.facts.duration(), rank::of_the_clock(e, v, v.lost))
+}
+
+/// Whether a victim feels what it lost, and most of that is behind somebody's requests for a reason that no cause has.
+pub(super) fn is_behind_somebody(e: &Explanation, v: &Sufferer) -> bool {
+    let behind =
+        |b: &&Because| b.cause.is_none() && b.culprit.io.is_some() && b.culprit.is_another_than(&v.task);
+    let sum: Nanos = v.because.iter().filter(behind).map(|b| b.time).sum();
+    is_felt(e, v) && part_of(sum, v.lost) > MOSTLY
 }
 
 /// Whether it is a visible part of the recording, or much of each operation, or of one in a hundred.
@@ -183,7 +192,7 @@ fn each(v: &Sufferer, time: Nanos) -> Nanos {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::answer::because::Because;
+
     use waits::Culprit;
 
     const MS: u64 = 1_000_000;
@@ -348,5 +357,21 @@ pub(super) mod tests {
         // Of two megabytes each.
         let large = Sufferer { at_once: causes::flash_takes(2 << 20), ..victim(3400, 900, 5000) };
         assert!(!takes_long(&large) && takes_long(&victim(3400, 900, 5000)));
+    }
+
+    /// 100 ms, of which so many behind somebody's writes, for a reason that no cause has; one in a hundred takes 20 ms.
+    #[test]
+    fn who_is_behind_somebody_for_most_of_what_it_lost_is_not_healthy() {
+        let e = Explanation::of_texts(crate::texts::Texts::default());
+        let of = |ms: u64, cause| {
+            let culprit = Culprit {
+                io: Some(life::Io::SyncWrite),
+                name: Some("cp".into()),
+                ..Culprit::of(CulpritKind::Task)
+            };
+            let behind = Because { cause, culprit, ..flushes(ms) };
+            is_behind_somebody(&e, &Sufferer { because: vec![behind], ..victim(1000, 100, 20_000) })
+        };
+        assert_eq!((of(51, None), of(50, None), of(51, Some("background-task"))), (true, false, false));
     }
 }
