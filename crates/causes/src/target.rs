@@ -62,6 +62,13 @@ pub(crate) fn is_over(case: &Case, task: &str) -> bool {
     all.peek().is_some() && all.all(|process| operations.has_ended(process))
 }
 
+/// The number of one process of a task that had not ended, or the shell's command for it.
+pub(crate) fn one_of(case: &Case, task: &str) -> String {
+    let operations = &case.facts.operations;
+    let living = operations.processes_of(task).find(|process| !operations.has_ended(*process));
+    living.map_or_else(|| format!("$(pgrep -ox {})", pattern(task)), |process| process.0.to_string())
+}
+
 /// Who started all processes of a task, and had not ended.
 fn living_parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
     parent(case, task).filter(|(pid, _)| !case.facts.operations.has_ended(*pid))

@@ -8,9 +8,11 @@ use crate::case::Case;
 use crate::memory::dirty_limits::begins_after;
 use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
+use crate::target::one_of;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge, Nature};
+use evidence::Mount;
 use ledger::Reason;
 use operation::{Wait, Waits};
 use trace::Bytes;
@@ -29,12 +31,12 @@ pub const CAUSE: Cause = Cause {
     ),
 };
 
-fn found(case: &Case, v: Verdict, _: &[usize]) -> Verdict {
+fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
+    let victim = groups.first().map(|number| case.focus.groups[*number].task.clone());
     v.try_this(
         "find out whether the machine or the task's cgroup is short of memory: the cgroup, if its own use is \
              near its limit",
-        Action::look("grep -H . /proc/pressure/memory; C=/sys/fs/cgroup/$(sed -n 's/^0:://p' /proc/PID/cgroup); grep -H . \
-             $C/memory.current $C/memory.max $C/memory.high"),
+        Action::look(memory_use(case, &victim.map_or("PID".into(), |task| one_of(case, &task)))),
     )
     .try_on(
         Acts::Victim,
@@ -66,10 +68,26 @@ fn may_keep_free(case: &Case) -> bool {
     is_more && case.system.memory_bytes().is_none_or(|memory| memory.value >= least)
 }
 
+/// Shows what a process's cgroup uses of memory, and what it may.
+fn memory_use(case: &Case, pid: &str) -> String {
+    let (at, line, files) = match first_version(case) {
+        Some(m) => (shell(&m.target), "[0-9]*:memory:", ["usage_in_bytes", "limit_in_bytes"]),
+        None => ("/sys/fs/cgroup".into(), "0::", ["current", "max"]),
+    };
+    let [used, most] = files.map(|file| format!("$C/memory.{file}"));
+    format!(
+        "grep -H . /proc/pressure/memory; C={at}$(sed -n 's/^{line}//p' /proc/{pid}/cgroup); grep -H . {used} {most}"
+    )
+}
+
+/// Where the memory controller of control groups version 1 is, if that is used.
+fn first_version<'c>(case: &Case<'c>) -> Option<&'c Mount> {
+    case.system.mounts.iter().find(|m| m.fstype == "cgroup" && m.option("memory").is_some())
+}
+
 /// Raises the limit of a cgroup that the user knows.
 pub(crate) fn memory_limit(case: &Case) -> String {
-    let v1 = case.system.mounts.iter().find(|m| m.fstype == "cgroup" && m.option("memory").is_some());
-    match v1 {
+    match first_version(case) {
         Some(m) => format!("echo MORE > {}/GROUP/memory.limit_in_bytes", shell(&m.target)),
         None => "echo MORE > /sys/fs/cgroup/GROUP/memory.max".into(),
     }

@@ -147,6 +147,13 @@ fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
             let v = beside(cause, kind, wait, Reason::Device, "mounts.txt", mounts);
             assert_eq!(commands(&v)[1], limit, "{cause}: {mounts}");
         }
+        let used = if limit.ends_with("in_bytes") {
+            "C=/my/mem$(sed -n 's/^[0-9]*:memory://p' /proc/1000/cgroup); grep -H . $C/memory.usage_in_bytes $C/memory.limit_in_bytes"
+        } else {
+            "C=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/1000/cgroup); grep -H . $C/memory.current $C/memory.max"
+        };
+        let v = beside("reclaim", WRITE, Wait::Reclaim, Reason::Device, "mounts.txt", mounts);
+        assert_eq!(commands(&v)[0], format!("grep -H . /proc/pressure/memory; {used}"));
     }
 }
 
