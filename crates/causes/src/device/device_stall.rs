@@ -20,7 +20,7 @@ use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Request;
 use operation::{Done, Part};
-use stats::Distribution;
+use stats::{Distribution, TailRow};
 use trace::{Bytes, DevId, Nanos};
 use waits::{CulpritId, CulpritKind, Phase};
 
@@ -58,8 +58,10 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         return Said::Not(short(case, slow, longest, usual));
     }
     let large = large(case, slow);
-    let passed_over = passed_over(case, slow, usual) >= PASSED_OVER;
     let own: Vec<CulpritId> = own_queue(case);
+    let is_behind_own = |row: &TailRow| row.phase == Phase::Behind && own.contains(&row.culprit);
+    let passed_over = passed_over(case, slow, usual) >= PASSED_OVER
+        && stalled_part(case, slow, usual, is_behind_own) >= MIN_SHARE;
     let picks = |row: &Claimable| match row.phase {
         Phase::Paused => true,
         // Pauses are longer than any size explains; slowness alone is not, nor where such requests are few.
@@ -231,6 +233,16 @@ fn passed_over(case: &Case, slow: &Slow, usual: u64) -> f64 {
             (passed + d2c.since(r.company.queued_behind(d2c)).0, all + d2c.0)
         });
     passed as f64 / all.max(1) as f64
+}
+
+/// The part of all that operations were behind requests of their own that such requests have which stall, by what each took beyond what is
+/// usual. Where it is small the rest is a queue, however long one request in it was passed over.
+fn stalled_part(case: &Case, slow: &Slow, usual: u64, is_behind_own: impl Fn(&TailRow) -> bool) -> f64 {
+    let least = least(case, slow.on.id, usual).0;
+    let stalled = slow.requests().d2c.buckets().filter(|b| b.lower >= least);
+    let stalled: f64 = stalled.map(|b| b.lower.saturating_sub(usual) as f64 * b.count as f64).sum();
+    let behind = case.share_of_all(slow, is_behind_own) * slow.group.all.time.total.0 as f64;
+    stalled / behind.max(1.0)
 }
 
 /// Whoever is behind these is behind requests of its own.

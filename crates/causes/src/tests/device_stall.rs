@@ -126,10 +126,19 @@ fn a_queue_that_is_gone_explains_nothing() {
     }
 }
 
+/// Reads that the device shows, one after the other, each of so many milliseconds.
+fn long_reads(story: &mut Story, reads: u64, ms: u64) {
+    for i in 0..reads {
+        let at = (10_000 + 2 * ms * i) * MS;
+        story.read(at, at, at + ms * MS);
+    }
+}
+
 /// Three reads of 63 ms behind others of the same task, of which so many were there first and so many were completed meanwhile.
 fn passed_over(ahead: u32, served: u32) -> Verdict {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 200);
+    long_reads(&mut story, 3, 63);
     let mut told = Told::default();
     told.over(story).quick(READ, 297);
     let mut split = Split::default();
@@ -159,6 +168,7 @@ fn a_request_that_is_passed_over_is_stalled() {
 fn a_neighbours_stall_proves_nothing_about_others() {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 200);
+    long_reads(&mut story, 1, 63);
     let mut told = Told::default();
     told.over(story);
     for (task, ahead) in [(READER, 21), ("dd", 1)] {
@@ -194,14 +204,14 @@ fn four_times_the_usual_size_is_slow_for_its_size() {
     assert!(rejected(&of_size(17)).contains("have 17 KiB, all of them 4 KiB on average"));
 }
 
-/// A read of 31 ms that was passed over, and many of 4.9 ms that were not: five times the usual 1 ms is what stalls.
-#[test]
-fn only_what_stalled_is_asked_whether_it_was_passed_over() {
+/// A read of so many ms that was passed over, and 62 of 4.9 ms that were not: five times the usual 1 ms is what stalls.
+fn one_stalls(ms: u64) -> Verdict {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 200);
+    long_reads(&mut story, 1, ms);
     let mut told = Told::default();
     told.over(story).quick(READ, 6237);
-    for (reads, us, ahead) in [(62, 4900, 21), (1, 31_000, 1)] {
+    for (reads, us, ahead) in [(62, 4900, 21), (1, ms * 1000, 1)] {
         let mut split = Split::default();
         let time = Nanos(us * 1000);
         split.behind[0] = Behind { holder: told.holder(READER, Io::Read), time };
@@ -212,8 +222,20 @@ fn only_what_stalled_is_asked_whether_it_was_passed_over() {
             });
         }
     }
-    let v = told.verdict("device-stall");
+    told.verdict("device-stall")
+}
+
+#[test]
+fn only_what_stalled_is_asked_whether_it_was_passed_over() {
+    let v = one_stalls(40);
     assert!(is_found(&v) && says(&v, "they were overtaken"), "{v:?}");
+}
+
+/// 34 ms of 340 are a tenth.
+#[test]
+fn one_that_is_passed_over_makes_no_stall_of_a_queue() {
+    assert!(is_found(&one_stalls(36)));
+    rejected(&one_stalls(33));
 }
 
 /// Free blocks matter to flash: a file gets holes, a disk that turns takes no discards, and no other file system is concerned.
