@@ -35,6 +35,7 @@ mod tape;
 mod tasks;
 mod traffic;
 mod turns;
+mod waking;
 
 pub use activity::Activity;
 pub use alignment::{unaligned, Alignment, Unaligned, BLOCK};
@@ -54,7 +55,7 @@ pub use line::{Line, Slope};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, Sent, Whose, OF_STORAGE, STUCK};
 pub use outside::OutsideStats;
-pub use pace::{AfterIdle, Held, Pace, IN_A_RUN};
+pub use pace::{Held, Pace, IN_A_RUN};
 pub use phases::Phases;
 pub use pictures::{
     heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,
@@ -71,3 +72,4 @@ pub use tape::Tape;
 pub use tasks::{Tasks, OTHERS, WORKERS};
 pub use traffic::{Flow, Traffic};
 pub use turns::{InTurn, Turns};
+pub use waking::{AfterIdle, Waking};

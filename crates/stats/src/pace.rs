@@ -17,29 +17,15 @@
 use crate::distribution::Distribution;
 use crate::note::Note;
 use crate::turns::{InTurn, Turns, QUICK};
+use crate::waking::{waking, Waking, IDLE_UNIT};
 use life::Class;
 use std::collections::VecDeque;
 use trace::{Bytes, Nanos, Sector};
 
-/// Idle times are told apart in powers of two of this; shorter ones are none: commands follow one another so.
-const IDLE_UNIT: Nanos = Nanos(1_000_000);
 /// Idle times that are remembered for requests that wait in a scheduler meanwhile.
 const MOST_IDLES: usize = 1024;
 /// Gaps in a run.
 pub const IN_A_RUN: u32 = 16;
-/// The last row: 2^15 ms are half a minute.
-const ROWS: usize = 16;
-
-/// Requests that ended an idle time about as long.
-#[derive(Clone, Debug, Default)]
-pub struct AfterIdle {
-    /// From how long on; up to twice as long.
-    pub idle: Nanos,
-    /// Their `D2C`.
-    pub d2c: Distribution,
-    /// The same of those that do not begin where the one before them ended.
-    pub far: Distribution,
-}
 
 /// Requests that waited in the scheduler while the device had nothing to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,11 +57,8 @@ pub struct Pace {
     pub issued_apart: Distribution,
     /// The last completion of data, and when that was issued.
     last_data: Option<(Nanos, Nanos)>,
-    /// `D2C` of requests that met no idle device and do not begin where the one completed before them ended: a disk that turns seeks
-    /// for them.
-    pub awake_far: Distribution,
-    /// The same of those that do begin there.
-    awake_near: Distribution,
+    /// Reads, writes, flushes by the idle time that they ended: one kind may take longer than another, and come after a pause more often.
+    pub after_idle: [Waking; 3],
     /// `I2D` of requests, as a sum, by class.
     pub scheduled: [Nanos; Class::COUNT],
     /// The part of it in which the device had nothing to do.
@@ -84,8 +67,6 @@ pub struct Pace {
     pub beside_discards: Distribution,
     /// And of those that met none.
     pub clear_of_discards: Distribution,
-    rows: [Distribution; ROWS],
-    far_rows: [Distribution; ROWS],
     busy: bool,
     idle_since: Option<Nanos>,
     idle: Option<(Nanos, Nanos)>,
@@ -149,16 +130,8 @@ impl Pace {
             self.tick(done, d2c);
         }
         let ended = self.idle.filter(|(_, to)| Some(*to) == n.first_issued());
-        match ended.map(|(from, to)| to.since(from)).filter(|idle| *idle >= IDLE_UNIT) {
-            Some(idle) => {
-                let row = (63 - (idle.0 / IDLE_UNIT.0).leading_zeros() as usize).min(ROWS - 1);
-                self.rows[row].record(d2c.0);
-                if !is_near {
-                    self.far_rows[row].record(d2c.0);
-                }
-            }
-            None => (if is_near { &mut self.awake_near } else { &mut self.awake_far }).record(d2c.0),
-        }
+        let idle = ended.map(|(from, to)| to.since(from)).filter(|idle| *idle >= IDLE_UNIT);
+        self.after_idle[waking(class)].record(idle, d2c, is_near);
         if let (Some(i2d), Some(inserted)) = (n.i2d(), n.inserted()) {
             self.scheduled[class.index()] += i2d;
             let idle: Nanos = match i2d >= IDLE_UNIT {
@@ -219,13 +192,6 @@ impl Pace {
         sizes.enumerate().map(|(class, far)| in_turn(class, far.clone()))
     }
 
-    /// `D2C` of requests that met no idle device.
-    pub fn awake(&self) -> Distribution {
-        let mut all = self.awake_far.clone();
-        all.merge(&self.awake_near);
-        all
-    }
-
     /// From one completion to the next, of whatever class but flushes, with something in the device all the time.
     pub fn gaps(&self) -> Distribution {
         self.by_size().iter().fold(Distribution::new(), |mut all, turns| {
@@ -249,16 +215,6 @@ impl Pace {
     fn idle_within(&self, from: Nanos, to: Nanos) -> Nanos {
         let lately = self.idles.iter().rev().take_while(|(_, end)| *end > from);
         lately.map(|(begin, end)| (*end).min(to).since((*begin).max(from))).sum()
-    }
-
-    /// Requests by the idle time that they ended, the shortest first; only rows that have some.
-    pub fn after_idle(&self) -> impl Iterator<Item = AfterIdle> + '_ {
-        let row = |(i, d2c): (usize, &Distribution)| AfterIdle {
-            idle: Nanos(IDLE_UNIT.0 << i),
-            d2c: d2c.clone(),
-            far: self.far_rows[i].clone(),
-        };
-        self.rows.iter().enumerate().filter(|(_, d)| !d.is_empty()).map(row)
     }
 }
 
@@ -309,9 +265,9 @@ mod tests {
         tell(&mut pace, read(None, 101, 121));
         tell(&mut pace, read(None, 122, 123));
         let rows: Vec<_> =
-            pace.after_idle().map(|r| (r.idle.0 / MS, r.d2c.count(), r.d2c.max() / MS)).collect();
+            pace.after_idle[0].rows().map(|r| (r.idle.0 / MS, r.d2c.count(), r.d2c.max() / MS)).collect();
         assert_eq!(rows, [(1, 1, 1), (64, 1, 20)]);
-        assert_eq!((pace.awake().count(), pace.gaps().count()), (1, 0));
+        assert_eq!((pace.after_idle[0].awake().count(), pace.gaps().count()), (1, 0));
     }
 
     #[test]

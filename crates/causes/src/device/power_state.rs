@@ -13,7 +13,7 @@ use crate::thresholds::power_state::{ENOUGH, STEP};
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
-use stats::{Distribution, Pace};
+use stats::{Distribution, Pace, Waking};
 use trace::Nanos;
 
 /// The requests on both sides of a step.
@@ -24,13 +24,18 @@ struct Step {
 }
 
 impl Step {
+    /// That of any kind of request.
+    fn of_any(pace: &Pace, may_turn: bool) -> Option<Step> {
+        pace.after_idle.iter().find_map(|kind| Step::of(kind, may_turn))
+    }
+
     /// The step with the shortest idle time, if there is one. Where a disk may turn, what comes after a pause may be a seek: it has to
     /// be slower than seeks are without one.
-    fn of(pace: &Pace, may_turn: bool) -> Option<Step> {
-        let rows: Vec<_> = pace.after_idle().collect();
+    fn of(kind: &Waking, may_turn: bool) -> Option<Step> {
+        let rows: Vec<_> = kind.rows().collect();
         (0..rows.len()).find_map(|at| {
-            let (mut woken, mut others) = (Distribution::new(), pace.awake());
-            let mut seeks = pace.awake_far.clone();
+            let (mut woken, mut others) = (Distribution::new(), kind.awake());
+            let mut seeks = kind.awake_far.clone();
             rows[at..].iter().for_each(|r| woken.merge(&r.d2c));
             rows[..at].iter().for_each(|r| {
                 others.merge(&r.d2c);
@@ -67,8 +72,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     let name = case.name(slow.on.id);
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
-    let Some(step) = Step::of(&slow.on.pace, may_turn) else {
-        let after: u64 = slow.on.pace.after_idle().map(|r| r.d2c.count()).sum();
+    let Some(step) = Step::of_any(&slow.on.pace, may_turn) else {
+        let after: u64 = slow.on.pace.after_idle.iter().flat_map(Waking::rows).map(|r| r.d2c.count()).sum();
         return Said::Hardly(proof!(
             "{after} came after {name} had been idle, and took no longer than others",
             after = Counted(after, "request", "requests"),

@@ -4,6 +4,7 @@
 //! no culprit has is `unknown`.
 
 mod because;
+mod chosen;
 mod claims;
 mod gain;
 mod kind;
@@ -26,6 +27,7 @@ pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, W
 
 use crate::explanation::Explanation;
 use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
+use chosen::chosen;
 use kind::{is_blind, kind, may_be_held_above};
 use life::Io;
 use trace::Nanos;
@@ -93,12 +95,13 @@ impl Answer {
             which_operation::told_first(e, &mut victims);
         }
         let first = victims.first();
-        let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));
+        let told = first.filter(|_| kind == Kind::Cause).and_then(|v| chosen(e, v, &victims));
+        let (verdict, is_worth) = told.unzip();
         let verdict = verdict.filter(|found| first.is_some_and(|v| !worth::hardly_explains(e, v, found)));
         let is_a_place = |found: &&Verdict| precedence::is_everyday(found.cause);
         let endless = verdict.filter(is_a_place).and(first).is_some_and(Sufferer::waits_without_end);
         let verdict = verdict.filter(|_| !endless);
-        let too_little = first.zip(verdict).filter(|(v, found)| !worth::acting_on(e, v, &victims, found));
+        let too_little = first.zip(verdict).filter(|_| is_worth == Some(false));
         let too_little = too_little.map(|(v, found)| (Some(found.cause), v.lost_to(found.cause)));
         let unknown = first.filter(|v| verdict.is_none() && !endless && !v.waits_without_end());
         let quick = first.is_some_and(|v| verdict.is_none() && worth::is_quick(v));
@@ -200,8 +203,7 @@ impl Answer {
 /// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first.
 /// So is, where no cause of what the first lost is known, whoever lost half as much and is worth acting for.
 fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
-    let is_worth =
-        |v: &Sufferer| precedence::choose(e, v).is_some_and(|found| worth::acting_on(e, v, victims, found));
+    let is_worth = |v: &Sufferer| chosen(e, v, victims).is_some_and(|(_, is_worth)| is_worth);
     let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
     let explains = |found: &Verdict| !worth::hardly_explains(e, first, found);
     let is_unknown = !precedence::choose(e, first).is_some_and(explains);

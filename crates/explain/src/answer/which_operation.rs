@@ -5,9 +5,10 @@
 //!
 //! Example: commits of 21 ms took 1.4 s, page faults of 5 ms 0.7 s, each what the device takes alone: the commits are told.
 
+use super::chosen::chosen;
 use super::precedence::{self, WORTH_SEEING};
+use super::rank;
 use super::victim::Sufferer;
-use super::{rank, worth};
 use crate::explanation::Explanation;
 use causes::Verdict;
 use trace::{Call, Nanos};
@@ -26,9 +27,8 @@ pub(super) fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
         v.task == first.task && e.is_same_device(v.group, first.group) && (is_first || !asks_ahead(v))
     };
     let chosen = |at: usize, v: &Sufferer| {
-        let found = precedence::choose(e, v)?;
-        let is_told = at == 0 || worth::acting_on(e, v, victims, found);
-        is_told.then_some(Chosen { cause: found.cause, pace: pace(v, found) })
+        let (found, is_worth) = chosen(e, v, victims)?;
+        (at == 0 || is_worth).then_some(Chosen { cause: found.cause, pace: pace(v, found) })
     };
     let its = victims.iter().enumerate().filter(|(_, v)| is_its(v));
     let its: Vec<_> = its.map(|(at, v)| Of { at, victim: v, chosen: chosen(at, v) }).collect();
