@@ -10,9 +10,11 @@
 
 use crate::growth::Growth;
 use ledger::Reason;
-use life::Class;
-use stats::{Company, Device, Facts, Group, Phases, TailTime};
-use trace::{Bytes, DevId, Nanos};
+use life::{Class, Op};
+use operation::{Kind, Wait};
+use stats::{Company, Device, Facts, Group, Phases, TailRow, TailTime};
+use trace::{Bytes, Call, DevId, Nanos};
+use waits::{Link, Selection};
 
 /// The slowest operations of a group, or the part of their time that passed below.
 #[derive(Clone)]
@@ -29,6 +31,29 @@ pub struct Slow<'a> {
     tail: TailTime,
     /// The time of the group that this stands for, where it was done below.
     below: Option<(Reason, Nanos)>,
+}
+
+/// The class of what a group's operations did: buffered writes of parts of pages read these first, and hardly wait for anything else.
+fn did(facts: &Facts, group: &Group) -> Class {
+    if group.op.map(|op| op.kind) != Some(Kind::Call(Call::Write)) {
+        return group.class;
+    }
+    let rows = group.rows(&facts.waits, Selection::default());
+    let is_request = |row: &&TailRow, is: &dyn Fn(Op) -> bool| {
+        let links = facts.waits.links(row.chain);
+        links.into_iter().any(|link| matches!(link, Link::Request(op, ..) if is(op)))
+    };
+    let is_read = |row: &&TailRow| {
+        let for_a_page = row.waits.has(Wait::PageRead) || row.waits.has(Wait::Metadata);
+        for_a_page && is_request(row, &|op| op == Op::Read)
+    };
+    let reads: Nanos = rows.iter().filter(is_read).map(|row| row.time).sum();
+    let all: Nanos = rows.iter().filter(|row| is_request(row, &|_| true)).map(|row| row.time).sum();
+    if 2 * reads.0 > all.0 {
+        Class::Read
+    } else {
+        group.class
+    }
 }
 
 impl<'a> Slow<'a> {
@@ -48,7 +73,7 @@ impl<'a> Slow<'a> {
                 group,
                 group_number: number,
                 on: own,
-                class: group.class,
+                class: did(facts, group),
                 tail,
                 below: None,
             }];
@@ -151,6 +176,11 @@ impl<'a> Slow<'a> {
     /// What the operations are called.
     pub fn words(&self) -> &'static str {
         self.group.words()
+    }
+
+    /// Whether they are writes that read first what they change a part of.
+    pub fn reads_before_writing(&self) -> bool {
+        self.class == Class::Read && self.group.class != Class::Read
     }
 
     /// Whether it is an estimate from the devices below.

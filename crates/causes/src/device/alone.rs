@@ -4,13 +4,14 @@
 //! device served the victim's own requests and how that varies, where it is most of what was slow. Asked last: whatever else is
 //! found explains it better.
 
-use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::case::{is_named, Case, MIN_SAMPLES, MIN_SHARE};
 use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
 use crate::measure::Load;
 use crate::memory::{page_fault_read, read_again};
 use crate::proof::proof;
-use crate::remedy::Action;
+use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
+use crate::target::strace;
 use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY};
 use crate::thresholds::device_stall::LONG;
 use crate::thresholds::HALF_A_TURN;
@@ -61,8 +62,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     let picks = |row: &TailRow| {
         (is_served(case, slow, row, seeks) || cached && is_abreast(case, slow, row))
             && cached
-                == (slow.group.class == Class::Read
-                    && (is_cached(row) || by_cache && !tells_waits(case, row)))
+                == (slow.class == Class::Read && (is_cached(row) || by_cache && !tells_waits(case, row)))
             && !(faults && row.waits.has(Wait::PageFault))
     };
     let alone = case.unclaimed_rows(slow.group_number, |row| picks(row));
@@ -190,7 +190,7 @@ fn seeks_for_each(case: &Case, slow: &Slow, alone: f64) -> bool {
     let bytes = slow.requests().bytes.0 / operations.max(1);
     let each = alone / operations.max(1) as f64;
     turns
-        && slow.group.class != Class::Read
+        && slow.class != Class::Read
         && operations >= MIN_SAMPLES
         && each > (HALF_A_TURN + flash_takes(bytes)).0 as f64
 }
@@ -203,7 +203,7 @@ fn at_once(slow: &Slow, cached: bool, turns: &Option<Fact<bool>>) -> Nanos {
     match turns {
         _ if cached => flash_takes(bytes),
         Some(turns) if turns.value => HALF_A_TURN,
-        Some(_) if slow.group.class == Class::Read => flash_takes(bytes),
+        Some(_) if slow.class == Class::Read => flash_takes(bytes),
         _ => EXPECTED_FLASH,
     }
 }
@@ -222,6 +222,13 @@ fn may_seek(case: &Case, slow: &Slow) -> bool {
 /// The device served the slowest alone for so long, or, if the slowest met something else, all of them for such a part.
 fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos, of_all: Option<f64>) -> Verdict {
     let requests = slow.requests();
+    let v = match slow.reads_before_writing() {
+        true => v.because(proof!(
+            "most {what} change a part of a page that is not in memory: it is read first",
+            what = slow.words()
+        )),
+        false => v,
+    };
     let v = v.because(match of_all {
         Some(part) => proof!(
             "the device served {what} alone for {part} of the time of all of them; the slowest met something else",
@@ -249,7 +256,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos, of_all: Option<f6
 
 fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
     let load = Load::of(case, slow);
-    if slow.group.class != Class::Read {
+    if slow.class != Class::Read {
         return v.try_this(
             format!(
                 "measure what such operations take on this device alone ({}{}); a better device gains the difference",
@@ -269,6 +276,14 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
             Action::look(format!("for n in 1 16; do {}; done", load.with_depth("own", "$n"))),
         );
     }
+    let v = match slow.reads_before_writing() {
+        true => v.try_on(
+            Acts::Victim,
+            "write whole pages at once (4 KiB at multiples of 4 KiB): nothing has to be read for these; see what is written now",
+            strace(case, "-fy", "write,pwrite64,writev,pwritev2", Some(&slow.group.task).filter(|task| is_named(task)).map(|task| &**task)),
+        ),
+        false => v,
+    };
     v.try_this(
         "read the files into memory before they are needed, several at a time: a device with a queue serves them together",
         "find DIR -type f -print0 | xargs -0 -n 16 -P 8 cat > /dev/null",

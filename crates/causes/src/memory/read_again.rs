@@ -25,9 +25,9 @@ pub(crate) fn told(v: Verdict, case: &Case, dev: DevId) -> Verdict {
     ))
     .try_this(
         "see whose memory is too small for what it reads again: the limit of its control group, or the machine's (what came back soon after it \
-         was dropped counts as refault)",
+         was dropped counts as refault); or whether somebody drops the cache (drop_pagecache; the kernel log says who)",
         Action::look(
-            "grep workingset_refault /proc/vmstat; grep -H . /sys/fs/cgroup/*/memory.max /sys/fs/cgroup/*/*/memory.max \
+            "grep -E 'workingset_refault|drop_pagecache' /proc/vmstat; dmesg | grep drop_caches | tail -3; grep -H . /sys/fs/cgroup/*/memory.max /sys/fs/cgroup/*/*/memory.max \
              /sys/fs/cgroup/memory/*/memory.limit_in_bytes 2>/dev/null",
         ),
     )

@@ -81,19 +81,36 @@ fn what_was_read_before_is_told_first() {
         v.evidence[0].sentence().starts_with("10 % of the 800 KiB that sda read had been read before"),
         "{v:?}"
     );
-    assert!(commands(&v)[0].starts_with("grep workingset_refault"), "{v:?}");
+    assert!(commands(&v)[0].starts_with("grep -E 'workingset_refault|drop_pagecache'"), "{v:?}");
     let v = of(181);
     assert!(!says(&v, "read before") && !commands(&v)[0].contains("refault"), "{v:?}");
 }
 
 #[test]
 fn what_passes_by_the_cache_is_a_slow_device() {
-    for (kind, wait) in [(READ, Wait::DirectIo), (WRITE, Wait::DirectIo), (WRITE, Wait::PageRead)] {
+    for (kind, wait) in [(READ, Wait::DirectIo), (WRITE, Wait::DirectIo)] {
         let mut told = served(kind, wait, 10 * MS, 0, 0, "");
         let v = told.verdict("slow-device");
         assert!(found(&v) > 0.95, "{v:?}");
         rejected(&told.verdict("cold-reads"));
     }
+}
+
+/// A write of a part of a page waits for a read, as a read does.
+#[test]
+fn writes_that_read_first_miss_the_cache() {
+    let mut told = served(WRITE, Wait::PageRead, 10 * MS, 0, 0, "");
+    let v = told.verdict("cold-reads");
+    assert!(
+        found(&v) > 0.95 && says(&v, "most writes change a part of a page that is not in memory"),
+        "{v:?}"
+    );
+    assert!(commands(&v)[0].starts_with("strace -fy -e write,"), "{v:?}");
+    rejected(&told.verdict("slow-device"));
+    assert!(!says(
+        &served(READ, Wait::PageRead, 10 * MS, 0, 0, "").verdict("cold-reads"),
+        "a part of a page"
+    ));
 }
 
 /// How it varies is its own time, too.
