@@ -70,6 +70,7 @@ mod journal {
     pub(crate) mod commit_setting;
     pub(crate) mod durable;
     pub mod frozen;
+    pub(crate) mod growing;
     pub mod inode_lock;
     pub mod journal_cpu;
     pub mod journal_ordered;

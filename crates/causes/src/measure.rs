@@ -8,7 +8,7 @@
 use crate::case::Case;
 use crate::remedy::Action;
 use crate::slow::Slow;
-use crate::thresholds::measure::{MOST_AT_ONCE, SEQUENTIAL};
+use crate::thresholds::measure::{MOST_AT_ONCE, SEQUENTIAL, SMALL};
 use crate::words::{counted, shell, size};
 
 use life::Class;
@@ -105,6 +105,11 @@ impl Load {
     /// The part that they were of all requests that a device completed; unknown where something else is measured.
     pub fn part_of(&self, all: u64) -> Option<f64> {
         (!self.reads_instead()).then(|| self.count as f64 / all.max(1) as f64)
+    }
+
+    /// How much each moves, where they follow each other on the device in small pieces.
+    pub fn in_small_steps(&self) -> Option<Bytes> {
+        (!self.random && self.each <= SMALL).then_some(self.each)
     }
 
     /// The same load, so many at a time.

@@ -249,6 +249,8 @@ pub mod measure {
     pub const MOST_AT_ONCE: u64 = 128;
     /// Where half of them follow the one before, they are in order.
     pub const SEQUENTIAL: f64 = 0.5;
+    /// Half of what Linux reads ahead, 128 KiB, because larger pieces cost little more (`VM_READAHEAD_PAGES`, include/linux/mm.h).
+    pub const SMALL: trace::Bytes = trace::Bytes(64 << 10);
 }
 
 /// Of `device_stall`.

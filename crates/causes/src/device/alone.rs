@@ -16,6 +16,7 @@ use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY};
 use crate::thresholds::device_stall::LONG;
 use crate::thresholds::HALF_A_TURN;
 use crate::verdict::{Confidence, Verdict};
+use crate::words::size;
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use life::{Class, Io, Op};
@@ -256,6 +257,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos, of_all: Option<f6
 
 fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
     let load = Load::of(case, slow);
+    let v = if cached { v } else { larger(v, case, slow, &load) };
     if slow.class != Class::Read {
         return v.try_this(
             format!(
@@ -289,4 +291,16 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
         "find DIR -type f -print0 | xargs -0 -n 16 -P 8 cat > /dev/null",
     )
     .try_this("see how much is cached and how much is evicted: more memory keeps the files cached", Action::look("vmstat 1 5; grep -E 'Cached|Active|Inactive' /proc/meminfo"))
+}
+
+/// Of small pieces in order: a larger one takes hardly longer.
+fn larger(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
+    let syncs = slow.group.op.is_some_and(|op| op.kind.makes_safe());
+    let Some(each) = load.in_small_steps().filter(|_| is_named(&slow.group.task) && !syncs) else { return v };
+    let calls = "read,pread64,write,pwrite64,io_submit";
+    v.try_on(
+        Acts::Victim,
+        format!("have {} ask for larger pieces, 1 MiB at a time: they follow each other on the device, and each takes hardly longer than {each}; see what it asks for", slow.group.task, each = size(each)),
+        strace(case, "-fy", calls, Some(&slow.group.task)),
+    )
 }

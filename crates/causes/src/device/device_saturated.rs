@@ -383,8 +383,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     };
     limit::half(v, case, slow).try_this(
         format!(
-            "measure what {name} can do alone ({}, 10 s at full load{}); {here} a faster device or a higher volume limit \
-             helps",
+            "measure what {name} can do alone ({}, 10 s at full load{}); {here} a faster device, a higher \
+             limit or less work helps",
             load.words(),
             load.remark()
         ),

@@ -9,8 +9,8 @@
 
 use crate::case::{is_named, Case, Claimable, MIN_SHARE};
 use crate::journal::again::Again;
-use crate::journal::commit_setting;
 use crate::journal::durable;
+use crate::journal::{commit_setting, growing};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
@@ -141,7 +141,7 @@ fn remedied(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     let (task, sender) = sender(case, slow);
     v = match task.as_deref().and_then(commit_setting::of) {
         Some((what, action)) => v.try_on(Acts::Victim, what, action),
-        None => v.try_on(
+        None => growing::told(v, case, slow.group).try_on(
             Acts::Victim,
             format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
             count_syncs(case, slow.group, task.as_deref()),

@@ -117,11 +117,13 @@ fn by_mount(v: Verdict, mount: &Mount, option: &str, what: &str, name: &str) -> 
     let loses = "what was done in the last seconds before a crash may be lost, unless a program syncs it";
     match option {
         // Of these options only this one can be changed while it is mounted (include/linux/fs.h, MS_RMT_MASK).
-        "sync" => v.try_this(
+        "sync" => v.try_on(
+            Acts::Victim,
             format!("mount it without sync: {loses}"),
             Action::Run { command: again.as_it_is("async"), risk: Risk::PowerCut },
         ),
-        _ => v.try_this(
+        _ => v.try_on(
+            Acts::Victim,
             format!("mount it without {option}: {loses}"),
             Risk::Downtime.of(again.without(option)),
         ),

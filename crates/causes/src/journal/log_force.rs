@@ -5,6 +5,7 @@
 
 use crate::case::Case;
 use crate::journal::again::Again;
+use crate::journal::growing;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
@@ -46,7 +47,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             options = mount.options.join(",")
         ));
     }
-    let v = v.try_on(
+    let v = first.into_iter().fold(v, |v, group| growing::told(v, case, group)).try_on(
         Acts::Victim,
         "fsync less often: one for several changes forces the log once (group commit)",
         strace(case, "-fc", first.map_or("fsync,fdatasync", syncs), first.map(|group| &*group.task)),

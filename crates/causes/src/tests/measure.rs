@@ -107,3 +107,32 @@ fn a_slow_device_is_measured_by_what_was_slow_on_it() {
     assert!(seldom.contains("--fsync=2 --overwrite=1 --runtime"), "{seldom}");
     assert!(write.contains("--directory=/mnt") && write.contains("--bs=16k --direct=1"), "{write}");
 }
+
+/// Writes that follow each other, or lie apart, of so many KiB; and syncs.
+#[test]
+fn small_pieces_in_order_are_to_be_larger() {
+    let first = |kind: Kind, in_order: bool, kib: u64| {
+        let mut story = Story::of_any_kind();
+        let mut at = 0;
+        for i in 0..100 {
+            let took = (15 + 7 * i % 11) * MS;
+            match in_order {
+                true => story.write_behind(at, at + took, kib << 10),
+                false => story.write_at(at, at + took, 0, kib << 10),
+            };
+            at += took + 10;
+        }
+        story.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
+        let mut told = Told::default();
+        told.over(story).quick(kind, 297).waiting_for(Wait::DirectIo);
+        for _ in 0..3 {
+            told.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
+        }
+        commands(&told.verdict("slow-device")).remove(0)
+    };
+    let write = Kind::Call(Call::Write);
+    assert!(first(write, true, 4).starts_with("strace -fy -e read,pread64,write"));
+    assert!(first(write, false, 4).starts_with("fio "), "apart");
+    assert!(first(write, true, 64).starts_with("strace") && first(write, true, 128).starts_with("fio "));
+    assert!(first(Kind::Call(Call::Fdatasync), true, 4).starts_with("fio "), "a log is written so");
+}

@@ -79,6 +79,15 @@ fn a_program_with_a_setting_for_its_commits_is_told_that() {
     }
 }
 
+/// An fdatasync that waits for the journal writes to a file that grows; an fsync commits times, too.
+#[test]
+fn a_file_that_grows_is_told() {
+    let of =
+        |call| commands(&syncs(Kind::Call(call), &[(Reason::Preflush, 80)]).verdict("flush-cost")).remove(0);
+    assert!(of(Call::Fdatasync).starts_with("strace -fy -e write,pwrite64,fallocate,fdatasync"));
+    assert!(of(Call::Fsync).starts_with("strace -fc"));
+}
+
 #[test]
 fn flushes_within_operations_are_rejected_below_a_tenth() {
     assert!(rejected(&fsyncs(&[(Reason::Preflush, 9)]).verdict("flush-cost")).contains("fsyncs"));

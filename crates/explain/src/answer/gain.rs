@@ -33,6 +33,8 @@ impl<'a> Try<'a> {
         let of_cause = || victim?.relieved.get(cause).copied();
         let predicted = match &remedy.acts {
             Acts::Culprit(name) => without(name).or_else(of_cause),
+            // What it does otherwise is other work: it may take next to nothing.
+            Acts::Victim => of_cause().map(Latencies::at_most_these),
             _ => of_cause(),
         };
         // What was tried is the change, of which the command to look at it is a part.

@@ -34,6 +34,12 @@ pub struct Latencies {
 }
 
 impl Latencies {
+    /// The same, of which only the upper bounds are known.
+    pub(super) fn at_most_these(self) -> Latencies {
+        let [mean, p50] = [self.mean, self.p50].map(Predicted::at_most_this);
+        Latencies { mean, p50, p99: self.p99.map(Predicted::at_most_this) }
+    }
+
     fn at_most(self, other: Latencies) -> Latencies {
         let p99 = self.p99.zip(other.p99).map(|(own, other)| own.at_most(other));
         Latencies {

@@ -1,0 +1,37 @@
+//! Files that grow with each `fdatasync`: the new size, or blocks that were only reserved, is a change that the journal has to commit, besides
+//! the data. Over blocks that were written before there is none. Measured: 5.6 ms and 2.1 (ext4), 2.4 and 0.95 (XFS).
+
+use crate::case::{is_named, Case, MIN_SHARE};
+use crate::proof::proof;
+use crate::remedy::Acts;
+use crate::target::strace;
+use crate::verdict::Verdict;
+use operation::{Kind, Wait};
+use stats::Group;
+use trace::{Call, Nanos};
+use waits::Selection;
+
+/// What fdatasyncs wait for of the journal, if that is a part of their time, and how it is avoided.
+pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
+    if group.op.map(|op| op.kind) != Some(Kind::Call(Call::Fdatasync)) || !is_named(&group.task) {
+        return v;
+    }
+    let rows = group.rows(&case.facts.waits, Selection::default());
+    let commits =
+        rows.iter().filter(|row| row.waits.has(Wait::JournalCommit) || row.waits.has(Wait::LogForce));
+    let commits: Nanos = commits.map(|row| row.time).sum();
+    let part = commits.0 as f64 / group.all.time.total.0.max(1) as f64;
+    if part < MIN_SHARE {
+        return v;
+    }
+    v.because(proof!(
+        "fdatasyncs of {task} waited for the journal for {part} of their time: its files grow, or blocks that were only reserved are written",
+        task = group.task.clone(),
+        part = Share(part)
+    ))
+    .try_on(
+        Acts::Victim,
+        format!("its files grow: have {} write over what was written before (a file of fixed size, filled once), and it waits for the data alone; see what it writes", group.task),
+        strace(case, "-fy", "write,pwrite64,fallocate,fdatasync", Some(&group.task)),
+    )
+}
