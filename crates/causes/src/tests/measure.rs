@@ -124,7 +124,7 @@ fn small_pieces_in_order_are_to_be_larger() {
         }
         story.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
         let mut told = Told::default();
-        told.over(story).quick(kind, 297).waiting_for(Wait::DirectIo);
+        told.over(story).by("cp").quick(kind, 297).waiting_for(Wait::DirectIo);
         for _ in 0..3 {
             told.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
         }
