@@ -269,11 +269,15 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
         );
     }
     if !cached {
+        let is_async = slow.group.op.is_some_and(|op| op.kind == Kind::AioRead);
+        let alone = slow.company().by_depth.rows().find(|row| row.from == 0).map_or(0, |row| row.count);
+        let is_one_by_one = is_async && alone as f64 > NEARLY_ALL * slow.requests().count as f64;
         let load = load.at_once(1);
         return v.try_this(
             format!(
-                "measure what {} take one by one, and 16 at a time: if the device serves these together, ask for several at once",
-                load.words()
+                "measure what {} take one by one, and 16 at a time: if the device serves these together, ask for several at once{}",
+                load.words(),
+                if is_one_by_one { " (libaio waits for each in io_submit where a file is opened without O_DIRECT)" } else { "" }
             ),
             Action::look(format!("for n in 1 16; do {}; done", load.with_depth("own", "$n"))),
         );
@@ -292,6 +296,9 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
     )
     .try_this("see how much is cached and how much is evicted: more memory keeps the files cached", Action::look("vmstat 1 5; grep -E 'Cached|Active|Inactive' /proc/meminfo"))
 }
+
+/// Of so many requests the others met somebody else's.
+const NEARLY_ALL: f64 = 0.9;
 
 /// Of small pieces in order: a larger one takes hardly longer.
 fn larger(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {

@@ -35,7 +35,7 @@ const SETTINGS: [Setting; 5] = [
     Setting {
         programs: &["redis-server", "valkey-server"],
         command: "redis-cli CONFIG SET appendfsync everysec",
-        what: "the append-only file is synced once a second: a power cut loses what the last second wrote, though reported safe",
+        what: "if appendfsync is always: the append-only file is synced once a second then: a power cut loses what the last second wrote, though reported safe",
     },
     // dpkg(1), `--force-unsafe-io`.
     Setting {

@@ -47,15 +47,15 @@ fn judge(case: &mut Case) -> Verdict {
         ));
         v = read_again::told(v, case, group.dev);
     }
-    v = v.try_this(
-        "read the files into memory before they are needed, and again after they were evicted (vmtouch -t \
-             does the same for folders)",
-        "cat FILE > /dev/null",
-    );
     for number in found {
         v = read_around::told(v, case, &case.focus.groups[number]);
     }
     v.try_this(
+        "read the files into memory before they are needed, and again after they were evicted (vmtouch -t \
+             does the same for folders)",
+        "cat FILE > /dev/null",
+    )
+    .try_this(
         "protect the memory of the service that must not wait: up to 512 MiB of what it uses is not reclaimed",
         "systemctl set-property --runtime SERVICE MemoryMin=512M",
     )

@@ -136,3 +136,25 @@ fn small_pieces_in_order_are_to_be_larger() {
     assert!(first(write, true, 64).starts_with("strace") && first(write, true, 128).starts_with("fio "));
     assert!(first(Kind::Call(Call::Fdatasync), true, 4).starts_with("fio "), "a log is written so");
 }
+
+/// Libaio whose reads are never in flight together: something waits for each.
+#[test]
+fn libaio_one_by_one_may_read_through_the_cache() {
+    let says_so = |kind: Kind, at_once: u64| {
+        let mut story = Story::of_any_kind();
+        for i in 0..200 {
+            for k in 0..at_once {
+                story.read(i * 40 * MS, i * 40 * MS, (i * 40 + 20 + k) * MS);
+            }
+        }
+        story.settings("sda/queue/rotational: 0\n");
+        let mut told = Told::default();
+        told.over(story).by("fio").quick(kind, 297).waiting_for(Wait::DirectIo);
+        for _ in 0..3 {
+            told.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
+        }
+        told.verdict("slow-device").remedies.iter().any(|r| r.what.contains("without O_DIRECT"))
+    };
+    assert!(says_so(Kind::AioRead, 1) && !says_so(Kind::AioRead, 2));
+    assert!(!says_so(Kind::Call(Call::Read), 1));
+}
