@@ -47,6 +47,7 @@ mod cpu {
     pub mod completion_cpu;
     pub mod cpu_wait;
     pub mod outside_io;
+    pub mod worker_cpu;
 }
 mod device {
     pub mod alone;
@@ -190,6 +191,7 @@ pub fn all() -> &'static [Cause] {
         device::discard_stall::CAUSE,
         device::power_state::CAUSE,
         cpu::completion_cpu::CAUSE,
+        cpu::worker_cpu::CAUSE,
         block::lost_merging::CAUSE,
         memory::read_ahead_waste::CAUSE,
         memory::read_ahead_short::CAUSE,

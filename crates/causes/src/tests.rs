@@ -37,6 +37,7 @@ mod sizes;
 mod slow;
 mod stacked;
 mod tag_exhaustion;
+mod worker_cpu;
 mod writeback_flood;
 
 use crate::story::Story;

@@ -58,6 +58,33 @@ impl Told {
         self
     }
 
+    /// One of so many ms, of which so many passed in a work item that it waits for.
+    pub fn slow_by_worker(
+        &mut self,
+        kind: Kind,
+        ms: u64,
+        wait: Wait,
+        reason: Reason,
+        work_ms: u64,
+    ) -> &mut Told {
+        let (from, to) = (Nanos(self.now), Nanos(self.now + ms * MS));
+        let done = from + Nanos(work_ms * MS);
+        let node = |part, depth, from, to| Node { part, depth, from, to };
+        let work = Part::Work { function: STACK, worker: Tid(7), queued: None };
+        let nodes = vec![
+            node(Part::Wait { wait, stack: None }, 0, from, done),
+            node(work, 1, from, done),
+            node(Part::Leaf(reason), 2, from, done),
+            node(Part::Leaf(Reason::Sleep), 0, done, to),
+        ];
+        self.now = to.0 + MS;
+        let account = Account { from, to, nodes, hops: vec![] };
+        assert_eq!(account.imbalance(), None);
+        let operation = self.operation(kind, from, to);
+        self.tell(operation, account);
+        self
+    }
+
     /// The same with this stack in each sleep: functions, the innermost first.
     pub fn slow_in(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)], stack: &str) -> &mut Told {
         // The recording's own texts are not at hand: the operation is kept once more, with them.

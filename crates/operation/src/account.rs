@@ -91,6 +91,14 @@ pub struct Wakeup {
 pub struct Waits(pub u64);
 
 impl Waits {
+    /// The leaf lies within a work item. Waits have the bits below.
+    pub const WORK: u64 = 1 << 63;
+
+    /// Whether the leaf lies within a work item.
+    pub fn has_work(self) -> bool {
+        self.0 & Waits::WORK != 0
+    }
+
     /// Whether the leaf lies within such a wait.
     pub fn has(self, wait: Wait) -> bool {
         self.0 & wait.bit() != 0
@@ -143,6 +151,7 @@ impl Account {
                 Part::Leaf(reason) => see(node, *reason, waits, request),
                 Part::Wait { wait, .. } => around.push((node.depth, Waits(waits.0 | wait.bit()), request)),
                 Part::Request(entry) => around.push((node.depth, waits, Some(entry))),
+                Part::Work { .. } => around.push((node.depth, Waits(waits.0 | Waits::WORK), request)),
                 _ => around.push((node.depth, waits, request)),
             }
         }

@@ -97,7 +97,7 @@ pub enum Wait {
 }
 
 /// Each has a bit of its own.
-const _: () = assert!(Wait::COUNT <= 64);
+const _: () = assert!(Wait::COUNT < 64);
 
 impl Wait {
     /// How many there are; each has a bit in a path's set.

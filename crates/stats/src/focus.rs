@@ -148,6 +148,7 @@ impl Group {
             let phase = table.phase(row.chain).unwrap_or(Phase::Reason(Reason::Unexplained));
             let bits = table.links(row.chain).into_iter().fold(0, |bits, link| match link {
                 Link::Wait(wait, _) => bits | wait.bit(),
+                Link::Work(_) => bits | Waits::WORK,
                 _ => bits,
             });
             let (chain, culprit, time) = (row.chain, row.culprit, row.time);
