@@ -117,7 +117,8 @@ fn who_lost_more_and_has_less_to_gain_is_named() {
     assert!(lost(most) > lost(&all[0]), "the fixture has one");
     let shown = screen(&["explain", starved]);
     let task = most["task"].as_str().expect("a name");
-    assert!(shown.contains(&format!("of these {task} ")), "{shown}");
+    let has_row = || shown.lines().any(|line| line.starts_with(&format!("{task} ")));
+    assert!(shown.contains(&format!("of these {task} ")) || has_row(), "{shown}");
 }
 
 /// An operation that is out where a window ends is one of the slowest there, and not left out: the journal's thread, whose commit it waits

@@ -200,8 +200,9 @@ impl Answer {
     }
 }
 
-/// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first.
-/// So is, where no cause of what the first lost is known, whoever lost half as much and is worth acting for.
+/// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first;
+/// else whoever it is for who spent more time. So is, where no cause of what the first lost is known, whoever lost half as much and is worth
+/// acting for.
 fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     let is_worth = |v: &Sufferer| chosen(e, v, victims).is_some_and(|(_, is_worth)| is_worth);
     let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
@@ -209,7 +210,8 @@ fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     let is_unknown = !precedence::choose(e, first).is_some_and(explains);
     let other = victims.iter().position(|v| v.task == first.task && v.time > first.time && is_worth(v));
     let half = || victims.iter().position(|v| 2 * v.lost.0 >= first.lost.0 && is_worth(v));
-    if let Some(at) = other.or_else(|| half().filter(|_| is_unknown)) {
+    let somebody = || victims.iter().position(|v| v.time > first.time && is_worth(v));
+    if let Some(at) = other.or_else(|| half().filter(|_| is_unknown)).or_else(somebody) {
         victims[..=at].rotate_right(1);
     }
 }
