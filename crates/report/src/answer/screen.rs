@@ -139,8 +139,8 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     let waited = format!("{} {} waited {} of {}", of(&v.task), operations_of(e, v), lost(v), time(v.time));
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
-            let part = cause.map_or(String::new(), |cause| format!(", {} for {cause}", time(lost)));
-            format!("{part}: too little in {}", time(e.facts.recorded()))
+            let part = cause.map_or(String::new(), |cause| format!("; {} of that for {cause}", time(lost)));
+            format!("{part}: too little to act on in {}", time(e.facts.recorded()))
         });
         let blind =
             if e.facts.operations.is_empty() { "; waits above block events are not in it" } else { "" };

@@ -4,7 +4,7 @@
 //! least important first, and in the end the culprits stand below their victim.
 
 use super::blocks::Blocks;
-use super::words::{culprit, is_place, lost, operations};
+use super::words::{culprit, device, is_place, lost, operations};
 use crate::wrap::{columns_of, left, right, wrap};
 use explain::answer::{Answer, Because, Sufferer, WORTH_SEEING};
 use explain::blame::Which;
@@ -107,8 +107,12 @@ fn row(e: &Explanation, a: &Answer, v: &Sufferer, most: usize) -> Row {
         true => format!("{} of {}", count(v.asked), count(v.count)),
         false => count(v.count),
     };
+    let who = format!("{} {}", v.task, operations(e, v));
+    // The same of several devices.
+    let is_told = |other: &&Sufferer| (&other.task, operations(e, other)) == (&v.task, operations(e, v));
+    let several = a.victims.iter().take(VICTIMS).filter(is_told).count() > 1;
     let cells = [
-        format!("{} {}", v.task, operations(e, v)),
+        if several { format!("{who} on {}", device(e, v)) } else { who },
         ops,
         time(v.latency[0]),
         p99,
