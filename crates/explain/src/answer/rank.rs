@@ -14,7 +14,7 @@ use causes::{Answer, KEPT_WAITING};
 use life::Class;
 use stats::{Group, FEW};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trace::{is_journal, DevId, Nanos};
 use waits::CulpritKind;
 
@@ -38,11 +38,12 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let waits = |s: &&Sufferer| keeps_waiting(s, s.lost);
     // Devices on which somebody was kept waiting who is in nobody's way, and of these who is no job.
     let in_nobodys_way = |s: &&Sufferer| !costs_more(s);
-    let victims: Vec<DevId> = all.iter().filter(waits).filter(in_nobodys_way).map(|s| device(e, s)).collect();
+    let victims: BTreeSet<DevId> =
+        all.iter().filter(waits).filter(in_nobodys_way).map(|s| device(e, s)).collect();
     let no_jobs = || all.iter().filter(|s| !is_job(e, s));
-    let beside_jobs: Vec<DevId> = no_jobs().filter(waits).map(|s| device(e, s)).collect();
+    let beside_jobs: BTreeSet<DevId> = no_jobs().filter(waits).map(|s| device(e, s)).collect();
     let commits_wait = all.iter().filter(|s| commits(e, s)).filter(waits);
-    let beside_commits: Vec<DevId> = commits_wait.map(|s| device(e, s)).collect();
+    let beside_commits: BTreeSet<DevId> = commits_wait.map(|s| device(e, s)).collect();
     // Many requests in flight keep nobody from a processor.
     let for_the_disk = |s: &&Sufferer| keeps_waiting(s, s.lost.since(for_a_processor(s)));
     let noticed = (NOTICED * e.facts.duration().0 as f64) as u64;
@@ -53,7 +54,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         for_the_disk(s) && (s.count >= FEW || alone)
     };
     let no_queues = || all.iter().filter(|s| !is_queue(e, s));
-    let beside_queues: Vec<DevId> = no_queues().filter(waits_for_each).map(|s| device(e, s)).collect();
+    let beside_queues: BTreeSet<DevId> = no_queues().filter(waits_for_each).map(|s| device(e, s)).collect();
     let notices = |s: &&Sufferer| by_the_clock(e, s, s.lost.since(s.noise)).0 >= noticed;
     let nobody_noticed = !all.iter().any(|s| notices(&s));
     let unnoticed = unnoticed(all.iter().map(|s| (device(e, s), notices(&s))));
@@ -105,24 +106,33 @@ fn first_of_equals(
 
 /// Devices on which nobody noticed anything, where on another somebody did: who comes after whom is a matter of the disk that they share, and
 /// these come last. `all`: on which device each was, and whether it noticed.
-fn unnoticed<D: PartialEq>(all: impl Iterator<Item = (D, bool)>) -> Vec<D> {
-    let (noticed, others): (Vec<_>, Vec<_>) = all.partition(|(_, noticed)| *noticed);
-    let elsewhere = |dev: &D| !noticed.is_empty() && !noticed.iter().any(|(other, _)| other == dev);
-    others.into_iter().map(|(dev, _)| dev).filter(elsewhere).collect()
+fn unnoticed<D: Ord>(all: impl Iterator<Item = (D, bool)>) -> BTreeSet<D> {
+    let mut noticed_on = BTreeMap::<D, bool>::new();
+    all.for_each(|(dev, noticed)| *noticed_on.entry(dev).or_default() |= noticed);
+    let anybody = noticed_on.values().any(|noticed| *noticed);
+    noticed_on.into_iter().filter(|(_, noticed)| anybody && !noticed).map(|(dev, _)| dev).collect()
 }
 
 /// Among kinds of operations that are alike (one task's on one device), the one that lost most comes first. What overlaps cannot lose more
 /// than the recording is long, by the clock, and what it lost beyond that is lost all the same.
-fn most_of_each_first<K: PartialEq>(
+fn most_of_each_first<K: Ord>(
     all: &mut [Sufferer],
     its: &dyn Fn(&Sufferer) -> K,
     lost: &dyn Fn(&Sufferer) -> Nanos,
 ) {
-    for at in 0..all.len() {
-        let key = its(&all[at]);
-        let alike = (at..all.len()).filter(|other| its(&all[*other]) == key);
-        let most = alike.max_by_key(|other| (lost(&all[*other]), Reverse(*other)));
-        all.swap(at, most.unwrap_or(at));
+    // There may be thousands: each is looked at once.
+    let mut losses: Vec<Nanos> = all.iter().map(lost).collect();
+    let mut alike = BTreeMap::<K, Vec<usize>>::new();
+    for (at, s) in all.iter().enumerate() {
+        alike.entry(its(s)).or_default().push(at);
+    }
+    for places in alike.values() {
+        for (n, at) in places.iter().enumerate() {
+            let most = places[n..].iter().max_by_key(|other| (losses[**other], Reverse(**other)));
+            let most = *most.unwrap_or(at);
+            all.swap(*at, most);
+            losses.swap(*at, most);
+        }
     }
 }
 
@@ -252,7 +262,7 @@ mod tests {
     #[test]
     fn where_nobody_noticed_anything_comes_after_where_somebody_did() {
         let of = |all: [(&'static str, bool); 3]| unnoticed(all.into_iter());
-        assert_eq!(of([("vda", false), ("loop0", true), ("loop0", false)]), ["vda"]);
+        assert_eq!(of([("vda", false), ("loop0", true), ("loop0", false)]), ["vda"].into());
         assert!(of([("vda", false), ("loop0", false), ("loop0", false)]).is_empty());
         assert!(of([("vda", true), ("vda", false), ("loop0", true)]).is_empty());
     }
@@ -294,5 +304,30 @@ mod tests {
         let mut all = [of("db", 5), of("cp", 4), of("db", 25), of("db", 1)];
         most_of_each_first(&mut all, &|s| s.task.clone(), &|s| s.lost);
         assert_eq!(all.map(|s| s.lost.0 / 1_000_000), [25, 4, 5, 1]);
+    }
+
+    /// Equal losses keep their order, and where there are many tasks each is asked for its key and loss once: each asks for a name's role.
+    #[test]
+    fn each_of_many_is_looked_at_once() {
+        let tasks = (0..600).map(|n| (n % 300, n)).map(|(task, n)| Sufferer {
+            task: format!("db{task}"),
+            count: n,
+            ..victim(1000, 5 + n % 2, 100)
+        });
+        let mut all: Vec<Sufferer> = tasks.collect();
+        let looked = std::cell::Cell::new([0, 0]);
+        let look =
+            |[keys, losses]: [usize; 2]| looked.set([looked.get()[0] + keys, looked.get()[1] + losses]);
+        let its = |s: &Sufferer| {
+            look([1, 0]);
+            s.task.clone()
+        };
+        let lost = |s: &Sufferer| {
+            look([0, 1]);
+            s.lost
+        };
+        most_of_each_first(&mut all, &its, &lost);
+        assert_eq!(looked.get(), [600, 600]);
+        assert!(all.iter().map(|s| s.count).eq(0..600), "what is as much stays where it was");
     }
 }

@@ -22,7 +22,7 @@ const METRICS: [&str; 10] =
     ["p50", "p90", "p99", "p99.9", "slow", "outliers", "max", "mean", "iops", "bandwidth"];
 
 /// Each of the further captures against the first.
-pub fn compared(captures: &[Shown]) -> String {
+pub fn compared(captures: &[&Shown]) -> String {
     let [first, others @ ..] = captures else { return String::new() };
     let mut out = String::new();
     for other in others {

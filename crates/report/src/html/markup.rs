@@ -3,11 +3,11 @@
 
 use super::escape::escape;
 use super::waits::waits;
-use super::Shown;
+use super::{Shown, Told};
 use crate::answer::{confidence, with_gain};
 use crate::screen::about;
 use crate::slow_rows::{slow_rows, Row};
-use crate::why::{found_by, remedies, sentence};
+use crate::why::{found_by, remedies, sentence, Found};
 use causes::Answer as Judged;
 use explain::{where_time, Answer};
 use ledger::Reason;
@@ -27,11 +27,13 @@ const PROOFS: usize = 24;
 const TRIES: usize = 24;
 
 /// The verdict of a capture.
-pub fn verdict(shown: &Shown, number: usize) -> String {
+pub fn verdict(told: &Told, number: usize) -> String {
+    let Told { shown, answer, .. } = told;
+    let found = found_by(&shown.explanation, answer);
     let mut out = String::new();
     let _ = write!(out, "<section class=\"verdict\" id=\"capture-{number}\">\n{}", head(shown));
-    out += &why(shown);
-    out += &try_(shown);
+    out += &why(shown, &found);
+    out += &try_(shown, answer, &found);
     out += &slow(shown);
     out += &where_(shown);
     out += &waits(shown);
@@ -63,11 +65,10 @@ fn head(shown: &Shown) -> String {
     out
 }
 
-fn why(shown: &Shown) -> String {
+fn why(shown: &Shown, found: &[Found]) -> String {
     let verdicts = &shown.explanation.verdicts;
     let mut out = String::from("<h3>Why</h3>\n");
-    let found = found_by(&shown.explanation, &Answer::of(&shown.explanation));
-    for (v, part) in &found {
+    for (v, part) in found {
         let sure = confidence(v.confidence);
         let title = causes::all().iter().find(|c| c.name == v.cause).map(|c| sentence(c.title));
         let explains = part.as_ref().map_or(String::new(), |part| format!("explains {}, ", escape(part)));
@@ -220,12 +221,10 @@ fn reason_class(reason: Reason) -> String {
     format!("r r-{}", reason.name())
 }
 
-fn try_(shown: &Shown) -> String {
-    let e = &shown.explanation;
-    let answer = Answer::of(e);
+fn try_(shown: &Shown, answer: &Answer, found: &[Found]) -> String {
     let mut seen: Vec<String> = vec![];
     let mut out = String::new();
-    for offered in remedies(e, &answer, &found_by(e, &answer)) {
+    for offered in remedies(&shown.explanation, answer, found) {
         let remedy = offered.remedy;
         if seen.contains(&remedy.command()) {
             continue;

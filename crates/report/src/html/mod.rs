@@ -25,7 +25,7 @@ pub use escape::escape;
 pub use events::Events;
 
 use detail::Detail;
-use explain::{pictured, Explanation};
+use explain::{pictured, Answer, Explanation, Places};
 use stats::Pictures;
 
 const SCRIPT: &str = include_str!("built/page.js");
@@ -49,26 +49,48 @@ pub struct Shown {
 
 /// The page: at most [`MOST_BYTES`], whatever was recorded.
 pub fn html(captures: &[Shown]) -> String {
+    let told: Vec<Told> = captures.iter().map(Told::of).collect();
+    let [before, after] = around(&told);
     let mut detail = Detail::FULL;
-    let mut made = page(captures, detail);
+    let mut drawn = drawn(&told, detail);
     for _ in 0..MOST_ROUNDS {
-        if made.len() <= MOST_BYTES {
+        if before.len() + drawn.len() + after.len() <= MOST_BYTES {
             break;
         }
         detail = detail.halved();
-        made = page(captures, detail);
+        drawn = self::drawn(&told, detail);
     }
-    made
+    before + &drawn + &after
 }
 
-fn page(captures: &[Shown], detail: Detail) -> String {
-    let placed: Vec<_> = captures.iter().map(|c| (c, pictured::places(&c.explanation))).collect();
-    let mut data = serde_json::to_value(data::page(&placed, detail)).unwrap_or_default();
+/// A capture, and what is said of it in several places of the page.
+pub(crate) struct Told<'a> {
+    shown: &'a Shown,
+    answer: Answer,
+    places: Places,
+}
+
+impl<'a> Told<'a> {
+    fn of(shown: &'a Shown) -> Told<'a> {
+        let e = &shown.explanation;
+        Told { shown, answer: Answer::of(e), places: pictured::places(e) }
+    }
+}
+
+/// What the pictures are drawn from.
+fn drawn(told: &[Told], detail: Detail) -> String {
+    let mut data = serde_json::to_value(data::page(told, detail)).unwrap_or_default();
     escape::tame(&mut data);
+    escape::json(&data)
+}
+
+/// The page up to what its pictures are drawn from, and from there on: nothing of this depends on the detail.
+fn around(told: &[Told]) -> [String; 2] {
+    let captures: Vec<&Shown> = told.iter().map(|t| t.shown).collect();
     let labels: Vec<&str> = captures.iter().map(|c| c.label.as_str()).collect();
-    let openings: String = captures.iter().enumerate().map(|(i, c)| opening::opening(c, i)).collect();
-    let verdicts: String = captures.iter().enumerate().map(|(i, c)| markup::verdict(c, i)).collect();
-    format!(
+    let openings: String = told.iter().enumerate().map(|(i, t)| opening::opening(t, i)).collect();
+    let verdicts: String = told.iter().enumerate().map(|(i, t)| markup::verdict(t, i)).collect();
+    let before = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; \
@@ -76,12 +98,12 @@ fn page(captures: &[Shown], detail: Detail) -> String {
          <title>iowhy: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header><h1>iowhy</h1><p class=\"tag\">where the time of this I/O went</p></header>\n\
          <main>\n{compared}<div class=\"openings\">\n{openings}</div>\n<div id=\"first\"></div>\n<div class=\"verdicts\">\n{verdicts}</div>\n<div id=\"pictures\"><noscript><p>The pictures need JavaScript; all findings are above.</p></noscript></div>\n</main>\n\
-         <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        compared = compared::compared(captures),
+         <script type=\"application/json\" id=\"data\">",
+        compared = compared::compared(&captures),
         hash = SCRIPT_HASH.trim(),
         title = escape(&labels.join(", ")),
-        data = escape::json(&data),
-    )
+    );
+    [before, format!("</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")]
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! (`data-task`, `data-device`, `data-victim`), so that the page's filter finds them.
 
 use super::escape::escape;
-use super::Shown;
+use super::Told;
 use crate::answer::{by_culprit_and_cause, device, line, operations, others_in_words};
 use explain::answer::{Kind, Sufferer};
 use explain::{Answer, Explanation};
@@ -15,17 +15,17 @@ const VICTIMS: usize = 3;
 const CULPRITS: usize = 2;
 
 /// The opening of a capture.
-pub fn opening(shown: &Shown, number: usize) -> String {
+pub fn opening(told: &Told, number: usize) -> String {
+    let Told { shown, answer, .. } = told;
     let e = &shown.explanation;
-    let answer = Answer::of(e);
     let mut out = format!(
         "<section class=\"opening\" id=\"answer-{number}\">\n<h2>{}</h2>\n<p class=\"so {}\">{}</p>\n",
         escape(&shown.label),
         answer.kind.name(),
-        escape(&line(e, &answer))
+        escape(&line(e, answer))
     );
     if answer.kind == Kind::Cause {
-        out += &victims(e, &answer);
+        out += &victims(e, answer);
     }
     out + "</section>\n"
 }

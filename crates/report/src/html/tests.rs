@@ -167,7 +167,8 @@ fn a_page_is_never_larger_than_it_may_be() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let batches = busy(20, 60_000, &names);
     let captures: Vec<Shown> = (0..4).map(|n| shown(&batches, &format!("recording {n}"))).collect();
-    assert!(page(&captures, Detail::FULL).len() > MOST_BYTES, "this must be too much, or it shows nothing");
+    let told: Vec<Told> = captures.iter().map(Told::of).collect();
+    assert!(drawn(&told, Detail::FULL).len() > MOST_BYTES, "this must be too much, or it shows nothing");
     let text = html(&captures);
     assert!(text.len() <= MOST_BYTES, "{}", text.len());
     let page = assert_sound(&text);

@@ -93,7 +93,12 @@ struct Part {
 
 /// The whole object: of texts alone with all their numbers, of a recording without those of the texts beside it.
 pub fn to_json(e: &Explanation) -> Explained<'_> {
-    let answered = answer::to_json(e, &Answer::of(e));
+    to_json_of(e, &Answer::of(e))
+}
+
+/// The same, with the answer read off it before.
+pub(crate) fn to_json_of<'a>(e: &'a Explanation, a: &Answer) -> Explained<'a> {
+    let answered = answer::to_json(e, a);
     if e.is_of_texts() {
         return crate::texts::explained(e, answered);
     }

@@ -11,8 +11,8 @@ mod slow;
 mod spread;
 
 use super::detail::Detail;
-use super::Shown;
-use crate::json::{to_json, Explained};
+use super::{Shown, Told};
+use crate::json::{to_json_of, Explained};
 use explain::pictured;
 use explain::Places;
 use ledger::Reason;
@@ -76,22 +76,23 @@ struct Drawn<'a> {
     left_out: Vec<String>,
 }
 
-/// The captures as the page reads them, each with what its places are called.
-pub fn page<'a>(captures: &'a [(&'a Shown, Places)], detail: Detail) -> Page<'a> {
+/// The captures as the page reads them.
+pub fn page<'a>(captures: &'a [Told], detail: Detail) -> Page<'a> {
     Page {
         schema: "iowhy.page/1",
         version: env!("CARGO_PKG_VERSION"),
         reasons: Reason::ALL.iter().map(|r| (*r, r.words())).collect(),
-        captures: captures.iter().map(|(shown, at)| drawn(shown, at, detail)).collect(),
+        captures: captures.iter().map(|told| drawn(told, detail)).collect(),
     }
 }
 
-fn drawn<'a>(shown: &'a Shown, at: &'a Places, detail: Detail) -> Drawn<'a> {
+fn drawn<'a>(told: &'a Told, detail: Detail) -> Drawn<'a> {
+    let (shown, at) = (told.shown, &told.places);
     let data = Data { shown, detail, from: at.began, at };
     let shift = data.shift();
     Drawn {
         label: &shown.label,
-        explain: to_json(&shown.explanation).cut(detail.rows),
+        explain: to_json_of(&shown.explanation, &told.answer).cut(detail.rows),
         span_ns: shown.explanation.duration(),
         step_shift: shift,
         groups: data.groups(shift),
