@@ -14,7 +14,7 @@ fn a_good_disk_gets_a_clean_bill_and_two_runs_agree() {
 checkup --seconds 0.6 -o a.json > a.txt
 checkup --seconds 0.6 --only 2,5 -o b.json --compare a.json --html b.html > same.txt; clean 0
 detach; attach --channels 8 --read-us 6000 --write-us 6000 --mbps 400
-checkup --seconds 2 --only 1 -o c.json --compare a.json > slower.txt; clean 0
+checkup --seconds 1 --only 1 -o c.json --compare a.json > slower.txt; clean 0
 "#;
     steady(|| {
         let Some(done) = on_disk(UNHURRIED, "", run) else { return Ok(()) };

@@ -6,7 +6,7 @@ use testkit::steady;
 fn named(disk: &str, setup: &str, only: &str, finding: &str, cause: &str) {
     steady(|| {
         let Some(done) =
-            on_disk(disk, setup, &format!("checkup --only {only} --seconds 2 -o r.json; clean 0"))
+            on_disk(disk, setup, &format!("checkup --only {only} --seconds 1 -o r.json; clean 0"))
         else {
             return Ok(());
         };
@@ -30,7 +30,7 @@ fn a_disk_whose_writers_starve_its_readers() {
     // Writeback comes in bursts of some MiB, and the disk is busy with each for a tenth of a second.
     let disk = "--channels 2 --read-us 500 --write-us 500 --mbps 40";
     steady(|| {
-        let run = "checkup --only 2 --seconds 2 -o r.json; clean 0";
+        let run = "checkup --only 2 -o r.json; clean 0";
         let Some(done) = on_disk(disk, "echo 0 > $queue/wbt_lat_usec", run) else { return Ok(()) };
         let json = done.json("r.json");
         let (found, steps) = (findings(&json), json["scenarios"][1]["steps"].as_array().unwrap());
@@ -52,7 +52,7 @@ fn a_disk_that_stalls() {
 fn a_disk_that_is_held_back_and_sleeps() {
     let disk = "--channels 8 --read-us 500 --write-us 500 --rate 400 --burst 40 --sleep-after-ms 100 --wake-us 30000";
     steady(|| {
-        let Some(done) = on_disk(disk, "", "checkup --only 1 --seconds 2 -o r.json; clean 0") else {
+        let Some(done) = on_disk(disk, "", "checkup --only 1 -o r.json; clean 0") else {
             return Ok(());
         };
         let found = findings(&done.json("r.json"));
