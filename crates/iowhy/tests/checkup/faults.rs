@@ -52,7 +52,7 @@ fn a_disk_that_stalls() {
 fn a_disk_that_is_held_back_and_sleeps() {
     let disk = "--channels 8 --read-us 500 --write-us 500 --rate 400 --burst 40 --sleep-after-ms 100 --wake-us 30000";
     steady(|| {
-        let Some(done) = on_disk(disk, "", "checkup --only 1 -o r.json; clean 0") else {
+        let Some(done) = on_disk(disk, "", "checkup --only 1 --seconds 2 -o r.json; clean 0") else {
             return Ok(());
         };
         let found = findings(&done.json("r.json"));
