@@ -181,6 +181,7 @@ mod tests {
         assert_eq!(Role::of("fio"), None);
         // No letter is of both ends.
         assert!(fits("aba*ab", "abaab") && !fits("aba*ab", "abab"));
+        assert!(is_recorder("trace-cmd") && !is_recorder("trace") && !is_recorder("fio"));
         assert!(is_job("dd") && is_job("updatedb.plocat") && !is_job("ddd") && !is_job("fio"));
     }
 

@@ -163,16 +163,14 @@ impl Sink for Siblings {
 mod tests {
     use super::*;
 
+    fn sibling(name: &str, process: u32, time: u64) -> Sibling {
+        let (process, time) = (Tid(process), Nanos(time));
+        Sibling { name: name.into(), process, first: Nanos(0), last: Nanos(1000), time }
+    }
+
     /// Processes 1 to 3 of one name, each so long in the device, `pairs`: who lost how much to whom, in so many waits.
     fn apart_of(waits: u64, is_known: bool, times: [u64; 3], pairs: &[(usize, usize, u64)]) -> Vec<u32> {
-        let sibling = |(at, time): (usize, &u64)| Sibling {
-            name: "postgres".into(),
-            process: Tid(at as u32 + 1),
-            first: Nanos(0),
-            last: Nanos(1000),
-            time: Nanos(*time),
-        };
-        let all = times.iter().enumerate().map(sibling).collect();
+        let all = (1..).zip(times).map(|(process, time)| sibling("postgres", process, time)).collect();
         let of = |(victim, culprit, time): &(usize, usize, u64)| {
             ((*victim, *culprit), Waits { time: Nanos(*time), count: waits })
         };
@@ -207,5 +205,34 @@ mod tests {
     #[test]
     fn what_is_in_flight_together_is_waited_for_together() {
         assert_eq!(apart([32_000, 1000, 0], &[(0, 1, 900), (1, 0, 900)]), [1]);
+    }
+
+    /// Each threshold has to be exceeded: twice what it loses, a quarter of what all lose, a tenth of what requests took.
+    #[test]
+    fn who_costs_no_more_than_is_allowed_is_not_told_apart() {
+        let times = [1000; 3];
+        assert_eq!(apart(times, &[(1, 0, 200), (0, 1, 100), (2, 0, 200)]), [1]);
+        assert_eq!(apart(times, &[(1, 0, 400), (0, 1, 200)]), [0; 0]);
+        assert_eq!(apart(times, &[(1, 0, 101), (2, 1, 149), (1, 2, 150)]), [1]);
+        assert_eq!(apart(times, &[(1, 0, 100), (2, 1, 150), (1, 2, 150)]), [0; 0]);
+        assert_eq!(apart(times, &[(1, 0, 301)]), [1]);
+        assert_eq!(apart(times, &[(1, 0, 300)]), [0; 0]);
+    }
+
+    #[test]
+    fn there_is_something_to_learn_where_two_of_one_name_have_requests() {
+        let are_there = |all: &[(&str, u64)]| {
+            let all = (1..).zip(all).map(|(process, (name, time))| sibling(name, process, *time));
+            Siblings { all: all.collect(), ..Siblings::default() }.are_there()
+        };
+        assert!(are_there(&[("postgres", 5), ("tar", 5), ("postgres", 5)]));
+        assert!(!are_there(&[("postgres", 5), ("tar", 5), ("postgres", 0)]), "it was only waited for");
+        assert!(!are_there(&[("postgres", 5)]) && !are_there(&[]));
+    }
+
+    #[test]
+    fn depth_is_how_many_were_in_flight_at_a_time_and_at_least_one() {
+        assert_eq!(sibling("dd", 1, 32_000).depth(), 32.0);
+        assert_eq!(sibling("dd", 1, 500).depth(), 1.0);
     }
 }

@@ -60,3 +60,63 @@ pub(super) fn place(record: &[u8], slot: &Slot) -> Range<usize> {
         start..start + bytes.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An event with `u32` at 0, `u8` at 4 and these fields behind.
+    fn event(system: &str, more: &str) -> EventFormat {
+        let text = format!(
+            "name: e\nID: 7\nformat:\n\tfield:u32 a;\toffset:0;\tsize:4;\tsigned:0;\n\
+             \tfield:u8 b;\toffset:4;\tsize:1;\tsigned:0;\n{more}\nprint fmt: \"\"\n"
+        );
+        EventFormat::parse(system, text.as_bytes()).unwrap()
+    }
+
+    const WHOLE: &str = "\tfield:u64 c;\toffset:8;\tsize:8;\tsigned:0;\n";
+    const ELSEWHERE: &str = "\tfield:__data_loc char[] c;\toffset:8;\tsize:4;\tsigned:0;\n";
+    const OPEN: &str = "\tfield:u64 d[];\toffset:16;\tsize:0;\tsigned:0;\n";
+
+    #[test]
+    fn what_no_field_has_lies_between_and_behind() {
+        let holes =
+            |event: &EventFormat| -> Vec<_> { holes(event).into_iter().map(|h| (h.start, h.end)).collect() };
+        assert_eq!(holes(&event("sched", WHOLE)), [(5, 8), (16, usize::MAX)]);
+        // What follows without a gap leaves none, and what lies in another leaves none either.
+        let close =
+            "\tfield:u8 c[3];\toffset:5;\tsize:3;\tsigned:0;\n\tfield:u8 d;\toffset:6;\tsize:1;\tsigned:0;\n";
+        assert_eq!(holes(&event("sched", close)), [(8, usize::MAX)]);
+        // Who knows how long these are.
+        assert_eq!(holes(&event("ftrace", WHOLE)), [(5, 8)]);
+        assert_eq!(holes(&event("sched", ELSEWHERE)), [(5, 8)]);
+        assert_eq!(holes(&event("sched", &(WHOLE.to_owned() + OPEN))), [(5, 8)]);
+    }
+
+    #[test]
+    fn fields_that_lie_elsewhere_are_told_unless_one_goes_on_to_the_end() {
+        let (slots, end) = elsewhere(&event("sched", ELSEWHERE)).unwrap();
+        assert_eq!((slots.len(), slots[0].offset, end), (1, 8, 12));
+        assert!(elsewhere(&event("sched", WHOLE)).is_none());
+        assert!(elsewhere(&event("sched", &(WHOLE.to_owned() + OPEN))).is_none());
+        assert!(elsewhere(&event("sched", &(ELSEWHERE.to_owned() + OPEN))).is_none());
+    }
+
+    #[test]
+    fn what_lies_before_between_and_behind_texts_is_cleared() {
+        let slot = |offset| Slot {
+            offset,
+            size: 4,
+            kind: Kind::Elsewhere { relative: false },
+            present: true,
+            ..Slot::default()
+        };
+        let mut record = (10u32 | 3 << 16).to_ne_bytes().to_vec();
+        record.extend((15u32 | 3 << 16).to_ne_bytes());
+        record.extend(b"xxonexxtwoxx");
+        let words = record[..8].to_vec();
+        clear_behind(&mut record, &[slot(4), slot(0)], 8);
+        assert_eq!(record[..8], words);
+        assert_eq!(&record[8..], b"\0\0one\0\0two\0\0");
+    }
+}
