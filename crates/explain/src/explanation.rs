@@ -278,6 +278,17 @@ impl Explanation {
         ))
     }
 
+    /// Where tasks may have waited unseen: file systems of servers and programs.
+    pub fn unseen(&self) -> Option<String> {
+        let mut served = self.subject.system.mounts.iter().filter(|mount| mount.is_served());
+        let first = served.next()?;
+        let more = match served.count() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        Some(format!("waits for {} on {}{more} are not seen", first.fstype, first.target))
+    }
+
     /// When the recording began, in nanoseconds since 1970, if it says so.
     pub fn began(&self) -> Option<u128> {
         let (seconds, nanos, at) = self.facts.flow.wall?;

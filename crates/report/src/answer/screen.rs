@@ -177,6 +177,9 @@ fn trust(page: &mut Blocks, e: &Explanation, a: &Answer) {
     if let Some(text) = failed(e).first() {
         page.text(text, INDENT, INDENT, rank::TRUST);
     }
+    if let Some(text) = e.unseen().filter(|_| a.kind != Kind::Cause) {
+        page.text(&text, INDENT, INDENT, rank::NAMESAKES);
+    }
     let victim = a.victims.first().filter(|_| a.kind == Kind::Cause);
     if let Some(text) = victim.and_then(|v| namesakes(e, v)) {
         page.text(&text, INDENT, INDENT, rank::NAMESAKES);
