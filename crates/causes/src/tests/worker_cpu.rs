@@ -28,7 +28,9 @@ fn what_a_worker_computes_is_told_from_what_it_waits_for() {
     // The task itself.
     let mut own = Told::default();
     own.quick(FSYNC, 297);
-    (0..3).for_each(|_| drop(own.slow(FSYNC, 100, &[(Wait::Unknown, Reason::OnCpu, 80)])));
+    for _ in 0..3 {
+        own.slow(FSYNC, 100, &[(Wait::Unknown, Reason::OnCpu, 80)]);
+    }
     rejected(&own.verdict("worker-cpu"));
 }
 

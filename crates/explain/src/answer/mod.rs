@@ -223,8 +223,9 @@ fn flushes_first(e: &Explanation, victims: &mut [Sufferer]) {
     let Some(by) = precedence::choose(e, first).and_then(|found| culprit(first, Some(found))) else { return };
     let flushes = |v: &Sufferer| precedence::choose(e, v).is_some_and(|found| found.cause == FLUSH_COST);
     let its = |v: &Sufferer| Some(&*v.task) == by.name.as_deref() && e.is_same_device(v.group, first.group);
-    let is_told =
-        |v: &Sufferer| its(v) && !rank::is_worth_seeing(first.lost.since(v.lost), first.lost) && flushes(v);
+    let lost = |v: &Sufferer| rank::of_the_clock(e, v, v.lost);
+    let as_much = |v: &Sufferer| !rank::is_worth_seeing(lost(first).since(lost(v)), lost(first));
+    let is_told = |v: &Sufferer| its(v) && as_much(v) && flushes(v);
     if let Some(at) = others.iter().position(is_told).filter(|_| by.io == Some(Io::Flush)) {
         victims[..=at + 1].rotate_right(1);
     }
