@@ -2,7 +2,8 @@
 //! listed, all that are called so now: others may be among these.
 
 use crate::case::Case;
-use crate::remedy::Action;
+use crate::remedy::{Action, Acts};
+use crate::verdict::Verdict;
 use crate::words::{counted, shell};
 use operation::Kind;
 use stats::Group;
@@ -143,6 +144,24 @@ impl Target {
             pids,
         }
     }
+}
+
+/// Stops a task for a while.
+pub(crate) fn pause(v: Verdict, target: &Target, task: &str) -> Verdict {
+    stop(v, target, task, "")
+}
+
+/// Stops a task for a while whose data is written back.
+pub(crate) fn pause_writer(v: Verdict, target: &Target, task: &str) -> Verdict {
+    stop(v, target, task, ", and what it has written already is written out first")
+}
+
+fn stop(v: Verdict, target: &Target, task: &str, but: &str) -> Verdict {
+    v.try_on(
+        Acts::Culprit(task.into()),
+        format!("pause {} (kill -CONT resumes it): it finishes later by as much{but}", target.who),
+        format!("kill -STOP {}{}", target.pids, target.remark),
+    )
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! `writeback-throttle`: writes wait in wbt, which holds them back so that reads stay fast.
 
 use crate::case::{Case, Claimable};
-use crate::device::background_task;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::target::Target;
+use crate::target::{pause_writer, Target};
 use crate::thresholds::WBT_DISK;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge, Nature};
@@ -84,7 +83,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 name
             ));
             if !works_for_others(&who) {
-                v = background_task::pause(v, &Target::of(case, &who), &who);
+                v = pause_writer(v, &Target::of(case, &who), &who);
             }
             continue;
         }

@@ -16,7 +16,7 @@ use crate::met;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
-use crate::target::{parent, service, Target};
+use crate::target::{parent, pause, service, Target};
 use crate::thresholds::growth::MIN_SAMPLES_OF_A_ROW;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
@@ -299,15 +299,6 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
             "systemctl list-timers --all; grep -r . \
          /etc/cron.d /etc/crontab",
         ),
-    )
-}
-
-/// Stops a task for a while.
-pub(crate) fn pause(v: Verdict, target: &Target, task: &str) -> Verdict {
-    v.try_on(
-        Acts::Culprit(task.into()),
-        format!("pause {} (kill -CONT resumes it): it finishes later by as much", target.who),
-        format!("kill -STOP {}{}", target.pids, target.remark),
     )
 }
 

@@ -186,8 +186,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
         false => v,
     };
     v.try_this(
-        "what the device did at that second",
-        Action::look(format!("iowhy events CAPTURE | grep -w {dev}")),
+        "when the slowest began, and what the device did meanwhile",
+        Action::look(format!("iowhy slow -n 3 --events --device {name} CAPTURE")),
     )
 }
 

@@ -4,12 +4,11 @@
 //! reads and writes that had a discard beside them took many times as long as those that had none. Refuted if they did not.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::device::background_task::pause;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::shares::part_of_slow;
 use crate::slow::Slow;
-use crate::target::Target;
+use crate::target::{pause, Target};
 use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};

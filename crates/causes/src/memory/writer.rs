@@ -5,11 +5,11 @@
 //! synced at once 49 and 69; written over again 4.2 and 38 (XFS), 4.6 and 54 (ext4); files unpacked and deleted 25 and 84.
 
 use crate::case::Case;
-use crate::device::background_task::{pause, see_what_it_does};
+use crate::device::background_task::see_what_it_does;
 use crate::limit;
 use crate::remedy::Action;
 use crate::slow::Slow;
-use crate::target::{service, Target};
+use crate::target::{pause_writer, service, Target};
 use crate::verdict::Verdict;
 use crate::words::shell;
 use life::{Class, Io};
@@ -26,8 +26,8 @@ pub(crate) fn held_back(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let unit = service(case, &who, &slow.group.task).map(shell);
     let limit = |v: Verdict, unit: &str| limit::of_bytes(v, &who, unit, &case.name(slow.group.dev), half);
     match unit {
-        Some(unit) => pause(limit(v, &unit), &target, &who),
-        None => limit(pause(v, &target, &who), "SERVICE"),
+        Some(unit) => pause_writer(limit(v, &unit), &target, &who),
+        None => limit(pause_writer(v, &target, &who), "SERVICE"),
     }
 }
 

@@ -146,11 +146,8 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
             if e.facts.operations.is_empty() { "; waits above block events are not in it" } else { "" };
         let text = format!("{waited}{}{most}{blind}; -v shows what was checked", mostly.unwrap_or_default());
         page.text(&text, "", "", rank::CAUSE);
-        // An application's own timer counts it as I/O.
-        let is_outside = |v: &&Verdict| v.cause == causes::OUTSIDE_IO && v.verdict == causes::Answer::Found;
-        let between = e.verdicts.iter().find(is_outside).and_then(|found| found.evidence.first());
-        if let Some(between) = between {
-            page.text(&format!("{}: {}", causes::OUTSIDE_IO, between.sentence()), "", "", rank::CAUSE);
+        if let Some(text) = outside(e, v) {
+            page.text(&text, "", "", rank::CAUSE);
         }
         return;
     }
@@ -163,6 +160,18 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     for hint in hints(e) {
         page.text(&hint, "- ", "  ", rank::CAUSE);
     }
+}
+
+/// That a task was kept from running between its operations: its own timer counts that as I/O.
+fn outside(e: &Explanation, v: &Sufferer) -> Option<String> {
+    let kept = e.facts.operations.kept_from_running(&v.task);
+    if kept > v.time {
+        let (cause, kept) = (causes::OUTSIDE_IO, time(kept));
+        return Some(format!("{cause}: between its operations {} waited for a processor for {kept}", v.task));
+    }
+    let is_outside = |v: &&Verdict| v.cause == causes::OUTSIDE_IO && v.verdict == causes::Answer::Found;
+    let between = e.verdicts.iter().find(is_outside).and_then(|found| found.evidence.first())?;
+    Some(format!("{}: {}", causes::OUTSIDE_IO, between.sentence()))
 }
 
 fn trust(page: &mut Blocks, e: &Explanation, a: &Answer) {
