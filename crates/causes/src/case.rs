@@ -2,6 +2,7 @@
 //!
 //! Invariant: what all causes together claim of a group's time of one reason never exceeds that time.
 
+pub use crate::claimable::Claimable;
 use crate::damage::Damage;
 use crate::proof::proof;
 use crate::slow::{leaves, Slow};
@@ -9,31 +10,13 @@ use crate::thresholds::case::WORTH_A_WORD;
 pub use crate::thresholds::case::{KEPT_WAITING, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 use crate::thresholds::judge::TRIFLE;
 use crate::verdict::{Answer, Claim, Verdict};
-use evidence::System;
+use evidence::{Samples, System};
 use ledger::Reason;
 use life::Class;
 use stats::{Device, Facts, Focus, Group, Kept, TailRow};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Deref;
 use trace::{DevId, Nanos, Quality};
 use waits::{CulpritId, Phase, Selection};
-
-/// A row of a group's tail, and what of it no cause has claimed.
-#[derive(Clone, Copy, Debug)]
-pub struct Claimable {
-    /// The row.
-    pub row: TailRow,
-    /// What of its time is unclaimed.
-    pub left: Nanos,
-}
-
-impl Deref for Claimable {
-    type Target = TailRow;
-
-    fn deref(&self) -> &TailRow {
-        &self.row
-    }
-}
 
 /// A cause that was found: how much it explains, and on which devices what it claims was.
 struct Finding {
@@ -50,6 +33,8 @@ pub struct Case<'a> {
     pub focus: &'a Focus,
     /// The host's settings, as far as files beside the trace tell.
     pub system: &'a System,
+    /// How often the page cache was dropped while it was recorded, where that was counted.
+    pub dropped: Option<u64>,
     /// What was lost.
     pub quality: &'a Quality,
     /// What devices are called.
@@ -74,7 +59,23 @@ impl<'a> Case<'a> {
         let claimable = |row: TailRow| Claimable { row, left: row.time };
         let of = |g: &Group| g.tail_rows(&facts.waits).into_iter().map(claimable).collect();
         let rows = focus.groups.iter().map(of).collect();
-        Case { facts, focus, system, quality, names, rows, found: vec![], slow_throughout: false }
+        Case {
+            facts,
+            focus,
+            system,
+            dropped: None,
+            quality,
+            names,
+            rows,
+            found: vec![],
+            slow_throughout: false,
+        }
+    }
+
+    /// Adds what the kernel counted meanwhile.
+    pub fn counted(mut self, samples: &Samples) -> Self {
+        self.dropped = samples.intervals.iter().filter_map(|i| i.dropped).reduce(u64::saturating_add);
+        self
     }
 
     /// The slowest operations of a group that were kept, the slowest first: its task's, no neighbour's.

@@ -5,6 +5,7 @@
 
 mod behind;
 mod case;
+mod claimable;
 mod counters;
 mod damage;
 mod driver;

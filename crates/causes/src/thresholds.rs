@@ -45,6 +45,8 @@ pub mod alone {
     pub const FLASH_ALONE: Nanos = Nanos(300_000);
     /// What such a link carries: 6 Gbit/s in code words of ten bits for eight, less its frames.
     pub const FLASH_BYTES_A_SECOND: u64 = 500_000_000;
+    /// Of so many requests that found the device empty the others met somebody else's: they were asked for one by one.
+    pub const NEARLY_ALL: f64 = 0.9;
 }
 
 /// Of `damage`.

@@ -8,7 +8,7 @@ use crate::story::Story;
 use crate::verdict::Verdict;
 use crate::Case;
 use device::{Behind, Holder, Split};
-use evidence::System;
+use evidence::{Interval, Samples, System};
 use ledger::Reason;
 use life::{Class, Company, Holding, Io, Names, Op, Request, Timeline};
 use operation::{
@@ -34,6 +34,7 @@ pub struct Told {
     tasks: Vec<String>,
     told: Vec<(Operation, Account)>,
     system: System,
+    samples: Samples,
     now: u64,
     /// What they sleep for while a request of theirs is on its way.
     wait: Option<Wait>,
@@ -369,6 +370,12 @@ impl Told {
         self
     }
 
+    /// How often somebody dropped the page cache meanwhile.
+    pub fn dropped(&mut self, times: u64) -> &mut Told {
+        self.samples.intervals = vec![Interval { dropped: Some(times), ..Interval::default() }];
+        self
+    }
+
     /// What a cause says of it.
     pub fn verdict(&mut self, cause: &str) -> Verdict {
         self.settle();
@@ -376,7 +383,8 @@ impl Told {
         // Some events: of none nothing is claimed.
         let quality = Quality { events: 1000, ..Quality::default() };
         let names = |dev: DevId| if dev == DISK { "sda" } else { "md0" }.to_string();
-        let verdicts = crate::judge(&mut Case::new(&self.facts, &focus, &self.system, &quality, &names));
+        let case = Case::new(&self.facts, &focus, &self.system, &quality, &names);
+        let verdicts = crate::judge(&mut case.counted(&self.samples));
         verdicts.into_iter().find(|v| v.cause == cause).expect("a known cause")
     }
 }

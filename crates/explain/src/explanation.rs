@@ -119,7 +119,8 @@ impl Explanation {
         let focus = Focus::of(&facts);
         let mut verdicts = {
             let name = |dev: DevId| places::device(&subject.system, &subject.file_names, dev);
-            let mut case = Case::new(&facts, &focus, &subject.system, &subject.quality, &name);
+            let mut case =
+                Case::new(&facts, &focus, &subject.system, &subject.quality, &name).counted(&subject.samples);
             causes::judge(&mut case)
         };
         let format = subject.sources.first().map_or("", String::as_str);

@@ -5,7 +5,7 @@ use capture::{Named, Sample};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// Fields of /proc/vmstat worth having: dirty pages, reclaim and swap. Pages and events, since boot.
+/// Fields of /proc/vmstat worth having: dirty pages, reclaim, swap, and how often somebody dropped the caches. Pages and events, since boot.
 const VMSTAT: &[&str] = &[
     "nr_dirty",
     "nr_writeback",
@@ -23,6 +23,8 @@ const VMSTAT: &[&str] = &[
     "pgsteal_direct",
     "allocstall_normal",
     "allocstall_movable",
+    "drop_pagecache",
+    "drop_slab",
 ];
 /// Fields of /proc/meminfo worth having.
 const MEMINFO: &[&str] = &["MemTotal", "MemFree", "MemAvailable", "Cached", "Dirty", "Writeback", "SwapFree"];

@@ -71,5 +71,5 @@ pub use tail::{Slowest, TailTime};
 pub use tape::Tape;
 pub use tasks::{Tasks, OTHERS, WORKERS};
 pub use traffic::{Flow, Traffic};
-pub use turns::{InTurn, Turns};
+pub use turns::{InARow, InTurn, Turns};
 pub use waking::{AfterIdle, Waking};

@@ -119,11 +119,15 @@ impl Pace {
             turns.bytes += n.bytes;
             if n.ahead() == 0 {
                 turns.alone.record(d2c.0);
+                turns.alone_in_a_row.record(d2c);
                 if d2c >= QUICK {
                     turns.came_after(self.last_data.map(|(last, _)| last), done, d2c);
                 }
             }
-            gap.into_iter().for_each(|gap| turns.gaps.record(gap.0));
+            if let Some(gap) = gap {
+                turns.gaps.record(gap.0);
+                turns.gaps_in_a_row.record(gap);
+            }
             self.last_done = last.max(Some(done)).filter(|_| self.busy);
         }
         if n.bytes.0 > 0 && class != Class::Other {
@@ -175,13 +179,14 @@ impl Pace {
         let sizes = self.turns.chunks(2).flat_map(|both| both[0].iter().zip(&both[1]));
         sizes.enumerate().flat_map(move |(class, (far, near))| {
             let mut all = far.clone();
-            all.d2c.merge(&near.d2c);
-            all.alone.merge(&near.alone);
-            all.after_idle.add_group(&near.after_idle);
-            all.bytes += near.bytes;
-            let near_alone = Turns { gaps: near.gaps.clone(), ..all.clone() };
-            all.gaps.merge(&near.gaps);
-            let kinds = if may_turn { vec![far.clone(), near_alone] } else { vec![all] };
+            all.merge(near);
+            let kinds = match may_turn {
+                true => {
+                    let gaps = (near.gaps.clone(), near.gaps_in_a_row.clone());
+                    vec![far.clone(), Turns { gaps: gaps.0, gaps_in_a_row: gaps.1, ..all }]
+                }
+                false => vec![all],
+            };
             kinds.into_iter().map(move |turns| in_turn(class, turns))
         })
     }

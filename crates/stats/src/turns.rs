@@ -18,8 +18,30 @@ pub struct Turns {
     pub after_idle: Line,
     /// What the last of these took that was not quick.
     pub(crate) last_alone: Nanos,
+    /// Those of `alone` that came one after the other, none of them quick: what a limit holds back once what had been saved up is used up.
+    pub alone_in_a_row: InARow,
+    /// The same of `gaps`.
+    pub gaps_in_a_row: InARow,
     /// How much they moved, all together.
     pub bytes: Bytes,
+}
+
+/// Times that are not quick and follow one that took at least half as long: not the one that is slow now and then.
+#[derive(Clone, Debug, Default)]
+pub struct InARow {
+    /// These.
+    pub times: Distribution,
+    last: Nanos,
+}
+
+impl InARow {
+    #[inline]
+    pub(crate) fn record(&mut self, time: Nanos) {
+        let last = std::mem::replace(&mut self.last, time);
+        if time >= QUICK && last.0.saturating_mul(2) >= time.0 {
+            self.times.record(time.0);
+        }
+    }
 }
 
 /// Of a device that serves one at a time fewer than this part are completed soon after another one: what an interrupt that came late brings
@@ -51,6 +73,8 @@ impl Turns {
         self.d2c.merge(&other.d2c);
         self.alone.merge(&other.alone);
         self.after_idle.add_group(&other.after_idle);
+        self.alone_in_a_row.times.merge(&other.alone_in_a_row.times);
+        self.gaps_in_a_row.times.merge(&other.gaps_in_a_row.times);
         self.bytes += other.bytes;
     }
 
@@ -85,6 +109,16 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+
+    #[test]
+    fn one_that_is_slow_now_and_then_is_in_no_row() {
+        let mut row = InARow::default();
+        let quick = QUICK.0 / 2;
+        for time in [quick, 5 * MS, quick, 5 * MS, 5 * MS, 5 * MS, quick, quick] {
+            row.record(Nanos(time));
+        }
+        assert_eq!((row.times.count(), row.times.min()), (2, 5 * MS));
+    }
 
     #[test]
     fn who_takes_turns_waits_for_as_many_as_there_are() {

@@ -29,8 +29,9 @@ pub const CAUSE: Cause = Cause {
     ),
 };
 
-/// Options by which file systems compress (btrfs(5), Documentation/filesystems/f2fs.rst).
-const COMPRESS: [&str; 3] = ["compress-force", "compress", "compress_algorithm"];
+/// Options by which file systems compress (btrfs(5); f2fs names an algorithm whether or not it compresses, and the files that it does by these:
+/// Documentation/filesystems/f2fs.rst).
+const COMPRESS: [&str; 3] = ["compress-force", "compress", "compress_extension"];
 
 fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
     let mount = groups.iter().find_map(|number| case.mount_of(&case.focus.groups[*number]));

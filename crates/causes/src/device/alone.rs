@@ -12,7 +12,7 @@ use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::target::strace;
-use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY};
+use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY, NEARLY_ALL};
 use crate::thresholds::device_stall::LONG;
 use crate::thresholds::HALF_A_TURN;
 use crate::verdict::{Confidence, Verdict};
@@ -296,9 +296,6 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
     )
     .try_this("see how much is cached and how much is evicted: more memory keeps the files cached", Action::look("vmstat 1 5; grep -E 'Cached|Active|Inactive' /proc/meminfo"))
 }
-
-/// Of so many requests the others met somebody else's.
-const NEARLY_ALL: f64 = 0.9;
 
 /// Of small pieces in order: a larger one takes hardly longer.
 fn larger(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {

@@ -290,8 +290,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
         (false, true) => idle(pause(limit(v))),
         (false, false) => limit(idle(pause(v))),
     };
-    if sibling(task, &slow.group.task).is_some() {
-        return see_what_it_does(v, task, &slow.group.task);
+    if let Some(process) = sibling(task, &slow.group.task) {
+        return see_what(v, process, task);
     }
     v.try_this(
         "run it at another time of day, if a timer or cron starts it",
@@ -304,7 +304,13 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
 
 /// Where a task is another process of the victim's program: what it does says more than its name.
 pub(crate) fn see_what_it_does(v: Verdict, task: &str, victim: &str) -> Verdict {
-    let Some(process) = sibling(task, victim) else { return v };
+    match sibling(task, victim) {
+        Some(process) => see_what(v, process, task),
+        None => v,
+    }
+}
+
+fn see_what(v: Verdict, process: Tid, task: &str) -> Verdict {
     let (number, name) = (process.0, program(task));
     v.try_this(
         format!("see what process {number} of {name} does: PostgreSQL's say so in their title"),

@@ -6,19 +6,18 @@ use crate::device::even::{is_whole, within};
 use crate::device::healthy::rotational;
 use crate::slow::Slow;
 use crate::thresholds::rate_limit::{
-    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, FASTER, FASTEST, FASTEST_TURN, MIDDLE, SAME, SLOWEST_BYTES_A_SECOND,
-    SLOWEST_READ, SLOWEST_WRITE, SMALL, SOONER, SURELY,
+    AS_A_CLOCK, BETWEEN, ENOUGH, ENOUGH_OF_SIZE, EVEN_TURNS, FASTER, FASTEST, FASTEST_TURN, MIDDLE, SAME,
+    SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL, SOONER, SURELY,
 };
-use stats::{Distribution, InTurn, Slope, Turns};
+use stats::{Bucket, Distribution, InTurn, Slope, Turns};
 use trace::{Bytes, Nanos};
 
+/// A time of requests of a kind.
+pub(super) type Times = fn(&Turns) -> Distribution;
+
 /// Requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes: for small
-/// ones, if larger ones take no longer, or for so many bytes.
-pub(super) fn slower_than_flash(
-    case: &Case,
-    slow: &Slow,
-    time: fn(&Turns) -> &Distribution,
-) -> Option<InTurn> {
+/// ones, if larger ones take no longer, or for so many bytes. `gaps` are those that all kinds have to share.
+pub(super) fn slower_than_flash(case: &Case, slow: &Slow, time: Times, gaps: Times) -> Option<InTurn> {
     let no_longer = |kind: &InTurn, larger: &InTurn| {
         let [took, longer] = [kind, larger].map(|k| time(&k.turns).quantile(0.5));
         // Sizes beside each other may hardly differ: of 1 MiB that is cut in two, 492 and 532 KiB.
@@ -33,15 +32,60 @@ pub(super) fn slower_than_flash(
         let for_its_size = || kind.most <= SMALL || took > at_slowest(kind.most);
         took > slowest && (for_its_size() || slow.on.pace.kinds(false).any(|larger| no_longer(kind, &larger)))
     };
-    first(case, slow, |kind| is_even(time(&kind.turns)) && is_slow(kind))
+    first(case, slow, gaps, |kind| is_even(&time(&kind.turns)) && is_slow(kind))
 }
 
-/// Small requests that find a device empty that does not turn, and take as long as a clock lets them, but for some that take less than half: those for
-/// which something was left over. Flash that is slow varies more, and is never fast.
-pub(super) fn or_at_once(case: &Case, slow: &Slow) -> Option<(InTurn, u64)> {
-    let kind = slower_than_flash(case, slow, |turns| &turns.alone)?;
-    let fast = kind.turns.alone.quantile(FASTEST);
-    (fast as f64 <= FASTER * kind.turns.alone.quantile(0.5) as f64).then_some((kind, fast))
+/// Requests that find a device empty that does not turn, and take as long as a clock lets them, one after the other, but for some that take less
+/// than half: those for which something was left over, a few now and then or all before a credit was used up. Flash that is slow varies more,
+/// and is never fast.
+pub(super) fn or_at_once(case: &Case, slow: &Slow) -> Option<Passed> {
+    passed(case, slow, |turns| held_back(&turns.alone_in_a_row.times), |turns| turns.alone.clone())
+}
+
+/// The same of the turns of those that wait behind others.
+pub(super) fn in_turn_or_at_once(case: &Case, slow: &Slow) -> Option<Passed> {
+    passed(case, slow, in_turn, |turns| turns.d2c.clone())
+}
+
+/// Requests of which some were held back and others were not.
+pub(super) struct Passed {
+    /// They are no larger than this.
+    pub most: Bytes,
+    /// What those took that were held back.
+    pub held: Distribution,
+    /// How many there were in all.
+    pub of: u64,
+    /// What the fastest took.
+    pub fast: Nanos,
+}
+
+fn passed(case: &Case, slow: &Slow, held: Times, all: Times) -> Option<Passed> {
+    let kind = slower_than_flash(case, slow, held, in_turn)?;
+    let (held, all) = (held(&kind.turns), all(&kind.turns));
+    let fast = Nanos(all.quantile(FASTEST));
+    let is_fast = fast.0 as f64 <= FASTER * held.quantile(0.5) as f64;
+    is_fast.then(|| Passed { most: kind.most, held, of: all.count(), fast })
+}
+
+fn in_turn(turns: &Turns) -> Distribution {
+    held_back(&turns.gaps_in_a_row.times)
+}
+
+/// Of times of two kinds the slower one, where hardly any lie between: those of a clock, and what passes it at once. Else all.
+fn held_back(times: &Distribution) -> Distribution {
+    let from = times.quantile(FASTEST).saturating_mul(2);
+    let mut slower = Distribution::new();
+    let above = times.buckets().filter(|bucket| bucket.lower >= from);
+    above.for_each(|bucket| slower.record_n(bucket.lower.midpoint(bucket.upper), bucket.count));
+    let middle = slower.quantile(0.5) as f64;
+    let is_between = |bucket: &Bucket| {
+        bucket.lower as f64 > FASTER * middle && (bucket.upper as f64) < EVEN_TURNS.0 * middle
+    };
+    let between: u64 = times.buckets().filter(is_between).map(|bucket| bucket.count).sum();
+    match between as f64 <= BETWEEN * slower.count() as f64 && !slower.is_empty() {
+        true => slower,
+        false => times.clone(),
+    }
 }
 
 /// Requests that find a device empty, and are done the sooner the later they come after the one before: the clock that lets them through
@@ -52,11 +96,16 @@ pub(super) fn whenever_they_come(case: &Case, slow: &Slow) -> Option<(InTurn, Sl
         kind.turns.after_idle.slope().filter(|slope| slope.value + SURELY * slope.error < SOONER)
     };
     let apart = Nanos(slow.on.pace.ticks.quantile(0.5));
-    let kind = first(case, slow, |kind| {
-        let took = Nanos(kind.turns.alone.quantile(0.5));
-        let may_turn = !kind.is_read && took.max(apart) >= FASTEST_TURN;
-        is_even(&kind.turns.alone) && took > SLOWEST_READ && !may_turn && sooner(kind).is_some()
-    })?;
+    let kind = first(
+        case,
+        slow,
+        |turns| turns.gaps.clone(),
+        |kind| {
+            let took = Nanos(kind.turns.alone.quantile(0.5));
+            let may_turn = !kind.is_read && took.max(apart) >= FASTEST_TURN;
+            is_even(&kind.turns.alone) && took > SLOWEST_READ && !may_turn && sooner(kind).is_some()
+        },
+    )?;
     sooner(&kind).map(|slope| (kind, slope))
 }
 
@@ -67,7 +116,7 @@ pub(super) fn at_slowest(bytes: Bytes) -> Nanos {
 
 /// The first kind that comes by a clock, of a device that does not turn, if all others keep its pace. Where it is not known whether it turns,
 /// what is far shows it.
-fn first(case: &Case, slow: &Slow, is_clock: impl Fn(&InTurn) -> bool) -> Option<InTurn> {
+fn first(case: &Case, slow: &Slow, gaps: Times, is_clock: impl Fn(&InTurn) -> bool) -> Option<InTurn> {
     let pace = &slow.on.pace;
     let kind = match rotational(case, slow.on.id).map(|turns| turns.value) {
         Some(true) => None,
@@ -75,7 +124,7 @@ fn first(case: &Case, slow: &Slow, is_clock: impl Fn(&InTurn) -> bool) -> Option
         // A guest's disk, or no settings. Platters take anything up to a whole turn for what is far.
         None => pace.far().find(is_clock),
     }?;
-    pace.kinds(false).all(|other| keeps(&kind.turns, &other.turns)).then_some(kind)
+    pace.kinds(false).all(|other| keeps(&gaps(&kind.turns), &gaps(&other.turns))).then_some(kind)
 }
 
 fn is_even(time: &Distribution) -> bool {
@@ -84,8 +133,8 @@ fn is_even(time: &Distribution) -> bool {
 
 /// Whether requests of another kind, if there are enough, are as far apart as those of one, or whole multiples of that: a clock lets all
 /// through. What a device does itself takes longer for more bytes, however even that is.
-fn keeps(one: &Turns, other: &Turns) -> bool {
-    let ticks = other.gaps.quantile(0.5) as f64 / one.gaps.quantile(0.5).max(1) as f64;
-    let known = one.gaps.count() >= ENOUGH_OF_SIZE && other.gaps.count() >= ENOUGH_OF_SIZE;
+fn keeps(one: &Distribution, other: &Distribution) -> bool {
+    let ticks = other.quantile(0.5) as f64 / one.quantile(0.5).max(1) as f64;
+    let known = one.count() >= ENOUGH_OF_SIZE && other.count() >= ENOUGH_OF_SIZE;
     !known || ticks <= 1.0 + SAME || is_whole(ticks)
 }

@@ -15,7 +15,7 @@
 use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::background_task::leads_to_the_device;
-use crate::device::by_the_clock;
+use crate::device::by_the_clock::{self, Passed};
 use crate::device::even::{apart, clock, even, is_even, spread, within};
 use crate::device::healthy::rotational;
 use crate::hardware::Hardware;
@@ -97,8 +97,8 @@ enum Held {
     Sizes { small: u64, large: u64 },
     /// Requests of a kind come by the clock, one of them alone takes less than half of that.
     Turns { gap: u64, alone: Nanos },
-    /// Small requests take as long as a clock lets them, or hardly anything.
-    AtOnce { took: u64, fast: Nanos },
+    /// Small requests take as long as a clock lets them, or hardly anything: so many of so many were held back.
+    AtOnce(Box<Passed>),
     /// The later a request comes, the sooner it is done.
     Sooner(Slope),
     /// No flash is as slow for so little, or more bytes take no longer; and nothing else is as even.
@@ -121,14 +121,20 @@ fn on_average(slow: &Slow) -> Nanos {
 fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proof> {
     let pace = &slow.on.pace;
     // A device that does not turn and takes small requests one after the other by the clock, slower than any flash.
-    if let Some(kind) = by_the_clock::slower_than_flash(case, slow, |turns| &turns.gaps) {
+    if let Some(kind) =
+        by_the_clock::slower_than_flash(case, slow, |turns| turns.gaps.clone(), |turns| turns.gaps.clone())
+    {
         let (gap, fastest) = (kind.turns.gaps.quantile(0.5), kind.turns.d2c.quantile(FASTEST));
         let told = apart(&kind.turns.gaps, name);
         return Ok((gap, told, Held::TooSlow { gap, bytes: kind.most, fastest }));
     }
-    if let Some((kind, fast)) = by_the_clock::or_at_once(case, slow) {
-        let took = kind.turns.alone.quantile(0.5);
-        return Ok((took, each_alone(&kind, name), Held::AtOnce { took, fast: Nanos(fast) }));
+    if let Some(passed) = by_the_clock::or_at_once(case, slow) {
+        let told = each_alone(passed.most, &passed.held, name);
+        return Ok((passed.held.quantile(0.5), told, Held::AtOnce(Box::new(passed))));
+    }
+    if let Some(passed) = by_the_clock::in_turn_or_at_once(case, slow) {
+        let told = apart(&passed.held, name);
+        return Ok((passed.held.quantile(0.5), told, Held::AtOnce(Box::new(passed))));
     }
     if let Some(sizes) = by_the_clock_after_bursts(pace) {
         let [small, large] = sizes;
@@ -142,7 +148,7 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
     }
     by_pace(slow, name, may_turn).or_else(|why| {
         let Some((kind, slope)) = by_the_clock::whenever_they_come(case, slow) else { return Err(why) };
-        Ok((pace.ticks.quantile(0.5), each_alone(&kind, name), Held::Sooner(slope)))
+        Ok((pace.ticks.quantile(0.5), each_alone(kind.most, &kind.turns.alone, name), Held::Sooner(slope)))
     })
 }
 
@@ -165,11 +171,11 @@ fn by_pace(slow: &Slow, name: &str, may_turn: bool) -> Result<(u64, Proof, Held)
 }
 
 /// What requests of a kind took alone.
-fn each_alone(kind: &InTurn, name: &str) -> Proof {
+fn each_alone(most: Bytes, took: &Distribution, name: &str) -> Proof {
     proof!(
         "requests of up to {bytes} alone in {name} took {took}, half of them within {within} of that",
-        bytes = kind.most,
-        took = Nanos(kind.turns.alone.quantile(0.5)),
+        bytes = most,
+        took = Nanos(took.quantile(0.5)),
         name,
         within = Share(AS_A_CLOCK.1 - 1.0)
     )
@@ -221,10 +227,13 @@ impl Held {
                 what = slow.words(),
                 claimed = Share(slow.share(claimed))
             ),
-            Held::AtOnce { took, fast } => proof!(
-                "the fastest took {fast}: the device is fast, and something admits one every {took}",
-                fast,
-                took = Nanos(*took)
+            Held::AtOnce(passed) => proof!(
+                "{held} of {of} were held back, the fastest of the others took {fast}: the device is fast, and something admits \
+                 one every {took}",
+                held = Count(passed.held.count()),
+                of = Count(passed.of),
+                fast = passed.fast,
+                took = Nanos(passed.held.quantile(0.5))
             ),
             Held::Sooner(Slope { value, count, .. }) => proof!(
                 "the later a request was issued after the one before, the sooner it was done, by {part} of the delay ({count} \

@@ -11,6 +11,7 @@ use trace::DevId;
 
 /// Says how much of what a device read it had read before, if that is a part worth a word, and what to see.
 pub(crate) fn told(v: Verdict, case: &Case, dev: DevId) -> Verdict {
+    let v = dropped(v, case);
     let Some(device) = case.facts.device(dev) else { return v };
     let [all, again] = device.reread.bytes();
     let part = again.0 as f64 / all.0.max(1) as f64;
@@ -30,5 +31,19 @@ pub(crate) fn told(v: Verdict, case: &Case, dev: DevId) -> Verdict {
             "grep -E 'workingset_refault|drop_pagecache' /proc/vmstat; dmesg | grep drop_caches | tail -3; grep -H . /sys/fs/cgroup/*/memory.max /sys/fs/cgroup/*/*/memory.max \
              /sys/fs/cgroup/memory/*/memory.limit_in_bytes 2>/dev/null",
         ),
+    )
+}
+
+/// That somebody emptied the caches meanwhile, and how to find who: the kernel's log names task and pid (fs/drop_caches.c) unless it was told
+/// not to.
+fn dropped(v: Verdict, case: &Case) -> Verdict {
+    let Some(times) = case.dropped.filter(|times| *times > 0) else { return v };
+    v.because(proof!(
+        "somebody dropped the kernel's caches {times} during this recording (/proc/sys/vm/drop_caches)",
+        times = Counted(times, "time", "times")
+    ))
+    .try_this(
+        "find who drops the caches and stop it: the kernel's log names task and pid, and what runs by a timer is in its files",
+        Action::look("dmesg | grep drop_caches | tail -3; grep -rs drop_caches /etc/cron* /var/spool/cron /etc/systemd /usr/local/bin"),
     )
 }

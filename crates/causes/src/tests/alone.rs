@@ -87,6 +87,27 @@ fn what_was_read_before_is_told_first() {
 }
 
 #[test]
+fn whoever_drops_the_cache_is_looked_for_first() {
+    let of = |times: u64| {
+        let mut story = Story::of_any_kind();
+        for i in 0..200 {
+            story.read_place(i, i * MS, i * MS + 500);
+        }
+        let mut told = Told::default();
+        told.over(story).quick(READ, 297).waiting_for(Wait::PageRead).dropped(times);
+        for _ in 0..3 {
+            told.inside(READ, Split { known: true, own: Nanos(10_000_000), ..Split::default() });
+        }
+        told.verdict("cold-reads")
+    };
+    let v = of(3);
+    assert!(says(&v, "dropped the kernel's caches 3 times"), "{v:?}");
+    assert!(commands(&v)[0].starts_with("dmesg | grep drop_caches"), "{v:?}");
+    let v = of(0);
+    assert!(!says(&v, "dropped") && !commands(&v)[0].contains("drop_caches"), "{v:?}");
+}
+
+#[test]
 fn what_passes_by_the_cache_is_a_slow_device() {
     for (kind, wait) in [(READ, Wait::DirectIo), (WRITE, Wait::DirectIo)] {
         let mut told = served(kind, wait, 10 * MS, 0, 0, "");

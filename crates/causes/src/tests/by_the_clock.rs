@@ -23,6 +23,59 @@ fn a_limit_is_told_of_reads_one_by_one_if_some_are_let_through_at_once() {
     rejected(&alone_on_flash(|_| 900, 10).verdict("rate-limit"));
 }
 
+/// Most are let through before a credit is used up, and a clock holds back the rest; what is slow now and then is none.
+#[test]
+fn a_limit_is_told_once_a_credit_is_used_up() {
+    let of = |quick: u64, slow: fn(u64) -> bool| {
+        let mut story = Story::default();
+        story.settings("sda/queue/rotational: 0\n");
+        for i in 0..1000 {
+            let at = i * 10_000;
+            story.read(at, at, at + if slow(i) { 6_600 + i % 7 * 20 } else { quick + i % 5 * 20 });
+        }
+        story.verdict("rate-limit")
+    };
+    for quick in [300, 1200] {
+        let v = of(quick, |i| i >= 800);
+        found(&v);
+        assert!(says(&v, "199 of 1,000 were held back") && says(&v, "150 a second"), "{v:?}");
+        rejected(&of(quick, |i| i % 5 == 0));
+        rejected(&of(quick, |i| i >= 920));
+    }
+}
+
+/// What takes anything from the fastest to twice as long has no clock in it, wherever it is cut.
+#[test]
+fn times_of_one_kind_are_not_cut_in_two() {
+    let mut story = Story::default();
+    story.settings("sda/queue/rotational: 0\n");
+    for i in 0..4000 {
+        let at = i * 10_000;
+        story.read(at, at, at + 2000 + i * 7919 % 2100);
+    }
+    rejected(&story.verdict("rate-limit"));
+}
+
+/// The same where others wait.
+#[test]
+fn a_limit_is_told_once_a_credit_is_used_up_behind_others() {
+    let of = |slow: fn(u64) -> bool| {
+        let mut story = Story::default();
+        story.settings("sda/queue/rotational: 0\n");
+        let mut done = vec![0; 4];
+        for i in 0..1000 {
+            let next = done[done.len() - 1] + if slow(i) { 6_600 + i % 7 * 20 } else { 80 + i % 5 * 5 };
+            story.read(done[done.len() - 4], done[done.len() - 4], next);
+            done.push(next);
+        }
+        story.verdict("rate-limit")
+    };
+    let v = of(|i| i >= 800);
+    found(&v);
+    assert!(says(&v, "150 a second") && says(&v, "of 1,000 were held back"), "{v:?}");
+    rejected(&of(|i| i % 5 == 0));
+}
+
 /// Requests one after the other on flash: each comes 50 to 149 us after the one before was done, and is itself done `done(issued, tick)`.
 fn after_a_while(write: bool, tick: u64, done: impl Fn(u64, u64) -> u64) -> Story {
     let mut story = Story::default();

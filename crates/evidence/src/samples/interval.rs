@@ -35,6 +35,8 @@ pub struct Interval {
     pub writeback: Option<Bytes>,
     /// Time that tasks stood still for want of something.
     pub stalled: Stalled,
+    /// How often somebody dropped the page cache, or names and inodes (`drop_pagecache`, `drop_slab`; fs/drop_caches.c); both at once are one.
+    pub dropped: Option<u64>,
 }
 
 /// What a device did.
@@ -127,6 +129,7 @@ impl Interval {
             dirty: memory("Dirty"),
             writeback: memory("Writeback"),
             stalled: Stalled::between(before, after),
+            dropped: dropped(before, after),
         })
     }
 
@@ -146,6 +149,7 @@ impl Interval {
         (self.to, self.running, self.blocked) = (next.to, next.running, next.blocked);
         (self.dirty, self.writeback) = (next.dirty, next.writeback);
         self.stalled.add(&next.stalled);
+        self.dropped = self.dropped.into_iter().chain(next.dropped).reduce(u64::saturating_add);
     }
 }
 
@@ -176,6 +180,11 @@ fn disks(
         }
     }
     disks
+}
+
+fn dropped(before: &Sample, after: &Sample) -> Option<u64> {
+    let went_up = |name: &str| Some(after.vmstat.get(name)?.saturating_sub(*before.vmstat.get(name)?));
+    ["drop_pagecache", "drop_slab"].into_iter().filter_map(went_up).max()
 }
 
 fn cpus(before: &Sample, after: &Sample) -> BTreeMap<Arc<str>, CpuUse> {

@@ -48,6 +48,21 @@ fn a_whole_one() {
 }
 
 #[test]
+fn caches_that_are_dropped_are_counted_where_the_kernel_was_asked() {
+    let of = |seconds: &[&str]| {
+        let lines = seconds.iter().enumerate();
+        let text: String = lines
+            .map(|(i, v)| format!("{{\"mono_ns\": {}, \"vmstat\": {{{v}}}}}\n", i * 1_000_000_000))
+            .collect();
+        read(&text).intervals.iter().map(|i| i.dropped).collect::<Vec<_>>()
+    };
+    let [none, page, both] = ["0", "1", "2"].map(|n| format!("\"drop_pagecache\": {n}, \"drop_slab\": {n}"));
+    assert_eq!(of(&[&none, &none, &page, &both]), [Some(0), Some(1), Some(1)]);
+    assert_eq!(of(&["\"drop_slab\": 4", "\"drop_slab\": 7"]), [Some(3)]);
+    assert_eq!(of(&["", "\"drop_slab\": 7", ""]), [None, None]);
+}
+
+#[test]
 fn what_came_went_and_began_anew() {
     let mut text = String::new();
     for (second, disks) in [
