@@ -195,7 +195,7 @@ impl<'a> Case<'a> {
         }
         let rows = slow.group.rows(&self.facts.waits, Selection::default());
         let left = |row: &TailRow| self.part_left(slow.group_number, row) * row.time.0 as f64;
-        let time: f64 = rows.iter().filter(|row| pick(row)).map(left).sum();
+        let time = rows.iter().filter(|row| pick(row)).map(left).fold(0.0, |all, part| all + part);
         time / slow.group.all.time.total.0.max(1) as f64
     }
 

@@ -74,6 +74,7 @@ mod journal {
     pub mod frozen;
     pub(crate) mod growing;
     pub mod inode_lock;
+    pub mod journal_commit;
     pub mod journal_cpu;
     pub mod journal_ordered;
     pub mod journal_space;
@@ -200,6 +201,7 @@ pub fn all() -> &'static [Cause] {
         device::device_saturated::CAUSE,
         memory::page_fault_read::CAUSE,
         device::alone::COLD_READS,
+        journal::journal_commit::CAUSE,
         device::alone::SLOW_DEVICE,
         cpu::cpu_wait::CAUSE,
         cpu::outside_io::CAUSE,

@@ -14,6 +14,7 @@ mod discards;
 mod flush_cost;
 mod healthy;
 mod journal;
+mod journal_commit;
 mod limits;
 mod locks;
 mod losses;

@@ -214,7 +214,7 @@ const CAUSES: &str = "healthy device-saturated device-stall rate-limit device-er
     queue-freeze request-size lost-merging misaligned cgroup-limit flush-cost discard-stall journal-ordered \
     journal-space journal-cpu log-force log-space inode-lock access-time raid-read-modify-write raid-bitmap \
     raid-stripe-cache raid-resync crypt-queue loop-double-cache background-task cpu-wait outside-io cold-reads slow-device \
-    frozen worker-cpu";
+    frozen worker-cpu journal-commit";
 
 fn iowhy(arguments: &[&str]) -> String {
     let out = Command::new(env!("CARGO_BIN_EXE_iowhy")).args(arguments).output().expect("running iowhy");

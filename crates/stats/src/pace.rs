@@ -55,6 +55,10 @@ pub struct Pace {
     pub between_ticks: Distribution,
     /// From the issue of the one before to theirs: what comes by a clock of the program's own completes by it, too.
     pub issued_apart: Distribution,
+    /// What the completion before had taken since it was issued and the device free for it, of each that was done within half of that: who holds
+    /// one back lets no next one through so soon.
+    pub broken: Distribution,
+    last_turn: Nanos,
     /// The last completion of data, and when that was issued.
     last_data: Option<(Nanos, Nanos)>,
     /// Reads, writes, flushes by the idle time that they ended: one kind may take longer than another, and come after a pause more often.
@@ -156,8 +160,15 @@ impl Pace {
 
     fn tick(&mut self, done: Nanos, d2c: Nanos) {
         let issued = done.since(d2c);
-        let Some((last, last_issued)) = self.last_data.replace((done, issued)) else { return };
+        let Some((last, last_issued)) = self.last_data.replace((done, issued)) else {
+            self.last_turn = d2c;
+            return;
+        };
         let tick = done.since(last);
+        let last_turn = std::mem::replace(&mut self.last_turn, d2c.min(tick));
+        if last_turn >= QUICK && tick.0.saturating_mul(2) < last_turn.0 {
+            self.broken.record(last_turn.0);
+        }
         // Behind another one completions are as even as the device is; alone they are as even as they come.
         if d2c <= tick && d2c.0 >= tick.0.div_ceil(2) {
             self.ticks.record(tick.0);
@@ -287,6 +298,23 @@ mod tests {
         pace.set(Nanos(21 * MS), 0);
         pace.record(&Note::of(&read(None, 20, 21), 0), Nanos(MS));
         assert_eq!((pace.gaps().count(), pace.gaps().min(), pace.gaps().max()), (2, 3 * MS, 3 * MS));
+    }
+
+    #[test]
+    fn who_is_done_right_after_one_that_took_long_breaks_the_clock() {
+        let mut pace = Pace::default();
+        let read = |issued, completed| Request { bytes: Bytes(4096), ..read(None, issued, completed) };
+        // Two turns of 10 ms; one of 1 ms that comes right after, and one after a pause.
+        for (issued, completed) in [(0, 10), (10, 20), (20, 21), (21, 31), (40, 41)] {
+            tell(&mut pace, read(issued, completed));
+        }
+        assert_eq!((pace.broken.count(), pace.broken.max()), (1, 10 * MS));
+        // Of two at a time each has its turn.
+        pace.set(Nanos(50 * MS), 2);
+        for completed in [60, 70, 71] {
+            pace.record(&Note::of(&read(50, completed), 0), Nanos((completed - 50) * MS));
+        }
+        assert_eq!(pace.broken.count(), 2);
     }
 
     /// Seen late by 1 ms every second time, and then in time again: over 16 the clock is even.

@@ -156,7 +156,7 @@ fn is_abreast(case: &Case, slow: &Slow, row: &TailRow) -> bool {
 
 /// Whether a row is time of the victim's own request, alone in the device; or of the journal's, with its own changes, or with nobody's that is
 /// known: where the kernel's functions are not, neither is for whom its threads write what an operation waits for.
-fn is_alone(case: &Case, task: &str, row: &TailRow) -> bool {
+pub(crate) fn is_alone(case: &Case, task: &str, row: &TailRow) -> bool {
     let culprit = case.facts.waits.culprit_of(row.culprit);
     let journal = || match culprit.io {
         Some(Io::Journal) => culprit.name.as_deref() == Some(task) || culprit.kind == CulpritKind::Kernel,

@@ -6,18 +6,20 @@ use crate::device::even::{is_whole, within};
 use crate::device::healthy::rotational;
 use crate::slow::Slow;
 use crate::thresholds::rate_limit::{
-    AS_A_CLOCK, BETWEEN, ENOUGH, ENOUGH_OF_SIZE, EVEN_TURNS, FASTER, FASTEST, FASTEST_TURN, MIDDLE, SAME,
-    SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL, SOONER, SURELY,
+    AS_A_CLOCK, BETWEEN, BROKEN, ENOUGH, ENOUGH_OF_SIZE, EVEN_TURNS, FASTER, FASTEST, FASTEST_TURN, MIDDLE,
+    SAME, SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL, SOONER, SURELY,
 };
-use stats::{Bucket, Distribution, InTurn, Slope, Turns};
+use stats::{Bucket, Distribution, InARow, InTurn, Slope, Turns};
 use trace::{Bytes, Nanos};
-
-/// A time of requests of a kind.
-pub(super) type Times = fn(&Turns) -> Distribution;
 
 /// Requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes: for small
 /// ones, if larger ones take no longer, or for so many bytes. `gaps` are those that all kinds have to share.
-pub(super) fn slower_than_flash(case: &Case, slow: &Slow, time: Times, gaps: Times) -> Option<InTurn> {
+pub(super) fn slower_than_flash(
+    case: &Case,
+    slow: &Slow,
+    time: impl Fn(&Turns) -> Distribution,
+    gaps: impl Fn(&Turns) -> Distribution,
+) -> Option<InTurn> {
     let no_longer = |kind: &InTurn, larger: &InTurn| {
         let [took, longer] = [kind, larger].map(|k| time(&k.turns).quantile(0.5));
         // Sizes beside each other may hardly differ: of 1 MiB that is cut in two, 492 and 532 KiB.
@@ -39,12 +41,12 @@ pub(super) fn slower_than_flash(case: &Case, slow: &Slow, time: Times, gaps: Tim
 /// than half: those for which something was left over, a few now and then or all before a credit was used up. Flash that is slow varies more,
 /// and is never fast.
 pub(super) fn or_at_once(case: &Case, slow: &Slow) -> Option<Passed> {
-    passed(case, slow, |turns| held_back(&turns.alone_in_a_row.times), |turns| turns.alone.clone())
+    passed(case, slow, |turns| &turns.alone_in_a_row, |turns| &turns.alone)
 }
 
 /// The same of the turns of those that wait behind others.
 pub(super) fn in_turn_or_at_once(case: &Case, slow: &Slow) -> Option<Passed> {
-    passed(case, slow, in_turn, |turns| turns.d2c.clone())
+    passed(case, slow, |turns| &turns.gaps_in_a_row, |turns| &turns.d2c)
 }
 
 /// Requests of which some were held back and others were not.
@@ -59,16 +61,22 @@ pub(super) struct Passed {
     pub fast: Nanos,
 }
 
-fn passed(case: &Case, slow: &Slow, held: Times, all: Times) -> Option<Passed> {
-    let kind = slower_than_flash(case, slow, held, in_turn)?;
-    let (held, all) = (held(&kind.turns), all(&kind.turns));
-    let fast = Nanos(all.quantile(FASTEST));
-    let is_fast = fast.0 as f64 <= FASTER * held.quantile(0.5) as f64;
-    is_fast.then(|| Passed { most: kind.most, held, of: all.count(), fast })
-}
-
-fn in_turn(turns: &Turns) -> Distribution {
-    held_back(&turns.gaps_in_a_row.times)
+/// A clock that holds one back lets the next one through a tick later: where others were done at once right after, no clock did it.
+fn passed(
+    case: &Case,
+    slow: &Slow,
+    row: fn(&Turns) -> &InARow,
+    all: fn(&Turns) -> &Distribution,
+) -> Option<Passed> {
+    let in_turn = |turns: &Turns| held_back(&turns.gaps_in_a_row.times);
+    let kind = slower_than_flash(case, slow, |turns| held_back(&row(turns).times), in_turn)?;
+    let (row, all) = (row(&kind.turns), all(&kind.turns));
+    let (held, fast) = (held_back(&row.times), Nanos(all.quantile(FASTEST)));
+    let tick = held.quantile(0.5) as f64;
+    let of_these = |bucket: &Bucket| bucket.upper as f64 >= EVEN_TURNS.0 * tick;
+    let broken: u64 = slow.on.pace.broken.buckets().filter(of_these).map(|bucket| bucket.count).sum();
+    let is_clock = fast.0 as f64 <= FASTER * tick && broken as f64 <= BROKEN * held.count() as f64;
+    is_clock.then(|| Passed { most: kind.most, held, of: all.count(), fast })
 }
 
 /// Of times of two kinds the slower one, where hardly any lie between: those of a clock, and what passes it at once. Else all.
@@ -116,7 +124,12 @@ pub(super) fn at_slowest(bytes: Bytes) -> Nanos {
 
 /// The first kind that comes by a clock, of a device that does not turn, if all others keep its pace. Where it is not known whether it turns,
 /// what is far shows it.
-fn first(case: &Case, slow: &Slow, gaps: Times, is_clock: impl Fn(&InTurn) -> bool) -> Option<InTurn> {
+fn first(
+    case: &Case,
+    slow: &Slow,
+    gaps: impl Fn(&Turns) -> Distribution,
+    is_clock: impl Fn(&InTurn) -> bool,
+) -> Option<InTurn> {
     let pace = &slow.on.pace;
     let kind = match rotational(case, slow.on.id).map(|turns| turns.value) {
         Some(true) => None,

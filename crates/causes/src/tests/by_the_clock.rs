@@ -56,6 +56,24 @@ fn times_of_one_kind_are_not_cut_in_two() {
     rejected(&story.verdict("rate-limit"));
 }
 
+/// What is near is done at once, right after what is far: no clock would have let it through.
+#[test]
+fn what_is_near_breaks_no_limit() {
+    let of = |near: u64| {
+        let mut story = Story::default();
+        story.settings("sda/queue/rotational: 0\n");
+        let mut last = 0;
+        for i in 0..1000 {
+            let took = if i % 20 < near { 500 } else { 6_600 + i % 7 * 20 };
+            story.read(last, last, last + took);
+            last += took + 20;
+        }
+        story.verdict("rate-limit")
+    };
+    rejected(&of(4));
+    rejected(&of(12));
+}
+
 /// The same where others wait.
 #[test]
 fn a_limit_is_told_once_a_credit_is_used_up_behind_others() {

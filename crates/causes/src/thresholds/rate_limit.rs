@@ -50,7 +50,9 @@ pub const EVEN_RUNS: (f64, f64) = (0.97, 1.03);
 pub const ENOUGH_RUNS: u64 = 12;
 /// The fastest requests take less than this part of the time between two completions.
 pub const FASTER: f64 = 0.5;
-/// So few lie between what passes at once and what a clock holds back, as a part of the latter: completions that a processor saw late.
+/// After so few of those that a clock held back another one is done within half of its tick: completions that a processor saw late.
+pub const BROKEN: f64 = 0.02;
+/// So few lie between what passes at once and what a clock holds back, as a part of the latter: seen late, too.
 pub const BETWEEN: f64 = 0.1;
 /// Which of them count as the fastest: those that came while the limit was not reached.
 pub const FASTEST: f64 = 0.02;

@@ -1,0 +1,48 @@
+//! Operations that wait for what the journal writes.
+
+use super::*;
+use crate::told::{Told, READER};
+use device::Split;
+use operation::{Kind, Wait};
+use trace::Call;
+
+const FDATASYNC: Kind = Kind::Call(Call::Fdatasync);
+const MS_IN_US: u64 = 1000;
+
+/// On a device that takes so long (us) for a write: quick fdatasyncs, and 300 that wait for so long for a write that the device serves alone,
+/// asleep so.
+fn waiting(write_us: u64, quick: u64, wait: Wait, us: u64) -> Told {
+    let mut story = Story::default();
+    story.settings("sda/queue/rotational: 0\n");
+    for i in 0..200 {
+        let at = i * 10 * MS;
+        story.sync_write(at, at, at + write_us);
+    }
+    let mut told = Told::default();
+    told.over(story).quick(FDATASYNC, quick).waiting_for(wait);
+    for _ in 0..300 {
+        told.inside_of(FDATASYNC, READER, Split { known: true, own: Nanos(us * 1000), ..Split::default() });
+    }
+    told
+}
+
+#[test]
+fn what_waits_for_the_journals_writes_is_told() {
+    let v = waiting(1000, 100, Wait::JournalCommit, 3 * MS_IN_US).verdict("journal-commit");
+    assert!(found(&v) > 0.9, "{v:?}");
+    assert!(says(&v, "fdatasyncs waited for what the journal wrote for"), "{v:?}");
+    // Its own data, or another file system's log.
+    for wait in [Wait::DirectIo, Wait::LogForce] {
+        assert!(!is_found(&waiting(1000, 100, wait, 3 * MS_IN_US).verdict("journal-commit")));
+    }
+}
+
+/// What is quick is healthy, however it is made up; of a device that takes long for each write that says more.
+#[test]
+fn neither_what_is_quick_nor_a_slow_device_is_the_journals() {
+    assert!(!is_found(&waiting(300, 100, Wait::JournalCommit, MS_IN_US).verdict("journal-commit")));
+    let mut slow = waiting(5000, 100, Wait::JournalCommit, 15 * MS_IN_US);
+    let v = slow.verdict("journal-commit");
+    assert!(rejected(&v).contains("sda takes 5"), "{v:?}");
+    assert!(is_found(&slow.verdict("slow-device")));
+}
