@@ -15,7 +15,7 @@ use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::target::count_syncs;
-use crate::thresholds::alone::MOSTLY;
+use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use operation::Wait;
@@ -26,7 +26,7 @@ use trace::Nanos;
 pub const CAUSE: Cause = Cause {
     name: "journal-commit",
     title: "each operation waits for a commit of the journal: more writes, one after the other",
-    nature: Nature::General,
+    nature: Nature::Everyday,
     page: include_str!("../../pages/journal-commit.md"),
     judge: Judge::Each(Each {
         of,
@@ -45,7 +45,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         return Said::Nothing;
     }
     let what = slow.words();
-    if of_all < MOSTLY {
+    if of_all < NOT_ITS_OWN {
         return Said::Not(proof!(
             "{what} waited for the journal's own writes for {of_all} of their time",
             what,

@@ -46,3 +46,21 @@ fn neither_what_is_quick_nor_a_slow_device_is_the_journals() {
     assert!(rejected(&v).contains("sda takes 5"), "{v:?}");
     assert!(is_found(&slow.verdict("slow-device")));
 }
+
+/// From a fifth of their time on.
+#[test]
+fn a_little_of_the_journal_is_none() {
+    let of = |others: u64| {
+        let mut told = waiting(1000, 100, Wait::JournalCommit, 3 * MS_IN_US);
+        told.waiting_for(Wait::DirectIo);
+        for _ in 0..others {
+            told.inside_of(
+                FDATASYNC,
+                READER,
+                Split { known: true, own: Nanos(3_000_000), ..Split::default() },
+            );
+        }
+        is_found(&told.verdict("journal-commit"))
+    };
+    assert!(of(1100) && !of(1300));
+}
