@@ -107,6 +107,11 @@ impl Load {
         (!self.reads_instead()).then(|| self.count as f64 / all.max(1) as f64)
     }
 
+    /// Whether they do not follow each other on the device.
+    pub fn is_random(&self) -> bool {
+        self.random
+    }
+
     /// How much each moves, where they follow each other on the device in small pieces.
     pub fn in_small_steps(&self) -> Option<Bytes> {
         (!self.random && self.each <= SMALL).then_some(self.each)

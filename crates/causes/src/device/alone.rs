@@ -121,6 +121,15 @@ fn is_cached(row: &TailRow) -> bool {
     [Wait::PageRead, Wait::PageFault, Wait::Metadata].into_iter().any(|wait| row.waits.has(wait))
 }
 
+/// Whether most of a group's reads wait for what the cache did not have.
+fn misses_the_cache(case: &Case, slow: &Slow) -> bool {
+    let by_cache = read_by_cache(case, slow.on.id);
+    let misses = |row: &TailRow| is_cached(row) || by_cache && !tells_waits(case, row);
+    let rows = slow.group.rows(&case.facts.waits, Selection::default());
+    let missed: Nanos = rows.iter().filter(|row| misses(row)).map(|row| row.time).sum();
+    slow.class == Class::Read && missed.0 > slow.group.all.time.total.0 / 2
+}
+
 /// Whether it is known in which function of the kernel a row's task slept: neither without operations nor without stacks.
 fn tells_waits(case: &Case, row: &TailRow) -> bool {
     !case.facts.operations.is_empty() && !row.waits.has(Wait::Unknown)
@@ -290,6 +299,18 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
         ),
         false => v,
     };
+    kept_in_memory(v)
+}
+
+/// What spares scattered reads of what the cache could have had, where most of a group's are these.
+pub(crate) fn spared(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
+    match load.is_random() && misses_the_cache(case, slow) {
+        true => kept_in_memory(read_again::told(v, case, slow.on.id)),
+        false => v,
+    }
+}
+
+fn kept_in_memory(v: Verdict) -> Verdict {
     v.try_this(
         "read the files into memory before they are needed, several at a time: a device with a queue serves them together",
         "find DIR -type f -print0 | xargs -0 -n 16 -P 8 cat > /dev/null",

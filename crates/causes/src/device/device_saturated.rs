@@ -7,6 +7,7 @@
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::device::alone::spared;
 use crate::device::device_busy;
 use crate::device::healthy::{expected, rotational};
 use crate::growth::Growth;
@@ -367,6 +368,11 @@ fn prove(
 fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     let name = case.name(slow.on.id);
     let load = Load::of(case, slow);
+    // What is written twice need not be measured to know that half of it can be spared.
+    if durable::is_written_twice(case, slow.group) {
+        return v;
+    }
+    let v = spared(v, case, slow, &load);
     let here = match load.part_of(completed(slow)) {
         Some(such) if such < ALONE => format!(
             "here it did {} such a second{}; if that is no more than both, only",

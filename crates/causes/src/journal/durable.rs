@@ -137,11 +137,15 @@ pub(crate) fn of_all_data<'c>(case: &'c Case, group: &Group) -> Option<&'c Mount
 
 /// What makes data safe there waits until all of it is in the journal.
 pub(crate) fn written_twice(v: Verdict, case: &Case, group: &Group, name: &str) -> Verdict {
-    let makes_safe = group.op.is_some_and(|op| op.kind.makes_safe());
-    match of_all_data(case, group).filter(|_| makes_safe) {
+    match of_all_data(case, group).filter(|_| is_written_twice(case, group)) {
         Some(mount) => all_data(v, mount, name),
         None => v,
     }
+}
+
+/// Whether operations make data safe where all of it goes through the journal.
+pub(crate) fn is_written_twice(case: &Case, group: &Group) -> bool {
+    group.op.is_some_and(|op| op.kind.makes_safe()) && of_all_data(case, group).is_some()
 }
 
 /// ext4 with `data=journal`: all data is written to the journal, and later to its place (Documentation/filesystems/ext4/journal.rst).

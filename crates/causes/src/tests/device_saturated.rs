@@ -102,6 +102,26 @@ fn a_queue_of_most_that_was_lost_is_told_whatever_the_slowest_met() {
     assert_eq!(v.verdict, Answer::Found, "{v:?}");
 }
 
+/// What the cache could have had need not be read at all; what passes by it must.
+#[test]
+fn reads_that_miss_the_cache_are_spared_first() {
+    let first = |wait| {
+        let mut told = Told::default();
+        told.waiting_for(wait);
+        let own = told.holder(READER, Io::Read);
+        for _ in 0..300 {
+            let mut split = Split { known: true, own: Nanos(6_000_000), ..Split::default() };
+            split.behind[0] = Behind { holder: own, time: Nanos(9_000_000) };
+            told.inside(READ, split);
+        }
+        commands(&told.over(crowds()).verdict("device-saturated")).remove(0)
+    };
+    for wait in [Wait::PageRead, Wait::Metadata] {
+        assert!(first(wait).starts_with("find DIR"), "{}", first(wait));
+    }
+    assert!(!first(Wait::DirectIo).starts_with("find DIR"), "{}", first(Wait::DirectIo));
+}
+
 #[test]
 fn rejected_where_the_device_works_side_by_side() {
     let mut story = Story::default();
