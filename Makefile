@@ -75,7 +75,7 @@ test: toolchain
 	@scripts/check-deny
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(CARGO) test --locked --workspace --no-fail-fast
+	CARGO='$(CARGO)' scripts/test
 	@scripts/check-page --browser $(TARGET)/debug/iowhy
 
 slowest: toolchain

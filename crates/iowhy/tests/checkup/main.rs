@@ -1,11 +1,6 @@
-//! Checkups from end to end, with real fio and real recordings on the project's disk model: a disk with a fault is named for
-//! it, a good one gets a result without problems, runs on one disk agree and a slower disk is told ([`faults`], [`agree`]); what it must
-//! never do it does not ([`ended`], [`refused`]). What the machine lacks for it is said loudly.
+//! Checkups from end to end, with real fio and real recordings on the project's disk model. All are in one module, by whose name
+//! `scripts/test` finds them: they wait for their slow disks most of the time, before usual processes, and run beside all other tests.
 
-mod agree;
-mod disk;
-mod ended;
-mod faults;
-mod refused;
+mod on_slow_disks;
 #[path = "../schema/mod.rs"]
 mod schema;

@@ -155,19 +155,19 @@ fn a_full_disk() {
     if !have(&["unshare", "dd", "trace-cmd"]) {
         return;
     }
-    let before = std::fs::read_dir(tracefs.instances()).unwrap().count();
     let kept = shm();
     // The output's disk has 2 MiB; the command makes many times as much.
     let out = private(&format!(
         "mount -t tmpfs -o size=2m none /mnt; \
-         \"$RECORD\" -o /mnt/c -- dd if=/dev/zero of=/dev/null bs=1 count=300000 || true; \
-         cp -r /mnt/c {}",
+         bash -c 'echo $$ > {0}/pid; exec \"$RECORD\" -o /mnt/c -- dd if=/dev/zero of=/dev/null bs=1 count=300000' || true; \
+         cp -r /mnt/c {0}",
         kept.path().display()
     ));
     let out = ok(out);
     let said = String::from_utf8_lossy(&out.stderr);
     assert!(said.contains("No space left on device"), "{said}");
-    wait_for("removal", || std::fs::read_dir(tracefs.instances()).unwrap().count() <= before);
+    let pid = std::fs::read_to_string(kept.path().join("pid")).unwrap().trim().parse().unwrap();
+    wait_for("removal", || instances_of(&tracefs, pid).is_empty());
     let capture = kept.path().join("c");
     // What was recorded is there in its raw form, and it can be put together elsewhere.
     let raws = ["trace.cpu0.raw", "trace.cpu1.raw"].map(|n| capture.join(n));

@@ -1,7 +1,7 @@
 //! However it ends, nothing is left, and no load lasts longer or writes more than was said.
 
-use crate::disk::{on_disk, GOOD};
-use crate::refused::{fake_fio, with_path};
+use super::disk::{on_disk, GOOD};
+use super::refused::{fake_fio, with_path};
 use serde_json::Value as Json;
 
 #[test]

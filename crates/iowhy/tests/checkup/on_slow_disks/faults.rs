@@ -1,6 +1,6 @@
 //! A disk with a fault is named for it: the finding, and the cause where a recording shows it.
 
-use crate::disk::{findings, on_disk, GOOD};
+use super::disk::{findings, on_disk, GOOD};
 use testkit::steady;
 
 fn named(disk: &str, setup: &str, only: &str, finding: &str, cause: &str) {

@@ -1,6 +1,6 @@
 //! What is refused, with its advice; and what may be seen without root.
 
-use crate::disk::{findings, on_disk, skip, GOOD, IOWHY};
+use super::disk::{findings, on_disk, skip, GOOD, IOWHY};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};

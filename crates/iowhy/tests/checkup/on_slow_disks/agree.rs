@@ -1,6 +1,6 @@
 //! A good disk gets a result without problems; two runs on it agree, and a slower disk is told from it.
 
-use crate::disk::{findings, on_disk};
+use super::disk::{findings, on_disk};
 use crate::schema::Schema;
 use testkit::steady;
 
