@@ -105,7 +105,8 @@ fn heaviest(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static str> {
     groups.sort_unstable();
     groups.dedup();
     let whole: Nanos = groups.iter().map(|g| case.focus.groups[*g].tail.sum.time.total).sum();
-    let roots = found.iter().filter(|other| behind(v.cause).contains(&other.cause));
+    let can_be = |other: &Found| other.cause != device_stall::CAUSE.name || stalls(case, &other.devices);
+    let roots = found.iter().filter(|other| behind(v.cause).contains(&other.cause) && can_be(other));
     let heaviest = roots.map(|other| (other.cause, time(other))).max_by_key(|(_, time)| *time);
     heaviest.filter(|(_, time)| time.0 as f64 >= MIN_SHARE * whole.0 as f64).map(|(cause, _)| cause)
 }
@@ -117,10 +118,9 @@ fn root_of_queue(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static s
         let is_there = |other: &Found| other.cause == cause && devices.is_subset(&other.devices);
         (!devices.is_empty() && found.iter().any(is_there)).then_some(cause)
     };
-    let stalls = || devices.iter().filter_map(|dev| case.facts.device(*dev)).all(spends_most_in_stalls);
     let flushes = || v.cause == background_task::CAUSE.name && is_mostly_flushes(case, v);
     there(rate_limit::CAUSE.name)
-        .or_else(|| there(device_stall::CAUSE.name).filter(|_| stalls()))
+        .or_else(|| there(device_stall::CAUSE.name).filter(|_| stalls(case, &devices)))
         .or_else(|| flushes().then_some(flush_cost::CAUSE.name))
 }
 
@@ -151,6 +151,11 @@ fn flushes_of_holder(case: &Case, v: &Verdict) -> Option<&'static str> {
 
 fn passes_in_flush(reason: Reason, phase: Phase) -> bool {
     phase == Phase::Flush || FLUSHING.contains(&reason)
+}
+
+/// Whether devices mostly stall: else what waits in front of them waits for what they do between stalls as well.
+fn stalls(case: &Case, devices: &BTreeSet<DevId>) -> bool {
+    devices.iter().filter_map(|dev| case.facts.device(*dev)).all(spends_most_in_stalls)
 }
 
 /// Whether a device spends more time in stalls than it needs for all of its requests: whoever is behind others there is behind the stalls. What it
