@@ -80,8 +80,15 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         }
     }
     if let Some((at, inode)) = mount {
+        let then = match buffered {
+            true => "have its writers write less at a time, or give each its own file",
+            false => {
+                "fill it once with its whole size, since direct writes over what was written share the lock and those that make it longer do not; \
+                 or give each writer its own file"
+            }
+        };
         v = v.try_this(
-            "find out which file it is; then have its writers write less at a time, or give each its own file",
+            format!("find out which file it is; then {then}"),
             Action::look(format!("find {} -xdev -inum {inode}", shell(&at))),
         );
     }
