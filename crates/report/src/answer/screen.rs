@@ -136,11 +136,12 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     let mostly = by.filter(|(words, time)| time.0 > v.lost.0 / 2 && words != NOT_EXPLAINED);
     let mostly = mostly
         .map(|(words, time)| format!(" ({}: {words})", percent(time.0 as f64 / v.lost.0.max(1) as f64)));
-    let waited = format!("{} {} waited {} of {}", of(&v.task), operations_of(e, v), lost(v), time(v.time));
+    let verb = if a.too_little.is_some() { "lost" } else { "waited" };
+    let waited = format!("{} {} {verb} {} of {}", of(&v.task), operations_of(e, v), lost(v), time(v.time));
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
-            let part = cause.map_or(String::new(), |cause| format!("; {} of that for {cause}", time(lost)));
-            format!("{part}: too little to act on in {}", time(e.facts.recorded()))
+            let part = cause.map_or(String::new(), |cause| format!("; {} of that is {cause}", time(lost)));
+            format!("{part}, too little of {} to act on", time(e.facts.recorded()))
         });
         let blind =
             if e.facts.operations.is_empty() { "; waits above block events are not in it" } else { "" };
