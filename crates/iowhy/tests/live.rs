@@ -30,6 +30,7 @@ struct Bench {
 impl Bench {
     /// `None`, and a word why, where something is missing.
     fn new() -> Option<Bench> {
+        testkit::share_machine();
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         fs::File::create(dir.path().join("image")).unwrap().set_len(64 << 20).unwrap();
         fs::create_dir(dir.path().join("tmp")).unwrap();

@@ -29,6 +29,7 @@ const SCRIPT: &str = "cd $DIR; mkdir m mnt; \
 
 #[test]
 fn readers_beside_buffered_writes() {
+    testkit::share_machine();
     testkit::steady(|| {
         the_flood_is_found();
         Ok(())

@@ -50,6 +50,7 @@ fn until_there(file: &Path, child: &mut Child) {
 
 #[test]
 fn a_recorder_gives_up_what_it_no_longer_needs() {
+    testkit::share_machine();
     let out = Command::new(IOWHY).args(["record", "--clean"]).output().unwrap();
     if !out.status.success() {
         return skip(String::from_utf8_lossy(&out.stderr).trim());

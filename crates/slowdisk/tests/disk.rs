@@ -22,6 +22,7 @@ fn skip(why: &str) {
 
 #[test]
 fn as_slow_as_it_says() {
+    testkit::share_machine();
     for program in ["unshare", "losetup", "fio"] {
         if Command::new(program).arg("--version").output().is_err() {
             return skip(&format!("{program} is not installed"));

@@ -78,6 +78,7 @@ impl Case {
     /// Makes the disk and does it all. `None`, and a word why, where something is missing.
     pub fn run(&self) -> Option<Recorded> {
         let _alone = LAB.lock().unwrap_or_else(PoisonError::into_inner);
+        testkit::share_machine();
         let slowdisk = Path::new(IOWHY).with_file_name("slowdisk");
         if self.disk.is_some() && !slowdisk.exists() {
             skip("slowdisk is not built: cargo build -p iowhy-slowdisk");

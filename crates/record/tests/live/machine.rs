@@ -13,6 +13,7 @@ pub fn skip(why: &str) {
 
 /// tracefs, or a loud skip.
 pub fn tracefs() -> Option<Tracefs> {
+    testkit::share_machine();
     match Host::here() {
         Ok(h) => Some(h.tracefs),
         Err(e) => {

@@ -23,6 +23,7 @@ struct Instance(PathBuf);
 
 impl Instance {
     fn new() -> Option<Instance> {
+        testkit::share_machine();
         let path = Path::new(TRACING).join(format!("instances/iowhy-test-{}", std::process::id()));
         fs::create_dir(&path).ok()?;
         Some(Instance(path))

@@ -8,14 +8,10 @@ use serde_json::Value as Json;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::{Mutex, PoisonError};
 
 pub const IOWHY: &str = env!("CARGO_BIN_EXE_iowhy");
 /// A disk that is good: eight reads at once, a cache that needs no flush.
 pub const GOOD: &str = "--channels 8 --read-us 800 --write-us 800 --mbps 400";
-
-/// One at a time: one must not be slowed down by another.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// Past the test runner's capture: a test that is silently skipped looks like one that passed.
 pub fn skip(why: &str) {
@@ -104,7 +100,8 @@ fn possible(slowdisk: &Path) -> bool {
 
 /// Runs a script with a disk. `None`, and a word why, where something is missing.
 pub fn on_disk(disk: &str, setup: &str, run: &str) -> Option<Done> {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // One must not be slowed down by another, nor by what other tests record.
+    let _alone = testkit::alone_on_machine();
     let slowdisk = Path::new(IOWHY).with_file_name("slowdisk");
     if !possible(&slowdisk) {
         return None;
