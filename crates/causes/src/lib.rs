@@ -63,6 +63,7 @@ mod device {
     pub mod flush_cost;
     pub mod healthy;
     pub mod misaligned;
+    pub(crate) mod own_program;
     pub mod power_state;
     pub mod rate_limit;
 }

@@ -100,5 +100,7 @@ fn a_recorder_gives_up_what_it_no_longer_needs() {
     let system: serde_json::Value = serde_json::from_str(&system).unwrap();
     assert!(system["after"]["disks"].is_object() && system["before"]["disks"].is_object());
     let left = Command::new(IOWHY).args(["record", "--clean"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&left.stdout).contains("nothing was left"));
+    // Somebody else may record meanwhile: that is kept.
+    let left = String::from_utf8_lossy(&left.stdout);
+    assert!(!left.contains("removed"), "{left}");
 }

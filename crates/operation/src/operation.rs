@@ -142,6 +142,13 @@ impl Kind {
         !hands_over && !matches!(self, Kind::JournalCommit | Kind::Writeback)
     }
 
+    /// Whether it is there to move data, as much as it was asked for.
+    pub fn moves_data(self) -> bool {
+        use Call::*;
+        let by_ring = matches!(self, Kind::RingRead | Kind::RingWrite | Kind::AioRead | Kind::AioWrite);
+        by_ring || matches!(self, Kind::Call(Read | Write | Sendfile | CopyFileRange))
+    }
+
     /// Whether it waits until data is safe.
     pub fn makes_safe(self) -> bool {
         use Call::*;

@@ -7,8 +7,8 @@
 use crate::answer::{confidence, explains, with_gain};
 use crate::screen::{Screen, MARGIN};
 use crate::wrap::wrap_command;
-use causes::{Acts, Answer as Judged, Proof, Verdict};
-use explain::answer::{Sufferer, Try};
+use causes::{Answer as Judged, Proof, Verdict};
+use explain::answer::{slows, Sufferer, Try};
 use explain::{Answer, Explanation};
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -54,11 +54,11 @@ pub(crate) fn remedies<'a>(e: &'a Explanation, a: &Answer, found: &[Found<'a>]) 
     // What was tried and made operations like the victim's slower is for others.
     let slower = |t: &Try| t.tested.as_ref().and_then(|tested| tested.slower).map(|(latency, _)| latency);
     let harms = |t: &Try| slower(t).is_some_and(|latency| latency.split(' ').next() == Some(operations));
-    a.remedies(e).into_iter().chain(offered(found, victim).filter(|t| !harms(t))).collect()
+    let slowed = |t: &Try| victim.is_some_and(|v| slows(e, v, t.remedy));
+    a.remedies(e).into_iter().chain(offered(found, victim).filter(|t| !harms(t) && !slowed(t))).collect()
 }
 
-/// Remedies of all that was found, with what there is to gain for a victim; no change of which nobody knows what it gains,
-/// nor one that slows that victim for others.
+/// Remedies of all that was found, with what there is to gain for a victim; no change of which nobody knows what it gains.
 pub(crate) fn offered<'a: 'b, 'b>(
     found: &'b [Found<'a>],
     victim: Option<&'b Sufferer>,
@@ -67,7 +67,6 @@ pub(crate) fn offered<'a: 'b, 'b>(
         .iter()
         .flat_map(move |(v, _)| v.remedies.iter().map(move |r| Try::of(r, v.cause, victim)))
         .filter(Try::is_founded)
-        .filter(move |offered| !victim.is_some_and(|v| offered.remedy.acts == Acts::Culprit(v.task.clone())))
 }
 
 impl Screen {

@@ -1,5 +1,6 @@
 //! Statistics in bounded memory that merge: those of A merged with those of B are those of A followed by B.
 
+mod active;
 mod activity;
 mod alignment;
 mod analysis;

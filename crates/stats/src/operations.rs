@@ -2,6 +2,7 @@
 //!
 //! Where their time went is in the table of waits; the slowest few are kept whole here.
 
+use crate::active::{self, Active};
 use crate::blocks::InOrder;
 use crate::by_task::ByTask;
 use crate::distribution::Distribution;
@@ -155,21 +156,6 @@ const MAX_GROUPS: usize = 1024;
 /// Tasks whose slowest operations are kept by themselves: of each a hundred kilobytes.
 const MOST_PLACES: usize = 256;
 
-/// From a process' first operation to its last.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Active {
-    from: Nanos,
-    to: Nanos,
-}
-
-impl Active {
-    /// Whether both were at it at the same time, for more than half of what the other was.
-    fn overlaps(&self, other: &Active) -> bool {
-        let together = self.to.min(other.to).since(self.from.max(other.from));
-        2 * together.0 > other.to.since(other.from).0
-    }
-}
-
 /// Processes of one name that are remembered; a server has some hundred.
 const MOST_PROCESSES: usize = 1024;
 
@@ -186,6 +172,11 @@ impl Operations {
         known.into_iter().flat_map(|all| all.keys().copied())
     }
 
+    /// A process of which two tasks are threads at the same time: whoever stops one stops the other.
+    pub fn process_of_both(&self, one: &str, other: &str) -> Option<Tid> {
+        active::in_both(self.processes.get(one)?, self.processes.get(other)?)
+    }
+
     /// How long a task's first thread waited for a processor between its operations; of several processes the one that waited longest.
     pub fn kept_from_running(&self, task: &str) -> Nanos {
         self.processes_of(task).map(|process| self.outside.of(process)).max().unwrap_or_default()
@@ -193,14 +184,7 @@ impl Operations {
 
     /// Those of these that did operations while the one did that was at it for longest, that one first; none where there are no others.
     pub fn at_once(&self, task: &str) -> Vec<Tid> {
-        let all = || self.processes.get(task).into_iter().flatten();
-        let Some((longest, active)) = all().max_by_key(|(_, active)| active.to.since(active.from)) else {
-            return vec![];
-        };
-        let beside = all().filter(|(process, other)| *process != longest && active.overlaps(other));
-        let beside: Vec<Tid> = beside.map(|(process, _)| *process).collect();
-        let first = (!beside.is_empty()).then_some(*longest);
-        first.into_iter().chain(beside).collect()
+        self.processes.get(task).map_or(vec![], active::at_once)
     }
 
     /// Names of tasks that did operations, as far as their processes are known.
@@ -348,20 +332,6 @@ impl OperationObserver for Operations {
 mod tests {
     use super::*;
     use trace::{Call, Tid};
-
-    /// Programs that a loop starts one after the other are one job; two that run at once are not known to be.
-    #[test]
-    fn processes_at_once_are_told_from_those_in_turn() {
-        let of = |spans: &[(u32, u64, u64)]| {
-            let active = |&(tid, from, to)| (Tid(tid), Active { from: Nanos(from), to: Nanos(to) });
-            let processes = BTreeMap::from([("dd".into(), spans.iter().map(active).collect())]);
-            let stats = Operations { processes, ..Operations::default() };
-            stats.at_once("dd").into_iter().map(|tid| tid.0).collect::<Vec<_>>()
-        };
-        assert!(of(&[(1, 0, 10), (2, 10, 21), (3, 21, 30)]).is_empty());
-        assert_eq!(of(&[(1, 0, 10), (2, 0, 90), (3, 80, 101), (4, 80, 99)]), [2, 1, 4]);
-        assert!(of(&[]).is_empty());
-    }
 
     /// A signal or a descriptor that would block is no storage's error.
     #[test]

@@ -6,6 +6,7 @@
 
 use crate::case::{is_named, Case, MIN_SAMPLES, MIN_SHARE};
 use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
+use crate::journal::durable;
 use crate::measure::Load;
 use crate::memory::{page_fault_read, read_again};
 use crate::proof::proof;
@@ -98,8 +99,10 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     let of_all = throughout.filter(|_| part < MOSTLY);
     let v = v.plus(claimed, Confidence::High);
     let v = if cached { read_again::told(v, case, slow.on.id) } else { v };
+    let changes = slow.class != Class::Read && slow.group.op.is_some_and(|op| !op.kind.makes_safe());
+    let (v, is_asked) = if changes { durable::told(v, case, slow) } else { (v, false) };
     let v = prove(v, case, slow, claimed, of_all);
-    let mut v = remedies(v, case, slow, cached);
+    let mut v = if is_asked { v } else { remedies(v, case, slow, cached) };
     v.throughout.extend(throughout.map(|part| (slow.group_number, part)));
     Said::Found(v)
 }
@@ -320,8 +323,10 @@ fn kept_in_memory(v: Verdict) -> Verdict {
 
 /// Of small pieces in order: a larger one takes hardly longer.
 fn larger(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
-    let syncs = slow.group.op.is_some_and(|op| op.kind.makes_safe());
-    let Some(each) = load.in_small_steps().filter(|_| is_named(&slow.group.task) && !syncs) else { return v };
+    let moves_data = slow.group.op.is_none_or(|op| op.kind.moves_data());
+    let Some(each) = load.in_small_steps().filter(|_| is_named(&slow.group.task) && moves_data) else {
+        return v;
+    };
     let calls = "read,pread64,write,pwrite64,io_submit";
     v.try_on(
         Acts::Victim,

@@ -10,6 +10,7 @@
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::device_saturated;
 use crate::device::healthy::{expected, rotational};
+use crate::device::own_program;
 use crate::limit;
 use crate::memory::read_ahead_short;
 use crate::met;
@@ -28,9 +29,7 @@ use life::{Class, Io};
 use operation::Wait;
 use stats::TailRow;
 use std::collections::BTreeMap;
-use trace::{
-    is_journal, is_kernel_thread, is_md, program, program_and_process, works_for_others, Bytes, Nanos, Tid,
-};
+use trace::{is_journal, is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
 use waits::{Culprit, CulpritId, Phase, Selection};
 
 /// Name, title, page and judgement of this cause.
@@ -283,6 +282,9 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     if task == BTRFS {
         return of_btrfs(v, case, slow);
     }
+    if let Some(process) = case.facts.operations.process_of_both(task, &slow.group.task) {
+        return own_program::of_a_thread(v, case, task, process);
+    }
     let pause = |v: Verdict| pause(v, &target, task);
     let v = match (orders, service.is_some()) {
         (true, true) => pause(limit(idle(v))),
@@ -290,8 +292,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
         (false, true) => idle(pause(limit(v))),
         (false, false) => limit(idle(pause(v))),
     };
-    if let Some(process) = sibling(task, &slow.group.task) {
-        return see_what(v, process, task);
+    if own_program::is_another_process(task, &slow.group.task) {
+        return own_program::see_what_it_does(v, task, &slow.group.task);
     }
     v.try_this(
         "run it at another time of day, if a timer or cron starts it",
@@ -300,28 +302,6 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
          /etc/cron.d /etc/crontab",
         ),
     )
-}
-
-/// Where a task is another process of the victim's program: what it does says more than its name.
-pub(crate) fn see_what_it_does(v: Verdict, task: &str, victim: &str) -> Verdict {
-    match sibling(task, victim) {
-        Some(process) => see_what(v, process, task),
-        None => v,
-    }
-}
-
-fn see_what(v: Verdict, process: Tid, task: &str) -> Verdict {
-    let (number, name) = (process.0, program(task));
-    v.try_this(
-        format!("see what process {number} of {name} does: PostgreSQL's say so in their title"),
-        Action::look(format!("ps -o pid,etime,args -p {number}")),
-    )
-}
-
-/// The process by which a task is told from the one that waits for it, of the same program.
-fn sibling(task: &str, victim: &str) -> Option<Tid> {
-    let (name, process) = program_and_process(task);
-    process.filter(|_| name == program(victim))
 }
 
 /// The program that asks btrfs to scrub, balance or defragment, all in one call.

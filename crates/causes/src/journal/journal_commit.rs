@@ -10,7 +10,7 @@
 use crate::case::{is_named, Case, MIN_SHARE};
 use crate::device::alone::is_alone;
 use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
-use crate::journal::{commit_setting, growing};
+use crate::journal::{commit_setting, durable, growing};
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::slow::Slow;
@@ -18,6 +18,7 @@ use crate::target::count_syncs;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
+use life::Class;
 use operation::Wait;
 use stats::TailRow;
 use trace::Nanos;
@@ -52,7 +53,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             of_all = Share(of_all)
         ));
     }
-    let each = Nanos(slow.requests().d2c.quantile(0.5));
+    let each = Nanos(slow.on.requests[Class::SyncWrite.index()].d2c.quantile(0.5));
     if each > EXPECTED_FLASH {
         return Said::Not(proof!("{name} takes {each} for each write", name = case.name(slow.on.id), each));
     }
@@ -71,20 +72,21 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let picked: Vec<bool> = case.rows(slow.group_number).iter().map(|row| commits(case, row)).collect();
     let claimed = case.claim_numbered(slow.group_number, Nanos(u64::MAX), |number| picked[number]);
     let of_each = of_all * slow.group.all.time.total.0 as f64 / slow.group.all.time.operations.max(1) as f64;
-    let v = v.plus(claimed, Confidence::High).because(proof!(
+    let (v, is_asked) = durable::told(v.plus(claimed, Confidence::High), case, slow);
+    let v = v.because(proof!(
         "{what} waited for what the journal wrote for {of_all} of their time, {each} of each on average",
         what,
         of_all = Share(of_all),
         each = Nanos(of_each as u64)
     ));
-    let requests = slow.requests();
+    let writes = &slow.on.requests[Class::SyncWrite.index()].d2c;
     let v = v.because(proof!(
-        "{name} took {p50} for a write (p50; p99 {p99}): a commit is two, after the data",
+        "{name} took {p50} for a write (p50; p99 {p99}): a commit is two, one after the other",
         name = case.name(slow.on.id),
-        p50 = Nanos(requests.d2c.quantile(0.5)),
-        p99 = Nanos(requests.d2c.quantile(0.99))
+        p50 = Nanos(writes.quantile(0.5)),
+        p99 = Nanos(writes.quantile(0.99))
     ));
-    Said::Found(remedies(v, case, slow))
+    Said::Found(if is_asked { v } else { remedies(v, case, slow) })
 }
 
 fn remedies(v: Verdict, case: &Case, slow: &Slow) -> Verdict {

@@ -5,7 +5,7 @@
 //! synced at once 49 and 69; written over again 4.2 and 38 (XFS), 4.6 and 54 (ext4); files unpacked and deleted 25 and 84.
 
 use crate::case::Case;
-use crate::device::background_task::see_what_it_does;
+use crate::device::own_program::see_what_it_does;
 use crate::limit;
 use crate::remedy::Action;
 use crate::slow::Slow;

@@ -7,6 +7,7 @@ use operation::{Kind, Wait};
 use trace::Call;
 
 const FDATASYNC: Kind = Kind::Call(Call::Fdatasync);
+const OPEN: Kind = Kind::Call(Call::Open);
 const MS_IN_US: u64 = 1000;
 
 /// On a device that takes so long (us) for a write: quick fdatasyncs, and 300 that wait for so long for a write that the device serves alone,
@@ -45,6 +46,33 @@ fn neither_what_is_quick_nor_a_slow_device_is_the_journals() {
     let v = slow.verdict("journal-commit");
     assert!(rejected(&v).contains("sda takes 5"), "{v:?}");
     assert!(is_found(&slow.verdict("slow-device")));
+}
+
+/// Who makes each change wait for the journal, where nobody calls fsync for it.
+#[test]
+fn a_mount_that_makes_each_change_safe_is_told_first() {
+    let of = |options: &str| {
+        let mut story = Story::default();
+        story.settings("sda/queue/rotational: 0\n");
+        story.document("mounts.txt", &format!("/dev/sda /mnt ext4 {options} 0 0\n"));
+        for i in 0..200 {
+            story.sync_write(i * 10 * MS, i * 10 * MS, i * 10 * MS + 1000);
+        }
+        let mut told = Told::default();
+        told.over(story).quick(OPEN, 100).waiting_for(Wait::JournalCommit);
+        for _ in 0..300 {
+            told.inside_of(OPEN, READER, Split { known: true, own: Nanos(3_000_000), ..Split::default() });
+        }
+        let v = told.verdict("journal-commit");
+        found(&v);
+        (v.evidence[0].sentence(), commands(&v).remove(0))
+    };
+    let (proof, command) = of("rw,sync");
+    assert!(proof.starts_with("/mnt is mounted with sync"), "{proof}");
+    assert_eq!(command, "mount -o remount,async /mnt");
+    let (proof, command) = of("rw");
+    assert!(!proof.contains("sync") || proof.contains("folder"), "{proof}");
+    assert!(!command.contains("remount"), "{command}");
 }
 
 /// From a fifth of their time on.

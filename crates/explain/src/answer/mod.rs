@@ -159,7 +159,7 @@ impl Answer {
     pub fn remedies<'a>(&self, e: &'a Explanation) -> Vec<Try<'a>> {
         let of = |cause: Option<&str>| {
             let verdict = e.verdicts.iter().find(|v| Some(v.cause) == cause);
-            verdict.map_or(vec![], |v| self.remedies_of(v))
+            verdict.map_or(vec![], |v| self.remedies_of(e, v))
         };
         let root = self.root.map_or(vec![], |root| of(Some(root)));
         let mut all: Vec<_> = root.into_iter().take(1).chain(of(self.cause)).collect();
@@ -170,12 +170,12 @@ impl Answer {
 
     /// Those of one cause: nothing that slows the victim for somebody else's sake, whoever is named before others, and no change of
     /// which nobody knows what it gains.
-    fn remedies_of<'a>(&self, v: &'a Verdict) -> Vec<Try<'a>> {
+    fn remedies_of<'a>(&self, e: &'a Explanation, v: &'a Verdict) -> Vec<Try<'a>> {
         let blamed = self.culprit.is_some();
         let victim = self.victims.first();
         let fits = |r: &&Remedy| match &r.acts {
             Acts::Victim => !blamed,
-            Acts::Culprit(name) => victim.is_none_or(|v| v.task != *name),
+            Acts::Culprit(_) => victim.is_none_or(|v| !slows(e, v, r)),
             Acts::Device | Acts::Host => true,
         };
         let mut all: Vec<_> = v.remedies_of(victim.map_or(0, |v| v.group)).into_iter().filter(fits).collect();
@@ -198,6 +198,13 @@ impl Answer {
             .fold((0.0, 0.0), |(l, u), v| (l + v.lost.0 as f64, u + v.unexplained() * v.lost.0 as f64));
         Some(unknown / f64::max(lost, 1.0))
     }
+}
+
+/// Whether a remedy acts on the victim itself, for others, or on the process of which it is a thread.
+pub fn slows(e: &Explanation, victim: &Sufferer, remedy: &Remedy) -> bool {
+    let is_itself =
+        |name: &str| name == victim.task || e.facts.operations.process_of_both(&victim.task, name).is_some();
+    matches!(&remedy.acts, Acts::Culprit(name) if is_itself(name))
 }
 
 /// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first;

@@ -1,0 +1,70 @@
+//! From when to when processes did operations under one name.
+
+use std::collections::BTreeMap;
+use trace::{Nanos, Tid};
+
+/// From a process' first operation to its last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Active {
+    pub from: Nanos,
+    pub to: Nanos,
+}
+
+impl Active {
+    /// How long both were at it.
+    fn together(&self, other: &Active) -> Nanos {
+        self.to.min(other.to).since(self.from.max(other.from))
+    }
+
+    /// Whether both were at it at the same time, for more than half of what the other was.
+    fn overlaps(&self, other: &Active) -> bool {
+        2 * self.together(other).0 > other.to.since(other.from).0
+    }
+}
+
+/// Those that did operations while the one did that was at it for longest, that one first; none where there are no others.
+pub(crate) fn at_once(all: &BTreeMap<Tid, Active>) -> Vec<Tid> {
+    let Some((longest, active)) = all.iter().max_by_key(|(_, active)| active.to.since(active.from)) else {
+        return vec![];
+    };
+    let beside = all.iter().filter(|(process, other)| *process != longest && active.overlaps(other));
+    let beside: Vec<Tid> = beside.map(|(process, _)| *process).collect();
+    let first = (!beside.is_empty()).then_some(*longest);
+    first.into_iter().chain(beside).collect()
+}
+
+/// A process that did operations under both names at the same time: these are threads of it. What it was called before it became another
+/// program was not at the same time.
+pub(crate) fn in_both(all: &BTreeMap<Tid, Active>, others: &BTreeMap<Tid, Active>) -> Option<Tid> {
+    let together = |process: &Tid| Some(all.get(process)?.together(others.get(process)?));
+    all.keys().copied().find(|process| together(process) > Some(Nanos(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn active(spans: &[(u32, u64, u64)]) -> BTreeMap<Tid, Active> {
+        let of = |&(tid, from, to)| (Tid(tid), Active { from: Nanos(from), to: Nanos(to) });
+        spans.iter().map(of).collect()
+    }
+
+    /// Programs that a loop starts one after the other are one job; two that run at once are not known to be.
+    #[test]
+    fn processes_at_once_are_told_from_those_in_turn() {
+        let of = |spans: &[(u32, u64, u64)]| {
+            at_once(&active(spans)).into_iter().map(|tid| tid.0).collect::<Vec<_>>()
+        };
+        assert!(of(&[(1, 0, 10), (2, 10, 21), (3, 21, 30)]).is_empty());
+        assert_eq!(of(&[(1, 0, 10), (2, 0, 90), (3, 80, 101), (4, 80, 99)]), [2, 1, 4]);
+        assert!(of(&[]).is_empty());
+    }
+
+    #[test]
+    fn threads_of_a_process_are_told_from_what_it_was_called_before() {
+        let of = |one, other| in_both(&active(&[one]), &active(&[other]));
+        assert_eq!(of((7, 0, 50), (7, 40, 90)), Some(Tid(7)));
+        assert_eq!(of((7, 0, 50), (7, 50, 90)), None, "it became another program");
+        assert_eq!(of((7, 0, 50), (8, 0, 50)), None);
+    }
+}
