@@ -1,12 +1,13 @@
 //! Processes of one name of which one is in the way of the others: a backend that builds an index beside backends that commit, a copy
-//! beside a reader in one script. They are told apart; those that are in each other's way alike are one.
+//! beside a reader in one script. They are told apart; those that are in each other's way alike are one. Where none is in the way of the others by
+//! itself, but several alike are in the way of one, that one is told apart.
 //!
 //! It is learned of a recording's beginning, of requests alone: how long those of one process were in the device behind those of
 //! another. Requests that a process has in flight together are waited for together, so what they lost counts once: else who keeps 32 in
 //! flight would lose as much to who keeps one as that one to it.
 
 use life::{Names, Request, Sink, TaskName};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trace::{program_and_process, Nanos, Tid};
 
 /// Processes that are told apart while it is learned; a pool has a hundred.
@@ -65,28 +66,42 @@ impl Sibling {
     }
 }
 
-/// What each process cost the others of its name and lost to them, by the clock, and how often it was waited for.
+/// What each process cost the others of its name and lost to them, by the clock, and how often it was waited for; or of the other side what it
+/// lost, what it cost, and how often it waited.
 struct Balance {
     cost: Vec<f64>,
     lost: Vec<f64>,
     often: Vec<u64>,
 }
 
+/// What is looked for first, and where nobody of a name is that.
+#[derive(Clone, Copy)]
+enum Side {
+    /// It is in the way of the others, and they hardly in its.
+    Culprit,
+    /// They are in its way, and it hardly in theirs.
+    Victim,
+}
+
 impl Balance {
-    fn of(all: &[Sibling], lost: &[BTreeMap<(usize, usize), Waits>]) -> Balance {
+    fn of(all: &[Sibling], lost: &[BTreeMap<(usize, usize), Waits>], side: Side) -> Balance {
         let none = || vec![0.0; all.len()];
         let mut sums = Balance { cost: none(), lost: none(), often: vec![0; all.len()] };
         for ((victim, culprit), waits) in lost.iter().flatten() {
             let by_the_clock = waits.time.0 as f64 / all[*victim].depth();
-            sums.cost[*culprit] += by_the_clock;
-            sums.lost[*victim] += by_the_clock;
-            sums.often[*culprit] += waits.count;
+            let (one, other) = match side {
+                Side::Culprit => (*culprit, *victim),
+                Side::Victim => (*victim, *culprit),
+            };
+            sums.cost[one] += by_the_clock;
+            sums.lost[other] += by_the_clock;
+            sums.often[one] += waits.count;
         }
         sums
     }
 
-    /// Whether one is in the way of the others and they hardly in its. `sure`: the part of what it costs that counts beside what it loses.
-    fn is_in_the_way(&self, all: &[Sibling], at: usize, sure: f64) -> bool {
+    /// Whether one costs the others far more than it loses to them. `sure`: the part of the former that counts.
+    fn is_one_sided(&self, all: &[Sibling], at: usize, sure: f64) -> bool {
         let alike = || all.iter().enumerate().filter(|(_, s)| s.name == all[at].name);
         let lost: f64 = alike().map(|(other, _)| self.lost[other]).sum();
         let took: f64 = alike().map(|(_, s)| s.time.0 as f64 / s.depth()).sum();
@@ -104,17 +119,25 @@ impl Siblings {
 
     /// Those that are told apart.
     pub fn apart(&self) -> Vec<Tid> {
-        let known = Balance::of(&self.all, &self.lost[..1]);
-        let all = Balance::of(&self.all, &self.lost);
-        let is_apart = |at: usize| {
-            let sure = 1.0 - SURE / (known.often[at] as f64).sqrt();
-            known.is_in_the_way(&self.all, at, sure)
-                || all.often[at] >= MANY && all.is_in_the_way(&self.all, at, 1.0)
-        };
-        let apart = (0..self.all.len()).filter(|at| is_apart(*at));
-        let mut told: Vec<Tid> = apart.map(|at| self.all[at].process).collect();
+        let mut told = self.apart_by(Side::Culprit);
+        let names: BTreeSet<&str> = told.iter().map(|at| &*self.all[*at].name).collect();
+        let others =
+            self.apart_by(Side::Victim).into_iter().filter(|at| !names.contains(&*self.all[*at].name));
+        told.extend(others.collect::<Vec<_>>());
+        let mut told: Vec<Tid> = told.into_iter().map(|at| self.all[at].process).collect();
         told.sort_unstable();
         told
+    }
+
+    fn apart_by(&self, side: Side) -> Vec<usize> {
+        let known = Balance::of(&self.all, &self.lost[..1], side);
+        let all = Balance::of(&self.all, &self.lost, side);
+        let is_apart = |at: &usize| {
+            let sure = 1.0 - SURE / (known.often[*at] as f64).sqrt();
+            known.is_one_sided(&self.all, *at, sure)
+                || all.often[*at] >= MANY && all.is_one_sided(&self.all, *at, 1.0)
+        };
+        (0..self.all.len()).filter(is_apart).collect()
     }
 
     /// The process that a name stands for, if it is known.
@@ -199,6 +222,18 @@ mod tests {
         assert_eq!(apart([800, 900, 900], &[(1, 0, 300), (0, 1, 250), (2, 0, 240), (0, 2, 200)]), [0; 0]);
         // Noise.
         assert_eq!(apart([800, 900, 900], &[(1, 0, 50)]), [0; 0]);
+    }
+
+    /// Two that write alike and one that reads: neither is in the way of the other, both are in its.
+    #[test]
+    fn who_several_alike_are_in_the_way_of_is_told_apart() {
+        let writers = [(0, 1, 300), (1, 0, 300)];
+        let of = |to_reader: u64, from_reader: u64| {
+            let reader = [(2, 0, to_reader), (2, 1, to_reader), (0, 2, from_reader), (1, 2, from_reader)];
+            apart([900; 3], &[writers, [reader[0], reader[1]], [reader[2], reader[3]]].concat())
+        };
+        assert_eq!(of(200, 40), [3]);
+        assert_eq!((of(200, 110), of(90, 5)), (vec![], vec![]));
     }
 
     /// 32 in flight lose as much to one as that to them, but not by the clock.
