@@ -105,6 +105,8 @@ pub(crate) struct Target {
     pub remark: String,
     /// Who that is, in words.
     pub who: String,
+    /// It had ended: others of its name may be strangers.
+    over: Option<String>,
 }
 
 impl Target {
@@ -121,16 +123,16 @@ impl Target {
                     pids: pid.0.to_string(),
                     remark: format!("  # {}, which starts {}", shell(name), shell(task)),
                     who: format!("{name}, PID {}, which started {task} {times}, if it still runs", pid.0),
+                    over: None,
                 };
             }
             _ if known.is_empty() || (ended > 0 || known.len() > MOST) && !has_namesakes(case, task) => {
-                let over = ended == known.len() && ended > 0;
-                let who =
-                    if over { "which has ended: when it runs again" } else { "every process of that name" };
+                let is_over = ended == known.len() && ended > 0;
                 return Target {
                     pids: format!("$(pgrep -x {})", pattern(task)),
                     remark: String::new(),
-                    who: format!("{task}, {who}"),
+                    who: format!("{task}, every process of that name"),
+                    over: is_over.then(|| format!("kill -STOP PID  # one of: pgrep -ax {}", pattern(task))),
                 };
             }
             _ => {}
@@ -142,6 +144,7 @@ impl Target {
             remark: format!("  # {}", shell(task)),
             who: format!("{task}, {word} {}, if {still} still {verb}", pids.replace(' ', ", ")),
             pids,
+            over: None,
         }
     }
 }
@@ -157,8 +160,18 @@ pub(crate) fn pause_writer(v: Verdict, target: &Target, task: &str) -> Verdict {
 }
 
 fn stop(v: Verdict, target: &Target, task: &str, but: &str) -> Verdict {
+    let acts = Acts::Culprit(task.into());
+    if let Some(command) = &target.over {
+        return v.try_on(
+            acts,
+            format!(
+                "{task} had ended: when it runs again, pause the one that is meant (kill -CONT resumes it): it finishes later by as much{but}"
+            ),
+            &**command,
+        );
+    }
     v.try_on(
-        Acts::Culprit(task.into()),
+        acts,
         format!("pause {} (kill -CONT resumes it): it finishes later by as much{but}", target.who),
         format!("kill -STOP {}{}", target.pids, target.remark),
     )

@@ -31,7 +31,7 @@ pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
     ))
     .try_on(
         Acts::Victim,
-        format!("its files grow: have {} write over what was written before (a file of fixed size, filled once), and it waits for the data alone; see what it writes", group.task),
+        format!("its files grow: have {} write over what was written before (a file of fixed size, filled once; of SQLite journal_mode=WAL, not persist or truncate), and it waits for the data alone; see what it writes", group.task),
         strace(case, "-fy", "write,pwrite64,fallocate,fdatasync", Some(&group.task)),
     )
 }
