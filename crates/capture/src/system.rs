@@ -1,6 +1,6 @@
 //! `system.json`: the machine's settings that decide how fast its storage is, before and after a recording.
 
-use crate::{lenient, Disk, Mount, Processes, Settings};
+use crate::{lenient, Disk, Limited, Mount, Processes, Settings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -50,6 +50,9 @@ pub struct Snapshot {
     pub mounts: Vec<Mount>,
     /// Control groups that limit or weigh I/O.
     pub cgroups: Cgroups,
+    /// Control groups that limit memory or processor time.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "lenient::or_default")]
+    pub limited: Vec<Limited>,
     /// Those of /proc/sys/vm that matter to I/O.
     pub vm: Settings,
     /// Swap areas, /proc/swaps.

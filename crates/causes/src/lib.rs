@@ -48,6 +48,7 @@ mod cpu {
     pub mod completion_cpu;
     pub mod cpu_wait;
     pub mod outside_io;
+    pub(crate) mod quota;
     pub mod worker_cpu;
 }
 mod device {
@@ -62,6 +63,7 @@ mod device {
     pub mod even;
     pub mod flush_cost;
     pub mod healthy;
+    pub(crate) mod line;
     pub mod misaligned;
     pub(crate) mod own_program;
     pub mod power_state;
@@ -85,6 +87,7 @@ mod journal {
 mod memory {
     pub(crate) mod dirty_limits;
     pub mod dirty_throttling;
+    pub(crate) mod group_memory;
     pub mod loop_double_cache;
     pub mod page_fault_read;
     pub(crate) mod read_again;

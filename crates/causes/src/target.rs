@@ -7,7 +7,7 @@ use crate::verdict::Verdict;
 use crate::words::{counted, shell};
 use operation::Kind;
 use stats::Group;
-use trace::{program, Call, Tid};
+use trace::{program, program_and_process, Call, Tid};
 
 /// Processes that are listed in a command; more are told by their name.
 const MOST: usize = 8;
@@ -149,18 +149,21 @@ impl Target {
     }
 }
 
-/// Stops a task for a while.
-pub(crate) fn pause(v: Verdict, target: &Target, task: &str) -> Verdict {
-    stop(v, target, task, "")
+/// Stops a task for a while that a victim waits for.
+pub(crate) fn pause(v: Verdict, case: &Case, victim: &str, task: &str) -> Verdict {
+    stop(v, case, victim, task, "")
 }
 
 /// Stops a task for a while whose data is written back.
-pub(crate) fn pause_writer(v: Verdict, target: &Target, task: &str) -> Verdict {
-    stop(v, target, task, ", and what it has written already is written out first")
+pub(crate) fn pause_writer(v: Verdict, case: &Case, victim: &str, task: &str) -> Verdict {
+    stop(v, case, victim, task, ", and what it has written already is written out first")
 }
 
-fn stop(v: Verdict, target: &Target, task: &str, but: &str) -> Verdict {
-    let acts = Acts::Culprit(task.into());
+fn stop(v: Verdict, case: &Case, victim: &str, task: &str, but: &str) -> Verdict {
+    if let Some(process) = case.facts.operations.process_of_both(task, victim) {
+        return of_a_thread(v, case, task, process);
+    }
+    let (acts, target) = (Acts::Culprit(task.into()), Target::of(case, task));
     if let Some(command) = &target.over {
         return v.try_on(
             acts,
@@ -174,6 +177,29 @@ fn stop(v: Verdict, target: &Target, task: &str, but: &str) -> Verdict {
         acts,
         format!("pause {} (kill -CONT resumes it): it finishes later by as much{but}", target.who),
         format!("kill -STOP {}{}", target.pids, target.remark),
+    )
+}
+
+/// What a thread reads and writes.
+const MOVES: &str = "read,write,pread64,pwrite64,fsync,fdatasync";
+
+/// A thread of the victim's own process: what would stop it stops the victim, and its priority is its program's to set.
+pub(crate) fn of_a_thread(v: Verdict, case: &Case, task: &str, process: Tid) -> Verdict {
+    let (name, number) = program_and_process(task);
+    let see = match number.filter(|thread| *thread != process) {
+        Some(thread) => Action::look(format!("strace -y -e {MOVES} -p {}", thread.0)),
+        None => strace(case, "-fy", MOVES, Some(task)),
+    };
+    let says = match name {
+        "mariadbd" | "mysqld" => " (performance_schema.threads has it by THREAD_OS_ID)",
+        _ => "",
+    };
+    v.try_this(
+        format!(
+            "{task} is a thread of the same process, {}: only its program can have it do less at a time; see what it does{says}",
+            process.0
+        ),
+        see,
     )
 }
 

@@ -6,7 +6,7 @@
 use crate::changes::NOT_THERE;
 use crate::device::Device;
 use crate::processes::Processes;
-use crate::{At, Cgroup, Conflict, Document, Extent, Fact, Mount, Skipped};
+use crate::{At, Cgroup, Conflict, Document, Extent, Fact, Limited, Mount, Skipped};
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::BTreeMap;
@@ -31,6 +31,9 @@ pub struct System {
     pub memory: BTreeMap<String, Fact<Bytes>>,
     /// Control groups that limit or weigh I/O, parents first.
     pub cgroups: Vec<Cgroup>,
+    /// Limits of control groups on memory and processor time.
+    #[serde(skip)]
+    pub limited: Vec<Limited>,
     /// Paths of control groups by their number in traces (the folder's inode).
     #[serde(skip)]
     pub(crate) group_paths: BTreeMap<u64, String>,

@@ -227,9 +227,10 @@ impl<'a> Input<'a> {
         let mut known = known(&system);
         let learned =
             place.as_deref().map(|at| learning::learn(at, window, &known.processes)).unwrap_or_default();
-        let is_apart = |(_, process): &&(Tid, Tid)| learned.apart.binary_search(process).is_ok();
-        let born = learned.apart.iter().map(|process| (*process, *process));
+        let is_apart = |(_, process): &&(Tid, Tid)| learned.apart.processes.binary_search(process).is_ok();
+        let born = learned.apart.processes.iter().map(|process| (*process, *process));
         known.apart = known.processes.iter().filter(is_apart).copied().chain(born).collect();
+        known.threads_apart = learned.apart.threads;
         analysis.knows(known);
         analysis.asks(scope.clone());
         learned.services.into_iter().for_each(|(dev, services)| analysis.knows_services(dev, services));

@@ -30,6 +30,7 @@ pub fn known(system: &System) -> Known {
         below: system.placed().into_iter().map(below).collect(),
         processes: system.processes.threads.iter().map(|(tid, process)| (*tid, *process)).collect(),
         apart: Vec::new(),
+        threads_apart: Vec::new(),
         parents: system.processes.parents.iter().map(|(process, parent)| (*process, *parent)).collect(),
         supervisors: system.processes.supervisors.iter().copied().collect(),
         cgroups: KnownCgroups {

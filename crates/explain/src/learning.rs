@@ -1,10 +1,10 @@
-//! What is learned of a recording's beginning before it is read: what requests take alone, and which processes of one name are told apart.
+//! What is learned of a recording's beginning before it is read: what requests take alone, and who of one name is told apart.
 //!
 //! A request is split by what is known when it is completed. Where few are ever alone, the first thousands would all be behind others
 //! for want of ten samples. So a recording that can be opened twice is read up to where these are known, or so far that reading it costs
 //! little; a pipe is split by what it has shown so far.
 
-use crate::siblings::Siblings;
+use crate::siblings::{Apart, Siblings};
 use events::Window;
 use life::{Lives, Services};
 use std::path::Path;
@@ -21,8 +21,8 @@ const BESIDE: u64 = 20;
 pub(crate) struct Learned {
     /// What requests take alone, by device.
     pub services: Vec<(DevId, Services)>,
-    /// Processes that are told apart from others of their name.
-    pub apart: Vec<Tid>,
+    /// Processes and threads that are told apart from others of their name.
+    pub apart: Apart,
 }
 
 /// Learns from a recording; nothing of what cannot be read, which is reported when it is read as a whole. `processes`: (thread, its
@@ -33,12 +33,13 @@ pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid
         Some(Window { start, end }) => Box::new(Part::new(recording.source, start, end)),
         None => recording.source,
     };
-    let (mut lives, mut batch, mut siblings) = (Lives::default(), Batch::default(), Siblings::default());
-    lives.tell_apart(processes.iter().copied(), true);
+    let (mut lives, mut batch, mut siblings) = (Lives::default(), Batch::default(), Siblings::new(processes));
+    lives.tell_threads_apart(processes.iter().map(|(thread, _)| *thread), true);
     while source.position() < MOST && matches!(source.fill(&mut batch), Ok(true)) {
         for task in &batch.tasks {
             if let What::Born { tid, thread, .. } = task.what {
                 lives.born(task.tid, tid, thread);
+                siblings.born(task.tid, tid, thread);
             }
         }
         lives.feed(&batch, &mut siblings);

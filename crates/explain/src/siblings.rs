@@ -1,5 +1,5 @@
-//! Processes of one name of which one is in the way of the others: a backend that builds an index beside backends that commit, a copy
-//! beside a reader in one script. They are told apart; those that are in each other's way alike are one. Where none is in the way of the others by
+//! Processes of one name, and threads of one process, of which one is in the way of the others: a backend that builds an index beside backends
+//! that commit, a copy beside a reader in one script, the connection that dumps. They are told apart; those that are in each other's way alike are one. Where none is in the way of the others by
 //! itself, but several alike are in the way of one, that one is told apart.
 //!
 //! It is learned of a recording's beginning, of requests alone: how long those of one process were in the device behind those of
@@ -10,8 +10,8 @@ use life::{Names, Request, Sink, TaskName};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{program_and_process, Nanos, Tid};
 
-/// Processes that are told apart while it is learned; a pool has a hundred.
-const MOST: usize = 1024;
+/// Threads that are told apart while it is learned; a pool has a hundred.
+const MOST: usize = 1 << 12;
 
 /// Pairs of them that are remembered.
 const MOST_PAIRS: usize = 1 << 14;
@@ -32,37 +32,117 @@ const MANY: u64 = 100;
 /// of waits whose lengths differ as much as they are long is the sum by the root of their number.
 const SURE: f64 = 2.0;
 
-/// What was learned so far.
+/// What was learned so far, by thread.
 #[derive(Default)]
 pub(crate) struct Siblings {
-    /// The process that a name stands for.
+    /// The process of each thread.
+    processes: BTreeMap<Tid, Tid>,
+    /// The thread that a name stands for.
     known: BTreeMap<TaskName, Option<usize>>,
-    all: Vec<Sibling>,
+    all: Vec<Thread>,
     /// Who lost how much to whom: of requests of which it is known what they take by themselves, and of others.
-    lost: [BTreeMap<(usize, usize), Waits>; 2],
+    lost: Lost,
 }
 
-/// How long and how often one process waited for another.
+type Lost = [BTreeMap<(usize, usize), Waits>; 2];
+
+/// How long and how often one waited for another.
 #[derive(Clone, Copy, Default)]
 struct Waits {
     time: Nanos,
     count: u64,
 }
 
-/// A process with requests.
-struct Sibling {
+/// A thread with requests.
+struct Thread {
     name: Box<str>,
+    tid: Tid,
     process: Tid,
+    sent: Sent,
+}
+
+/// When one had requests, and for how long in all.
+#[derive(Clone, Copy)]
+struct Sent {
     first: Nanos,
     last: Nanos,
     /// All that its requests were in the device.
     time: Nanos,
 }
 
-impl Sibling {
+impl Sent {
+    const NONE: Sent = Sent { first: Nanos(u64::MAX), last: Nanos(0), time: Nanos(0) };
+
+    fn add(&mut self, other: &Sent) {
+        (self.first, self.last) = (self.first.min(other.first), self.last.max(other.last));
+        self.time += other.time;
+    }
+
     /// How many of its requests were in flight at a time; at least one.
     fn depth(&self) -> f64 {
         (self.time.0 as f64 / self.last.since(self.first).0.max(1) as f64).max(1.0)
+    }
+}
+
+/// Those that are weighed against each other: processes of one name, or threads of one process and name.
+struct Family {
+    number: Vec<Tid>,
+    sent: Vec<Sent>,
+    lost: Lost,
+}
+
+impl Family {
+    /// Those of these threads that `by` gives one number are one; whom it gives none is not weighed.
+    fn of(all: &[Thread], lost: &Lost, by: impl Fn(&Thread) -> Option<Tid>) -> Family {
+        let mut family = Family { number: vec![], sent: vec![], lost: Lost::default() };
+        let mut places = BTreeMap::<Tid, usize>::new();
+        let place: Vec<Option<usize>> = all
+            .iter()
+            .map(|thread| {
+                let number = by(thread)?;
+                let at = *places.entry(number).or_insert(family.number.len());
+                if at == family.number.len() {
+                    family.number.push(number);
+                    family.sent.push(Sent::NONE);
+                }
+                family.sent[at].add(&thread.sent);
+                Some(at)
+            })
+            .collect();
+        for (known, lost) in lost.iter().enumerate() {
+            for ((victim, culprit), waits) in lost {
+                let [Some(victim), Some(culprit)] = [place[*victim], place[*culprit]] else { continue };
+                if victim != culprit {
+                    let all = family.lost[known].entry((victim, culprit)).or_default();
+                    all.time += waits.time;
+                    all.count += waits.count;
+                }
+            }
+        }
+        family
+    }
+
+    /// Who is in the way of the others by itself; else in whose way several alike are.
+    fn apart(&self) -> Vec<Tid> {
+        let culprits = self.apart_by(Side::Culprit);
+        if culprits.is_empty() {
+            return self.apart_by(Side::Victim);
+        }
+        culprits
+    }
+
+    fn apart_by(&self, side: Side) -> Vec<Tid> {
+        if self.number.len() < 2 {
+            return vec![];
+        }
+        let known = Balance::of(&self.sent, &self.lost[..1], side);
+        let all = Balance::of(&self.sent, &self.lost, side);
+        let is_apart = |at: &usize| {
+            let sure = 1.0 - SURE / (known.often[*at] as f64).sqrt();
+            known.is_one_sided(&self.sent, *at, sure)
+                || all.often[*at] >= MANY && all.is_one_sided(&self.sent, *at, 1.0)
+        };
+        (0..self.number.len()).filter(is_apart).map(|at| self.number[at]).collect()
     }
 }
 
@@ -84,7 +164,7 @@ enum Side {
 }
 
 impl Balance {
-    fn of(all: &[Sibling], lost: &[BTreeMap<(usize, usize), Waits>], side: Side) -> Balance {
+    fn of(all: &[Sent], lost: &[BTreeMap<(usize, usize), Waits>], side: Side) -> Balance {
         let none = || vec![0.0; all.len()];
         let mut sums = Balance { cost: none(), lost: none(), often: vec![0; all.len()] };
         for ((victim, culprit), waits) in lost.iter().flatten() {
@@ -101,55 +181,83 @@ impl Balance {
     }
 
     /// Whether one costs the others far more than it loses to them. `sure`: the part of the former that counts.
-    fn is_one_sided(&self, all: &[Sibling], at: usize, sure: f64) -> bool {
-        let alike = || all.iter().enumerate().filter(|(_, s)| s.name == all[at].name);
-        let lost: f64 = alike().map(|(other, _)| self.lost[other]).sum();
-        let took: f64 = alike().map(|(_, s)| s.time.0 as f64 / s.depth()).sum();
+    fn is_one_sided(&self, all: &[Sent], at: usize, sure: f64) -> bool {
+        let lost: f64 = self.lost.iter().sum();
+        let took: f64 = all.iter().map(|sent| sent.time.0 as f64 / sent.depth()).sum();
         let cost = self.cost[at];
         sure * cost > APART * self.lost[at] && cost > CAUSES * lost && lost > WORTH * took
     }
 }
 
+/// Who is told apart from others of its name.
+#[derive(Default)]
+pub(crate) struct Apart {
+    /// Processes, in order.
+    pub processes: Vec<Tid>,
+    /// Threads of others.
+    pub threads: Vec<Tid>,
+}
+
 impl Siblings {
-    /// Whether two processes of one name have requests: only then there is something to learn.
-    pub fn are_there(&self) -> bool {
-        let sent = || self.all.iter().enumerate().filter(|(_, s)| s.time > Nanos(0));
-        sent().any(|(at, one)| sent().any(|(other, s)| other < at && s.name == one.name))
+    /// `processes`: (thread, its process).
+    pub fn new(processes: &[(Tid, Tid)]) -> Siblings {
+        Siblings { processes: processes.iter().copied().collect(), ..Siblings::default() }
     }
 
-    /// Those that are told apart.
-    pub fn apart(&self) -> Vec<Tid> {
-        let mut told = self.apart_by(Side::Culprit);
-        let names: BTreeSet<&str> = told.iter().map(|at| &*self.all[*at].name).collect();
-        let others =
-            self.apart_by(Side::Victim).into_iter().filter(|at| !names.contains(&*self.all[*at].name));
-        told.extend(others.collect::<Vec<_>>());
-        let mut told: Vec<Tid> = told.into_iter().map(|at| self.all[at].process).collect();
-        told.sort_unstable();
+    /// `parent` made `tid`.
+    pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
+        let process = self.processes.get(&parent).copied().filter(|_| is_thread);
+        self.processes.insert(tid, process.unwrap_or(tid));
+    }
+
+    /// Whether two threads of one name have requests: only then there is something to learn.
+    pub fn are_there(&self) -> bool {
+        !self.names().is_empty()
+    }
+
+    /// The names of several threads with requests.
+    fn names(&self) -> BTreeSet<&str> {
+        let (mut one, mut several) = (BTreeSet::new(), BTreeSet::new());
+        for thread in self.all.iter().filter(|thread| thread.sent.time > Nanos(0)) {
+            if !one.insert(&*thread.name) {
+                several.insert(&*thread.name);
+            }
+        }
+        several
+    }
+
+    /// Those that are told apart: of processes of one name, else of threads of one process.
+    pub fn apart(&self) -> Apart {
+        let mut told = Apart::default();
+        for name in self.names() {
+            let named = |thread: &Thread| *thread.name == *name;
+            let processes = Family::of(&self.all, &self.lost, |t| named(t).then_some(t.process));
+            told.processes.extend(processes.apart());
+            let of_name = || self.all.iter().filter(|thread| named(thread));
+            let has_threads = |process: &Tid| of_name().filter(|t| t.process == *process).nth(1).is_some();
+            for process in processes.number.into_iter().filter(has_threads) {
+                let of_process = |t: &Thread| (named(t) && t.process == process).then_some(t.tid);
+                told.threads.extend(Family::of(&self.all, &self.lost, of_process).apart());
+            }
+        }
+        told.processes.sort_unstable();
+        told.processes.dedup();
+        let of_told =
+            |tid: &Tid| self.processes.get(tid).is_some_and(|p| told.processes.binary_search(p).is_ok());
+        told.threads.retain(|tid| !of_told(tid));
         told
     }
 
-    fn apart_by(&self, side: Side) -> Vec<usize> {
-        let known = Balance::of(&self.all, &self.lost[..1], side);
-        let all = Balance::of(&self.all, &self.lost, side);
-        let is_apart = |at: &usize| {
-            let sure = 1.0 - SURE / (known.often[*at] as f64).sqrt();
-            known.is_one_sided(&self.all, *at, sure)
-                || all.often[*at] >= MANY && all.is_one_sided(&self.all, *at, 1.0)
-        };
-        (0..self.all.len()).filter(is_apart).collect()
-    }
-
-    /// The process that a name stands for, if it is known.
+    /// The thread that a name stands for, if it is known.
     fn of(&mut self, task: TaskName, names: &Names) -> Option<usize> {
         if let Some(known) = self.known.get(&task) {
             return *known;
         }
-        let (name, process) = program_and_process(names.text(task));
+        let (name, tid) = program_and_process(names.text(task));
         let new = self.all.len();
-        let number = process.filter(|_| new < MOST).map(|process| {
-            let (first, last, time) = (Nanos(u64::MAX), Nanos(0), Nanos(0));
-            self.all.push(Sibling { name: name.into(), process, first, last, time });
+        let number = tid.filter(|_| new < MOST).map(|tid| {
+            let process = self.processes.get(&tid).copied().unwrap_or(tid);
+            self.all.push(Thread { name: name.into(), tid, process, sent: Sent::NONE });
             new
         });
         self.known.insert(task, number);
@@ -162,8 +270,7 @@ impl Sink for Siblings {
         let Some(victim) = self.of(r.task, names) else { return };
         let own = &mut self.all[victim];
         let (from, to) = (r.time.issued.unwrap_or(r.time.completed), r.time.completed);
-        (own.first, own.last) = (own.first.min(from), own.last.max(to));
-        own.time += to.since(from);
+        own.sent.add(&Sent { first: from, last: to, time: to.since(from) });
         let flushes = [r.time.preflush, r.time.postflush].into_iter().flatten();
         let flushes = flushes.flat_map(|flush| [flush.queued, flush.behind, flush.second]);
         for behind in flushes.chain(r.company.split.behind).filter(|b| b.time > Nanos(0)) {
@@ -186,20 +293,25 @@ impl Sink for Siblings {
 mod tests {
     use super::*;
 
-    fn sibling(name: &str, process: u32, time: u64) -> Sibling {
-        let (process, time) = (Tid(process), Nanos(time));
-        Sibling { name: name.into(), process, first: Nanos(0), last: Nanos(1000), time }
+    fn thread(tid: u32, process: u32, time: u64) -> Thread {
+        let sent = Sent { first: Nanos(0), last: Nanos(1000), time: Nanos(time) };
+        Thread { name: "postgres".into(), tid: Tid(tid), process: Tid(process), sent }
     }
 
     /// Processes 1 to 3 of one name, each so long in the device, `pairs`: who lost how much to whom, in so many waits.
     fn apart_of(waits: u64, is_known: bool, times: [u64; 3], pairs: &[(usize, usize, u64)]) -> Vec<u32> {
-        let all = (1..).zip(times).map(|(process, time)| sibling("postgres", process, time)).collect();
+        let all = (1..).zip(times).map(|(process, time)| thread(process, process, time)).collect();
         let of = |(victim, culprit, time): &(usize, usize, u64)| {
             ((*victim, *culprit), Waits { time: Nanos(*time), count: waits })
         };
-        let mut lost = [BTreeMap::new(), BTreeMap::new()];
+        let mut lost = Lost::default();
         lost[usize::from(!is_known)] = pairs.iter().map(of).collect();
-        Siblings { known: BTreeMap::new(), all, lost }.apart().iter().map(|tid| tid.0).collect()
+        learned(all, lost).apart().processes.iter().map(|tid| tid.0).collect()
+    }
+
+    fn learned(all: Vec<Thread>, lost: Lost) -> Siblings {
+        let processes = all.iter().map(|thread| (thread.tid, thread.process)).collect();
+        Siblings { processes, all, lost, ..Siblings::default() }
     }
 
     fn apart(times: [u64; 3], pairs: &[(usize, usize, u64)]) -> Vec<u32> {
@@ -257,8 +369,12 @@ mod tests {
     #[test]
     fn there_is_something_to_learn_where_two_of_one_name_have_requests() {
         let are_there = |all: &[(&str, u64)]| {
-            let all = (1..).zip(all).map(|(process, (name, time))| sibling(name, process, *time));
-            Siblings { all: all.collect(), ..Siblings::default() }.are_there()
+            let of = |(tid, (name, time)): (u32, &(&str, u64))| Thread {
+                name: (*name).into(),
+                ..thread(tid, tid, *time)
+            };
+            let all = (1..).zip(all).map(of).collect();
+            Siblings { all, ..Siblings::default() }.are_there()
         };
         assert!(are_there(&[("postgres", 5), ("tar", 5), ("postgres", 5)]));
         assert!(!are_there(&[("postgres", 5), ("tar", 5), ("postgres", 0)]), "it was only waited for");
@@ -267,7 +383,23 @@ mod tests {
 
     #[test]
     fn depth_is_how_many_were_in_flight_at_a_time_and_at_least_one() {
-        assert_eq!(sibling("dd", 1, 32_000).depth(), 32.0);
-        assert_eq!(sibling("dd", 1, 500).depth(), 1.0);
+        assert_eq!(thread(1, 1, 32_000).sent.depth(), 32.0);
+        assert_eq!(thread(1, 1, 500).sent.depth(), 1.0);
+    }
+
+    /// Of threads 1 to 3 one costs the others 600 of 700; they are of one process, or two of them are.
+    #[test]
+    fn a_thread_is_told_from_those_of_its_process() {
+        let of = |processes: [u32; 3]| {
+            let all = (1..).zip(processes).map(|(tid, process)| thread(tid, process, 900)).collect();
+            let lost = [(1, 0, 300), (2, 0, 300), (0, 1, 50), (1, 2, 50)];
+            let waits = |time| Waits { time: Nanos(time), count: MANY };
+            let lost = lost.map(|(victim, culprit, time)| ((victim, culprit), waits(time)));
+            let told = learned(all, [BTreeMap::new(), lost.into_iter().collect()]).apart();
+            (told.processes, told.threads)
+        };
+        assert_eq!(of([1, 1, 1]), (vec![], vec![Tid(1)]));
+        assert_eq!(of([1, 2, 3]), (vec![Tid(1)], vec![]));
+        assert_eq!(of([7, 7, 8]), (vec![Tid(7)], vec![]), "what its threads do to each other is its own");
     }
 }

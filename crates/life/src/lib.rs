@@ -2,6 +2,7 @@
 //!
 //! [`Lives`] takes in events and passes every completed [`Request`] and [`Bio`] to a [`Sink`].
 
+mod apart;
 mod bearers;
 mod bio;
 mod bios;

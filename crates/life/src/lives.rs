@@ -215,9 +215,14 @@ impl Lives {
         self.names.born(parent, tid, is_thread);
     }
 
-    /// Processes that are told apart from others of their name: their threads, each with its process; `all`: what they start, too.
-    pub fn tell_apart(&mut self, threads: impl Iterator<Item = (Tid, Tid)>, all: bool) {
-        self.names.tell_apart(threads, all);
+    /// Processes that are told apart from others of their name: their threads, each with its process.
+    pub fn tell_apart(&mut self, threads: impl Iterator<Item = (Tid, Tid)>) {
+        self.names.tell_apart(threads);
+    }
+
+    /// Threads that are told apart from others of their name; `all`: what they start, too.
+    pub fn tell_threads_apart(&mut self, threads: impl Iterator<Item = Tid>, all: bool) {
+        self.names.tell_threads_apart(threads, all);
     }
 
     /// From now on `tid` is called this.

@@ -1,5 +1,6 @@
 //! What tasks are called, over time: a thread can be renamed and a thread id can be used again.
 
+use crate::apart::Apart;
 use crate::bearers::Bearers;
 use crate::holding::{Holding, Io};
 use crate::jobs::Jobs;
@@ -19,10 +20,7 @@ pub struct Names {
     texts: Vec<String>,
     numbers: FxHashMap<String, TaskName>,
     jobs: Jobs,
-    /// Threads of processes that are told apart from others of their name and job, and these processes.
-    apart: FxHashMap<Tid, Tid>,
-    /// Whether what these start is told apart, too.
-    all_apart: bool,
+    apart: Apart,
     /// What supervises others, of what was there before.
     supervisors: FxHashSet<Tid>,
     bearers: Bearers,
@@ -70,8 +68,7 @@ impl Default for Names {
             texts: vec![],
             numbers: FxHashMap::default(),
             jobs: Jobs::default(),
-            apart: FxHashMap::default(),
-            all_apart: false,
+            apart: Apart::default(),
             supervisors: FxHashSet::default(),
             bearers: Bearers::default(),
             now: FxHashMap::default(),
@@ -135,15 +132,11 @@ impl Names {
     pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
         self.supervisors.remove(&tid);
         self.jobs.born(parent, tid, is_thread);
-        match self.apart.get(&parent) {
-            Some(process) if is_thread => self.apart.insert(tid, *process),
-            Some(_) if self.all_apart => self.apart.insert(tid, tid),
-            _ => None,
-        };
+        self.apart.born(parent, tid, is_thread);
         // It has its parent's name until it takes another, and may have been named before its birth was told.
         if let Some(known) = self.now.get(&tid).filter(|name| **name > Self::IDLE) {
             let (known, name) = (*known, self.text(self.first(*known)));
-            let process = self.apart.get(&tid).map_or(String::new(), |process| format!(":{}", process.0));
+            let process = self.apart.number(tid).map_or(String::new(), |number| format!(":{}", number.0));
             let name = name.strip_suffix(&process).unwrap_or(name).to_string();
             // The number that it has is free, if no other has it.
             self.bearers.ends(tid, known);
@@ -153,11 +146,14 @@ impl Names {
         }
     }
 
-    /// Each process of these has a name of its own, whatever job it is of. `threads`: each with its process. `all`: so has each process that
-    /// one of them starts.
-    pub fn tell_apart(&mut self, threads: impl Iterator<Item = (Tid, Tid)>, all: bool) {
-        self.apart.extend(threads.take(Self::MAX_NAMES));
-        self.all_apart = all;
+    /// Each process of these has a name of its own, whatever job it is of. `threads`: each with its process.
+    pub fn tell_apart(&mut self, threads: impl Iterator<Item = (Tid, Tid)>) {
+        self.apart.processes(threads);
+    }
+
+    /// Each of these threads has a name of its own. `all`: so has each that one of them starts.
+    pub fn tell_threads_apart(&mut self, threads: impl Iterator<Item = Tid>, all: bool) {
+        self.apart.threads(threads, all);
     }
 
     /// These start services, containers, scheduled jobs or logins, whatever they are called.
@@ -283,8 +279,8 @@ impl Names {
         if first <= Self::IDLE || is_supervisor(name) || is_kernel_thread(name) {
             return first;
         }
-        if let Some(process) = self.apart.get(&tid) {
-            return self.number(&format!("{name}:{}", process.0));
+        if let Some(number) = self.apart.number(tid) {
+            return self.number(&format!("{name}:{}", number.0));
         }
         let supervises =
             |parent| is_supervisor(self.text(self.of(parent))) || self.supervisors.contains(&parent);
@@ -355,7 +351,7 @@ mod tests {
     fn a_process_that_is_told_apart_has_a_name_of_its_own_with_its_threads() {
         let mut names = Names::default();
         let told = [(7, 7), (8, 7)].map(|(thread, process)| (Tid(thread), Tid(process)));
-        names.tell_apart(told.into_iter(), false);
+        names.tell_apart(told.into_iter());
         names.born(Tid(7), Tid(9), true);
         names.born(Tid(7), Tid(10), false);
         for tid in [6, 7, 8, 9, 10] {
@@ -364,11 +360,16 @@ mod tests {
         let text = |tid| names.text(names.of(Tid(tid)));
         let own = "postgres:7";
         assert_eq!([6, 7, 8, 9, 10].map(text), ["postgres", own, own, own, "postgres"]);
-        names.tell_apart(std::iter::empty(), true);
-        names.born(Tid(7), Tid(11), false);
+        names.tell_threads_apart([Tid(8), Tid(10)].into_iter(), true);
         names.rename(Tid(11), b"postgres");
-        names.born(Tid(7), Tid(11), false);
-        assert_eq!(names.text(names.of(Tid(11))), "postgres:11", "its birth is told after its name");
+        names.rename(Tid(8), b"walwriter");
+        names.born(Tid(10), Tid(11), true);
+        let text = |tid| names.text(names.of(Tid(tid)));
+        assert_eq!(
+            [7, 8, 11].map(text),
+            [own, "walwriter:8", "postgres:11"],
+            "its birth is told after its name"
+        );
     }
 
     #[test]

@@ -37,7 +37,8 @@ impl Follow {
         threads.for_each(|(tid, process)| self.lives.born(*process, *tid, true));
         known.parents.iter().for_each(|(process, parent)| self.lives.born(*parent, *process, false));
         self.lives.supervise(&known.supervisors);
-        self.lives.tell_apart(known.apart.iter().copied(), false);
+        self.lives.tell_apart(known.apart.iter().copied());
+        self.lives.tell_threads_apart(known.threads_apart.iter().copied(), false);
         let asleep = known.asleep.iter().filter(|slept| !slept.task.is_empty());
         asleep.for_each(|slept| self.lives.rename(slept.tid, slept.task.as_bytes()));
         self.operations.knows(known);

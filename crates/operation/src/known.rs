@@ -11,6 +11,8 @@ pub struct Known {
     pub processes: Vec<(Tid, Tid)>,
     /// Of these the threads of processes that are told apart from others of their name.
     pub apart: Vec<(Tid, Tid)>,
+    /// Threads that are told apart from others of their process.
+    pub threads_apart: Vec<Tid>,
     /// (process, its parent).
     pub parents: Vec<(Tid, Tid)>,
     /// Processes that start services, containers, scheduled jobs or logins.

@@ -61,6 +61,7 @@ mod served;
 mod asking;
 mod files;
 mod freed;
+mod getting;
 mod known;
 mod open_call;
 mod operation;

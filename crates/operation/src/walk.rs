@@ -14,6 +14,7 @@ use crate::bitmap;
 use crate::builder::Builder;
 use crate::crypt::{self, CryptWork};
 use crate::expected;
+use crate::getting;
 use crate::history::History;
 use crate::operation::{Kind, Operation};
 use crate::sent_below;
@@ -344,9 +345,12 @@ impl<'a> Walk<'a> {
             (Reason::GetRequest, _) if throttle::held_between_pieces(self.history, entry, from, to) => {
                 self.account.leaf(Reason::CgroupLimit, from, to, depth)
             }
+            (Reason::GetRequest, _) => {
+                self.around(getting::sleeps(self.history, entry, from, to), reason, from, to, depth)
+            }
             (Reason::Stacking, _) => match crypt::work_of(self.history, entry, from, to) {
                 Some(work) => self.in_crypt(work, from, to, depth),
-                None => self.in_driver(entry, from, to, depth),
+                None => self.around(bitmap::sleeps(self.history, entry, from, to), reason, from, to, depth),
             },
             _ => self.account.leaf(reason, from, to, depth),
         }
@@ -364,15 +368,15 @@ impl<'a> Walk<'a> {
         self.account.leaf(Reason::WorkQueue, to, b, depth + 1);
     }
 
-    /// Covers the time from `a` to `b` that a bio spent in md or dm itself.
-    fn in_driver(&mut self, entry: &Entry, a: Nanos, b: Nanos, depth: u8) {
+    /// Covers the time from `a` to `b` with these sleeps of another task, and what lies between them with a reason.
+    fn around(&mut self, sleeps: Vec<Sleep>, reason: Reason, a: Nanos, b: Nanos, depth: u8) {
         let mut now = a;
-        for sleep in bitmap::sleeps(self.history, entry, a, b) {
-            self.account.leaf(Reason::Stacking, now, sleep.from, depth);
+        for sleep in sleeps {
+            self.account.leaf(reason, now, sleep.from, depth);
             self.sleep(&sleep, depth);
             now = sleep.to;
         }
-        self.account.leaf(Reason::Stacking, now, b, depth);
+        self.account.leaf(reason, now, b, depth);
     }
 
     /// The time in which the sleeper waited and its request had not been queued yet: the task that queued it was

@@ -237,13 +237,14 @@ impl<'a> Session<'a> {
         Ok(drain)
     }
 
-    /// The settings now, and where tasks are recorded the processes. In a container their numbers here are not those
+    /// The settings now, and where tasks are recorded the processes and what limits them. In a container their numbers here are not those
     /// of the events.
     pub fn snapshot(&self) -> Snapshot {
         let mut now = system::snapshot(&self.host.sys, &self.host.proc);
         if self.plan.detail == Detail::Path && Own::known(&self.host.proc) {
             let devices = Devices::read(&self.host.sys);
             now.processes = Some(processes::read(&self.host.proc, &devices, &self.ids));
+            now.limited = system::limited::read(&self.host.sys, now.memory_bytes);
         }
         now
     }

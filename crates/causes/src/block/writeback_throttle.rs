@@ -4,7 +4,7 @@ use crate::case::{Case, Claimable};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::target::{pause_writer, Target};
+use crate::target::pause_writer;
 use crate::thresholds::WBT_DISK;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge, Nature};
@@ -83,7 +83,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 name
             ));
             if !works_for_others(&who) {
-                v = pause_writer(v, &Target::of(case, &who), &who);
+                v = pause_writer(v, case, &case.focus.groups[number].task, &who);
             }
             continue;
         }

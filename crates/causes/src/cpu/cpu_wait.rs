@@ -2,6 +2,7 @@
 //! device had finished waited for the same processors.
 
 use crate::case::{is_named, Case};
+use crate::cpu::quota;
 use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths::Waited;
 use crate::proof::proof;
@@ -52,6 +53,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             at = cpus.at
         ));
     }
+    v = quota::told(v, case, groups.iter().map(|number| &*case.focus.groups[*number].task));
     v = v.try_this(
         "see who uses the processors (%CPU), and how many tasks wait (pressure)",
         Action::look("top -b -n1 | head -20; cat /proc/pressure/cpu"),

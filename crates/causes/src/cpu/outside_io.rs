@@ -8,6 +8,7 @@
 //! what any machine has.
 
 use crate::case::Case;
+use crate::cpu::quota;
 use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths;
 use crate::proof::proof;
@@ -61,7 +62,7 @@ fn judge(case: &mut Case) -> Verdict {
             proof!("{said}; the slowest operations took {slowest} or more", said, slowest),
         );
     }
-    Verdict::found(CAUSE.name, Nanos(0), Confidence::High)
+    let v = Verdict::found(CAUSE.name, Nanos(0), Confidence::High)
         .because(said)
         .because(match is_tail {
             true => proof!(
@@ -74,7 +75,8 @@ fn judge(case: &mut Case) -> Verdict {
                 slowest,
                 part = Share(long as f64 / recorded.0 as f64)
             ),
-        })
+        });
+    quota::told(v, case, case.focus.groups.iter().map(|group| &*group.task))
         .try_this(
             "see who had the processor meanwhile",
             Action::look("top -b -n1 | head -20; cat /proc/pressure/cpu"),

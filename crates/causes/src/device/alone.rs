@@ -98,7 +98,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     let claimed = case.claim_numbered(slow.group_number, alone, |number| of_device[number]);
     let of_all = throughout.filter(|_| part < MOSTLY);
     let v = v.plus(claimed, Confidence::High);
-    let v = if cached { read_again::told(v, case, slow.on.id) } else { v };
+    let v = if cached { read_again::told(v, case, &slow.group.task, slow.on.id) } else { v };
     let changes = slow.class != Class::Read && slow.group.op.is_some_and(|op| !op.kind.makes_safe());
     let (v, is_asked) = if changes { durable::told(v, case, slow) } else { (v, false) };
     let v = prove(v, case, slow, claimed, of_all);
@@ -308,7 +308,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
 /// What spares scattered reads of what the cache could have had, where most of a group's are these.
 pub(crate) fn spared(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
     match load.is_random() && misses_the_cache(case, slow) {
-        true => kept_in_memory(read_again::told(v, case, slow.on.id)),
+        true => kept_in_memory(read_again::told(v, case, &slow.group.task, slow.on.id)),
         false => v,
     }
 }

@@ -17,7 +17,7 @@ use crate::met;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
-use crate::target::{parent, pause, service, Target};
+use crate::target::{of_a_thread, parent, pause, service, Target};
 use crate::thresholds::growth::MIN_SAMPLES_OF_A_ROW;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
@@ -283,9 +283,9 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
         return of_btrfs(v, case, slow);
     }
     if let Some(process) = case.facts.operations.process_of_both(task, &slow.group.task) {
-        return own_program::of_a_thread(v, case, task, process);
+        return of_a_thread(v, case, task, process);
     }
-    let pause = |v: Verdict| pause(v, &target, task);
+    let pause = |v: Verdict| pause(v, case, &slow.group.task, task);
     let v = match (orders, service.is_some()) {
         (true, true) => pause(limit(idle(v))),
         (true, false) => limit(pause(idle(v))),

@@ -6,16 +6,17 @@
 //!
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
+use crate::block::tag_exhaustion;
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::device::alone::spared;
 use crate::device::device_busy;
 use crate::device::healthy::{expected, rotational};
+use crate::device::line::Line;
 use crate::growth::Growth;
 use crate::journal::durable;
 use crate::limit;
 use crate::measure::{self, Load};
 use crate::proof::{proof, Proof};
-use crate::scheduler::{scheduler_idling, scheduler_starvation, scheduler_throttle};
 use crate::slow::Slow;
 use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
 use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
@@ -211,7 +212,7 @@ fn is_unknown(slow: &Slow) -> bool {
 }
 
 /// Why nothing is claimed where no lighter load was seen: of few requests it is not known what is usual, and a driver that gives
-/// requests back explains what waits ([`device_busy`]).
+/// requests back, or tags that let in no more, explain what waits ([`device_busy`], [`tag_exhaustion`]).
 fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
     let (name, count) = (case.name(slow.on.id), slow.requests().d2c.count());
     if count < MIN_SAMPLES {
@@ -221,49 +222,23 @@ fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
             name
         ));
     }
-    case.was_found_on(device_busy::CAUSE.name, slow.group.dev).then(|| {
-        proof!("{name} requeued requests, and whether it takes longer with more in flight is not known", name)
+    if case.was_found_on(device_busy::CAUSE.name, slow.group.dev) {
+        return Some(proof!(
+            "{name} requeued requests, and whether it takes longer with more in flight is not known",
+            name
+        ));
+    }
+    let is_limited = case.was_found_on(tag_exhaustion::CAUSE.name, slow.group.dev) && !is_one_by_one(slow);
+    is_limited.then(|| {
+        proof!(
+            "{name} never had fewer in flight than it has tags, and did not complete them one by one",
+            name
+        )
     })
-}
-
-/// Causes that hold requests in a scheduler by themselves: whom it serves meanwhile is their doing.
-const SCHEDULERS: [&str; 3] =
-    [scheduler_idling::CAUSE.name, scheduler_starvation::CAUSE.name, scheduler_throttle::CAUSE.name];
-
-/// The queue of a device whose scheduler lets in little at a time: requests wait there while the device is at work on others.
-struct Line(Nanos);
-
-impl Line {
-    /// What the scheduler held while the device was at work, and no cause has claimed.
-    fn of(case: &Case, slow: &Slow) -> Line {
-        if slow.is_below() || SCHEDULERS.iter().any(|cause| case.was_found_on(cause, slow.group.dev)) {
-            return Line(Nanos(0));
-        }
-        let class = slow.class.index();
-        let (idle, all) = (slow.on.pace.held[class].time, slow.on.pace.scheduled[class]);
-        let at_work = 1.0 - idle.0 as f64 / all.0.max(1) as f64;
-        let left = case.unclaimed_rows(slow.group_number, is_in_line);
-        Line(Nanos((left.0 as f64 * at_work.max(0.0)) as u64))
-    }
-
-    fn is_worth_a_word(&self, slow: &Slow) -> bool {
-        slow.share(self.0) >= MIN_SHARE
-    }
-
-    fn claim(&self, case: &mut Case, slow: &Slow) -> Nanos {
-        if !self.is_worth_a_word(slow) {
-            return Nanos(0);
-        }
-        case.claim_rows(slow.group_number, self.0, is_in_line)
-    }
 }
 
 fn waits_for_a_tag(row: &Claimable) -> bool {
     row.phase == Phase::NoTag
-}
-
-fn is_in_line(row: &Claimable) -> bool {
-    row.phase == Phase::Reason(Reason::Scheduler)
 }
 
 /// The queue in front of a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.

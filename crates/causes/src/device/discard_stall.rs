@@ -8,7 +8,7 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::shares::part_of_slow;
 use crate::slow::Slow;
-use crate::target::{pause, Target};
+use crate::target::pause;
 use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
@@ -115,7 +115,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     }
     let who = case.main_task_of(slow.on, &[Class::Other], |task| !works_for_others(task));
     if let Some((who, _)) = who.filter(|(who, _)| *who != slow.group.task) {
-        v = pause(v, &Target::of(case, who), who);
+        v = pause(v, case, &slow.group.task, who);
     }
     if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes")) {
         let less = (now.value / 8).clamp(1 << 20, 64 << 20);

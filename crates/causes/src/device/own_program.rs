@@ -1,8 +1,6 @@
-//! What is to be done about a task of the victim's own program: another process of it, or another thread of the same process.
+//! What is to be done about another process of the victim's own program.
 
-use crate::case::Case;
 use crate::remedy::Action;
-use crate::target::strace;
 use crate::verdict::Verdict;
 use trace::{program, program_and_process, Tid};
 
@@ -16,7 +14,7 @@ pub(crate) fn see_what_it_does(v: Verdict, task: &str, victim: &str) -> Verdict 
     )
 }
 
-/// Whether it is.
+/// Whether a task is another process of the victim's program, told by its number.
 pub(crate) fn is_another_process(task: &str, victim: &str) -> bool {
     other_process(task, victim).is_some()
 }
@@ -25,13 +23,4 @@ pub(crate) fn is_another_process(task: &str, victim: &str) -> bool {
 fn other_process(task: &str, victim: &str) -> Option<Tid> {
     let (name, process) = program_and_process(task);
     process.filter(|_| name == program(victim))
-}
-
-/// A thread of the victim's own process: what would stop it stops the victim, and its priority is its program's to set.
-pub(crate) fn of_a_thread(v: Verdict, case: &Case, task: &str, process: Tid) -> Verdict {
-    let number = process.0;
-    v.try_this(
-        format!("{task} is a thread of the same process, {number}: only its program can have it do less at a time; see what it does"),
-        strace(case, "-fy", "read,write,pread64,pwrite64,fsync,fdatasync", Some(task)),
-    )
 }

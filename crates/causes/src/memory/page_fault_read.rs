@@ -45,7 +45,7 @@ fn judge(case: &mut Case) -> Verdict {
             faults = Counted(group.operations, "page fault", "page faults"),
             name
         ));
-        v = read_again::told(v, case, group.dev);
+        v = read_again::told(v, case, &group.task, group.dev);
     }
     for number in found {
         v = read_around::told(v, case, &case.focus.groups[number]);

@@ -4,13 +4,14 @@
 //! would have to be read in any case.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::memory::group_memory;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
 use trace::DevId;
 
 /// Says how much of what a device read it had read before, if that is a part worth a word, and what to see.
-pub(crate) fn told(v: Verdict, case: &Case, dev: DevId) -> Verdict {
+pub(crate) fn told(v: Verdict, case: &Case, task: &str, dev: DevId) -> Verdict {
     let v = dropped(v, case);
     let Some(device) = case.facts.device(dev) else { return v };
     let [all, again] = device.reread.bytes();
@@ -18,13 +19,17 @@ pub(crate) fn told(v: Verdict, case: &Case, dev: DevId) -> Verdict {
     if part < MIN_SHARE {
         return v;
     }
-    v.because(proof!(
+    let v = v.because(proof!(
         "{part} of the {all} that {name} read had been read before in this recording: memory did not keep it",
         part = Share(part),
         all,
         name = case.name(dev)
-    ))
-    .try_this(
+    ));
+    group_memory::told(v, case, task).unwrap_or_else(see_whose)
+}
+
+fn see_whose(v: Verdict) -> Verdict {
+    v.try_this(
         "see whose memory is too small for what it reads again: the limit of its control group, or the machine's (what came back soon after it \
          was dropped counts as refault); or whether somebody drops the cache (drop_pagecache; the kernel log says who)",
         Action::look(

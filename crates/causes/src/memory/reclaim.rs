@@ -6,6 +6,7 @@
 
 use crate::case::Case;
 use crate::memory::dirty_limits::begins_after;
+use crate::memory::group_memory;
 use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
 use crate::target::one_of;
@@ -33,7 +34,8 @@ pub const CAUSE: Cause = Cause {
 
 fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
     let victim = groups.first().map(|number| case.focus.groups[*number].task.clone());
-    v.try_this(
+    let unknown = |v: Verdict| {
+        v.try_this(
         "find out whether the machine or the task's cgroup is short of memory: the cgroup, if its own use is \
              near its limit",
         Action::look(memory_use(case, &victim.map_or("PID".into(), |task| one_of(case, &task)))),
@@ -44,17 +46,20 @@ fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
              MemoryMax=MORE); MORE: than it has",
         memory_limit(case),
     )
-    .when(
-        begins_after(case, Bytes(67_108_864)),
-        "start writeback earlier, so that there are clean pages to reclaim: writers are throttled sooner",
-        Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
-    )
-    .when(
-        may_keep_free(case),
-        "wake kswapd earlier: this much stays free (in KiB) and is lost to caches",
-        Action::Sysctl(&[("vm.min_free_kbytes", 262_144)]),
-    )
-    .unless("operations just as slow with memory to spare")
+    };
+    group_memory::of_groups(v, case, groups)
+        .unwrap_or_else(unknown)
+        .when(
+            begins_after(case, Bytes(67_108_864)),
+            "start writeback earlier, so that there are clean pages to reclaim: writers are throttled sooner",
+            Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
+        )
+        .when(
+            may_keep_free(case),
+            "wake kswapd earlier: this much stays free (in KiB) and is lost to caches",
+            Action::Sysctl(&[("vm.min_free_kbytes", 262_144)]),
+        )
+        .unless("operations just as slow with memory to spare")
 }
 
 /// What kswapd is asked to keep free, and of how much memory at least: more is taken for lack of memory ("Setting this too high will OOM

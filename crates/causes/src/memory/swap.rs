@@ -4,6 +4,7 @@
 //! the same device.
 
 use crate::case::Case;
+use crate::memory::group_memory;
 use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
 use crate::thresholds::alone::MOSTLY;
@@ -43,19 +44,23 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     let parts = groups.iter().copied().filter(is_new).map(|n| (n, of_all(case, &case.focus.groups[n])));
     let most: Vec<(usize, f64)> = parts.filter(|(_, part)| *part >= MOSTLY).collect();
     v.throughout.extend(most);
-    v.try_this(
-        "see who has most in swap",
-        Action::look("grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show"),
-    )
-    .try_on(
-        Acts::Victim,
-        "more memory for the task's cgroup, if its limit causes the swapping (for a service also: systemctl set-property \
-         SERVICE MemoryHigh=MORE MemoryMax=MORE); MORE: than it has",
-        crate::memory::reclaim::memory_limit(case),
-    )
-    .try_this(
-        "keep swapped pages compressed in memory: costs processor time, and memory for the pool",
-        "echo 1 > /sys/module/zswap/parameters/enabled",
-    )
-    .unless("programs just as slow with nothing in swap")
+    let unknown = |v: Verdict| {
+        v.try_this(
+            "see who has most in swap",
+            Action::look("grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show"),
+        )
+        .try_on(
+            Acts::Victim,
+            "more memory for the task's cgroup, if its limit causes the swapping (for a service also: systemctl set-property \
+             SERVICE MemoryHigh=MORE MemoryMax=MORE); MORE: than it has",
+            crate::memory::reclaim::memory_limit(case),
+        )
+    };
+    group_memory::of_groups(v, case, groups)
+        .unwrap_or_else(unknown)
+        .try_this(
+            "keep swapped pages compressed in memory: costs processor time, and memory for the pool",
+            "echo 1 > /sys/module/zswap/parameters/enabled",
+        )
+        .unless("programs just as slow with nothing in swap")
 }

@@ -9,7 +9,7 @@ use crate::device::own_program::see_what_it_does;
 use crate::limit;
 use crate::remedy::Action;
 use crate::slow::Slow;
-use crate::target::{pause_writer, service, Target};
+use crate::target::{of_a_thread, pause_writer, service};
 use crate::verdict::Verdict;
 use crate::words::shell;
 use life::{Class, Io};
@@ -19,15 +19,18 @@ use trace::{is_kernel_thread, works_for_others, Nanos};
 /// What is to be done about whoever wrote what a victim is behind; where nobody is known, how that is found.
 pub(crate) fn held_back(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let Some(who) = writer(case, slow) else { return see_who_writes(v) };
+    if let Some(process) = case.facts.operations.process_of_both(&who, &slow.group.task) {
+        return of_a_thread(v, case, &who, process);
+    }
     let v = see_what_it_does(v, &who, &slow.group.task);
-    let target = Target::of(case, &who);
+    let pause = |v: Verdict| pause_writer(v, case, &slow.group.task, &who);
     let written = slow.on.requests[Class::Background.index()].bytes.0 as f64;
     let half = written / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
     let unit = service(case, &who, &slow.group.task).map(shell);
     let limit = |v: Verdict, unit: &str| limit::of_bytes(v, &who, unit, &case.name(slow.group.dev), half);
     match unit {
-        Some(unit) => pause_writer(limit(v, &unit), &target, &who),
-        None => limit(pause_writer(v, &target, &who), "SERVICE"),
+        Some(unit) => pause(limit(v, &unit)),
+        None => limit(pause(v), "SERVICE"),
     }
 }
 

@@ -157,6 +157,41 @@ fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
     }
 }
 
+/// A control group with process 1000, who waits in these tests, that may have 1 MiB of memory and half a processor, before and after.
+fn limited(met: u64, throttled: u64) -> String {
+    let at = |met: u64, throttled: u64| {
+        format!(
+            r#"{{"limited": [{{"path": "db", "members": [1000], "memory": {{"file": "memory.max", "bytes": 1048576, "met": {met}}},
+                "cpu": {{"file": "cpu.max", "quota_us": 50000, "period_us": 100000, "throttled": {throttled}, "throttled_ns": {}}}}}]}}"#,
+            throttled * 1_000_000
+        )
+    };
+    format!(r#"{{"before": {}, "after": {}}}"#, at(3, 4), at(3 + met, 4 + throttled))
+}
+
+#[test]
+fn a_limit_on_memory_that_was_met_is_raised() {
+    for (cause, kind, wait) in [("reclaim", WRITE, Wait::Reclaim), ("swap", Kind::PageFault, Wait::Swap)] {
+        let of = |met| beside(cause, kind, wait, Reason::Device, "system.json", &limited(met, 0));
+        let v = of(7);
+        assert_eq!(commands(&v)[0], "echo 2097152 > /sys/fs/cgroup/db/memory.max", "{cause}");
+        assert!(says(&v, "(/sys/fs/cgroup/db/memory.max), and met that limit 7 times meanwhile"), "{v:?}");
+        let v = of(0);
+        assert!(!says(&v, "met that limit") && !commands(&v)[0].contains("/db/"), "{v:?}");
+    }
+}
+
+#[test]
+fn a_quota_of_processor_time_that_was_used_up_is_raised() {
+    let of = |throttled| {
+        beside("cpu-wait", WRITE, Wait::DirectIo, Reason::WaitCpu, "system.json", &limited(0, throttled))
+    };
+    let v = of(6);
+    assert_eq!(commands(&v)[0], "echo \"100000 100000\" > /sys/fs/cgroup/db/cpu.max");
+    assert!(says(&v, "may run 0.50 processors (/sys/fs/cgroup/db/cpu.max) and had used that up 6 times: its threads were stopped for 6 ms in all"), "{v:?}");
+    assert!(!commands(&of(0)).iter().any(|command| command.contains("/db/")));
+}
+
 /// One in so many is read or written by another task, which is none of the limited one's I/O, unless it is the kernel's worker that sends what the
 /// limit held back.
 #[test]

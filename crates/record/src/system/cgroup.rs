@@ -44,11 +44,8 @@ pub fn read(sys: &Path) -> Cgroups {
         false => ["unified", "blkio"].iter().map(|n| top.join(n)).filter(|p| p.is_dir()).collect(),
     };
     let mut found = Cgroups::default();
-    let mut looked_at = 0;
-    let mut queue: Vec<PathBuf> = roots.into_iter().rev().collect();
-    while let Some(dir) = queue.pop() {
-        looked_at += 1;
-        if looked_at > MOST_LOOKED_AT || found.list.len() == MOST_KEPT {
+    for (looked_at, dir) in roots.iter().flat_map(|root| folders(root)).enumerate() {
+        if looked_at == MOST_LOOKED_AT || found.list.len() == MOST_KEPT {
             found.cut = true;
             break;
         }
@@ -61,10 +58,20 @@ pub fn read(sys: &Path) -> Cgroups {
         if !settings.is_empty() {
             found.list.push(Cgroup { path, id, settings });
         }
-        let below = names(&dir).into_iter().rev().map(|n| dir.join(n));
-        queue.extend(below.filter(|p| std::fs::symlink_metadata(p).is_ok_and(|m| m.is_dir())));
     }
     found
+}
+
+/// A folder and all below it, parents first.
+pub(super) fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let mut queue = vec![root.to_path_buf()];
+    let next = move || {
+        let dir = queue.pop()?;
+        let below = names(&dir).into_iter().rev().map(|n| dir.join(n));
+        queue.extend(below.filter(|p| std::fs::symlink_metadata(p).is_ok_and(|m| m.is_dir())));
+        Some(dir)
+    };
+    std::iter::from_fn(next).take(MOST_LOOKED_AT + 1)
 }
 
 fn settings(dir: &Path) -> Settings {

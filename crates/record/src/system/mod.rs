@@ -8,6 +8,7 @@
 mod cgroup;
 mod disk;
 mod extents;
+pub mod limited;
 
 use crate::devices::Devices;
 use crate::text;
@@ -52,6 +53,7 @@ pub fn snapshot(sys: &Path, proc_root: &Path) -> Snapshot {
         disks,
         mounts: crate::mounts::read(proc_root),
         cgroups: cgroup::read(sys),
+        limited: vec![],
         vm: settings(&proc_root.join("sys/vm"), VM),
         swaps: swaps.lines().skip(1).map(String::from).collect(),
         mdstat: text::small(&proc_root.join("mdstat")),

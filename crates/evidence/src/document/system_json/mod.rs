@@ -16,7 +16,7 @@ mod processes;
 use super::mounts::{mount, name_device};
 use super::{dev_with_colon, Document};
 use crate::changes::changes;
-use crate::{At, Cgroup, Fact, Place, System};
+use crate::{limited, At, Cgroup, Fact, Place, System};
 use capture::{Disk, Loop, Mount, Settings, Snapshot, SystemFile, SYSTEM_JSON};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -49,6 +49,7 @@ impl System {
                 self.changed.extend(changes(&both[0], &both[1]));
                 // Those opened since have their names from here.
                 self.processes.add_paths(after);
+                self.limited = limited::between(before, after);
                 ("before", before)
             }
             (Some(before), None) => ("before", before),

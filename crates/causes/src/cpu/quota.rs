@@ -1,0 +1,42 @@
+//! The quota of processor time that a task's control group has: once a period's is used up, its processes stop until the next one.
+//!
+//! No cause of its own: it says why a task waited for a processor that nobody else needed (kernel/sched/fair.c, `throttle_cfs_rq`).
+
+use crate::case::Case;
+use crate::proof::proof;
+use crate::remedy::Acts;
+use crate::verdict::Verdict;
+use crate::words::shell;
+use evidence::{Limit, Limited};
+use trace::Nanos;
+
+/// Says which quota was used up most of those that these tasks have, and has it raised.
+pub(crate) fn told<'a>(v: Verdict, case: &Case, tasks: impl Iterator<Item = &'a str>) -> Verdict {
+    let stopped = |limited: &Limited| match limited.limit {
+        Limit::Cpu { stopped, .. } => stopped,
+        Limit::Memory { .. } => Nanos(0),
+    };
+    let all = tasks.flat_map(|task| case.limits_of(task)).filter(|limited| stopped(limited).0 > 0);
+    let Some(Limited { file, limit: Limit::Cpu { quota, period, periods, stopped }, .. }) =
+        all.max_by_key(|limited| stopped(limited))
+    else {
+        return v;
+    };
+    let value = match file.ends_with("cpu.max") {
+        true => format!("\"{} {period}\"", quota.saturating_mul(2)),
+        false => quota.saturating_mul(2).to_string(),
+    };
+    v.because(proof!(
+        "its control group may run {part:.2} processors ({file}) and had used that up {periods}: its threads were stopped for {stopped} in all",
+        part = Ratio(*quota as f64 / (*period).max(1) as f64),
+        file = Text(file.clone()),
+        periods = Counted(*periods, "time", "times"),
+        stopped = *stopped
+    ))
+    .try_on(
+        Acts::Victim,
+        "a larger quota of processor time for its control group (of a service: systemctl set-property SERVICE CPUQuota=): it may take more from \
+         others",
+        format!("echo {value} > {}", shell(file)),
+    )
+}

@@ -1,0 +1,103 @@
+//! Control groups whose processes may use only so much memory or processor time, and whether they met that while it was recorded.
+
+use capture::Snapshot;
+use std::collections::BTreeSet;
+use trace::{Bytes, Nanos, Tid};
+
+/// A limit of a control group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limited {
+    /// The file that sets it.
+    pub file: String,
+    /// Processes in the group and those below, before or after.
+    pub members: BTreeSet<Tid>,
+    /// What is limited.
+    pub limit: Limit,
+}
+
+/// What a control group limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Memory, the page cache included.
+    Memory {
+        /// So much.
+        bytes: Bytes,
+        /// How often memory was freed for it while it was recorded.
+        met: u64,
+    },
+    /// Processor time.
+    Cpu {
+        /// So many microseconds of it in each period.
+        quota: u64,
+        /// Microseconds of a period.
+        period: u64,
+        /// Periods of the recording in which that was used up.
+        periods: u64,
+        /// For how long processes were stopped then, of all processors together.
+        stopped: Nanos,
+    },
+}
+
+/// Limits that are taken of one snapshot; the recorder keeps fewer.
+const MOST: usize = 1024;
+
+/// The limits that were set before or after; a group that is in one of them only began or ended meanwhile. What was met is counted from one
+/// to the other: nothing is known of it where there is one only.
+pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Vec<Limited> {
+    let mut all = vec![];
+    for now in after.limited.iter().take(MOST) {
+        let then = before.limited.iter().find(|group| group.path == now.path);
+        let members = now.members.iter().chain(then.iter().flat_map(|group| &group.members));
+        let members: BTreeSet<Tid> = members.map(|pid| Tid(*pid)).collect();
+        let mut put = |file: &str, limit| {
+            let file = format!("/sys/fs/cgroup/{}/{file}", now.path);
+            all.push(Limited { file, members: members.clone(), limit });
+        };
+        if let Some(memory) = &now.memory {
+            let met = then.and_then(|group| group.memory.as_ref()).map_or(0, |memory| memory.met);
+            put(
+                &memory.file,
+                Limit::Memory { bytes: Bytes(memory.bytes), met: memory.met.saturating_sub(met) },
+            );
+        }
+        if let Some(cpu) = &now.cpu {
+            let then = then.and_then(|group| group.cpu.as_ref());
+            let periods = cpu.throttled.saturating_sub(then.map_or(0, |cpu| cpu.throttled));
+            let stopped = cpu.throttled_ns.saturating_sub(then.map_or(0, |cpu| cpu.throttled_ns));
+            let [quota, period] = [cpu.quota_us, cpu.period_us];
+            put(&cpu.file, Limit::Cpu { quota, period, periods, stopped: Nanos(stopped) });
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capture::{CpuLimit, Limited as Group, MemoryLimit};
+
+    #[test]
+    fn only_what_was_met_meanwhile_counts() {
+        let of = |pid: u32, met: u64, throttled: u64| {
+            let memory = MemoryLimit { file: "memory.max".into(), bytes: 1 << 20, met };
+            let cpu = CpuLimit {
+                file: "cpu.max".into(),
+                quota_us: 50_000,
+                period_us: 100_000,
+                throttled,
+                throttled_ns: throttled * 10,
+            };
+            let group = Group { path: "db".into(), members: vec![pid], memory: Some(memory), cpu: Some(cpu) };
+            Snapshot { limited: vec![group], ..Snapshot::default() }
+        };
+        let limits = between(&of(1, 5, 7), &of(2, 9, 7));
+        assert_eq!(limits[0].limit, Limit::Memory { bytes: Bytes(1 << 20), met: 4 });
+        assert_eq!(limits[0].file, "/sys/fs/cgroup/db/memory.max");
+        assert_eq!(limits[0].members, BTreeSet::from([Tid(1), Tid(2)]));
+        let none = Limit::Cpu { quota: 50_000, period: 100_000, periods: 0, stopped: Nanos(0) };
+        assert_eq!(limits[1].limit, none);
+        let begun = between(&Snapshot::default(), &of(2, 9, 7));
+        assert_eq!(begun[0].limit, Limit::Memory { bytes: Bytes(1 << 20), met: 9 }, "it began meanwhile");
+        assert_eq!(between(&of(1, 5, 7), &Snapshot::default()), []);
+    }
+}

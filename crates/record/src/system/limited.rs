@@ -1,0 +1,146 @@
+//! Control groups that limit memory or processor time.
+//!
+//! Version 2: `memory.max`, `memory.high`, `memory.events`, `cpu.max`, `cpu.stat` (Documentation/admin-guide/cgroup-v2.rst). Version 1:
+//! `memory.limit_in_bytes`, `memory.failcnt` (cgroup-v1/memory.rst), `cpu.cfs_quota_us`, `cpu.cfs_period_us`, `cpu.stat`
+//! (scheduler/sched-bwc.rst). A limit no smaller than the machine's memory limits nothing.
+
+use super::cgroup::folders;
+use crate::text;
+use capture::{CpuLimit, Limited, MemoryLimit};
+use std::path::{Path, PathBuf};
+
+/// The most groups that are kept.
+const MOST_KEPT: usize = 256;
+/// The most processes of each.
+const MOST_MEMBERS: usize = 1024;
+
+/// Those below /sys that limit something. `memory` is how many bytes the machine has.
+pub fn read(sys: &Path, memory: u64) -> Vec<Limited> {
+    let top = sys.join("fs/cgroup");
+    let roots: Vec<PathBuf> = match top.join("cgroup.controllers").exists() {
+        true => vec![top.clone()],
+        false => ["memory", "cpu"].iter().map(|n| top.join(n)).filter(|p| p.is_dir()).collect(),
+    };
+    let mut found = vec![];
+    for dir in roots.iter().flat_map(|root| folders(root)) {
+        let (memory, cpu) = (memory_of(&dir, memory), cpu_of(&dir));
+        if memory.is_none() && cpu.is_none() {
+            continue;
+        }
+        let path = dir.strip_prefix(&top).unwrap_or(&dir).to_string_lossy().into_owned();
+        let all = folders(&dir).flat_map(|below| members(&below));
+        found.push(Limited { path, members: all.take(MOST_MEMBERS).collect(), memory, cpu });
+        if found.len() == MOST_KEPT {
+            break;
+        }
+    }
+    found
+}
+
+fn members(dir: &Path) -> Vec<u32> {
+    let procs = text::small(&dir.join("cgroup.procs")).unwrap_or_default();
+    procs.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+fn number(dir: &Path, file: &str) -> Option<u64> {
+    text::small(&dir.join(file))?.parse().ok()
+}
+
+/// A number of a file with a name and a number in each line.
+fn counted(dir: &Path, file: &str, name: &str) -> Option<u64> {
+    let text = text::small(&dir.join(file))?;
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+}
+
+fn memory_of(dir: &Path, machine: u64) -> Option<MemoryLimit> {
+    let events = |name| counted(dir, "memory.events", name).unwrap_or(0);
+    let limits = [
+        ("memory.high", events("high")),
+        ("memory.max", events("max")),
+        ("memory.limit_in_bytes", number(dir, "memory.failcnt").unwrap_or(0)),
+    ];
+    let limit =
+        |(file, met): (&str, u64)| Some(MemoryLimit { file: file.into(), bytes: number(dir, file)?, met });
+    // The lower one is met first.
+    limits.into_iter().filter_map(limit).filter(|limit| limit.bytes < machine).min_by_key(|limit| limit.bytes)
+}
+
+fn cpu_of(dir: &Path) -> Option<CpuLimit> {
+    let both = || {
+        let text = text::small(&dir.join("cpu.max"))?;
+        let (quota, period) = text.split_once(' ')?;
+        Some(("cpu.max", quota.parse().ok()?, period.parse().ok()?))
+    };
+    let first =
+        || Some(("cpu.cfs_quota_us", number(dir, "cpu.cfs_quota_us")?, number(dir, "cpu.cfs_period_us")?));
+    let (file, quota_us, period_us) = both().or_else(first)?;
+    let count = |name| counted(dir, "cpu.stat", name);
+    let micros = || Some(count("throttled_usec")?.saturating_mul(1000));
+    Some(CpuLimit {
+        file: file.into(),
+        quota_us,
+        period_us,
+        throttled: count("nr_throttled").unwrap_or(0),
+        throttled_ns: count("throttled_time").or_else(micros).unwrap_or(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn put(root: &Path, file: &str, text: &str) {
+        let path = root.join("fs/cgroup").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn limits_of_version_2_are_of_those_below_too() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |file: &str, text: &str| put(root.path(), file, text);
+        put("cgroup.controllers", "cpu memory\n");
+        put("pod/memory.max", "100000000\n");
+        put("pod/memory.high", "max\n");
+        put("pod/memory.events", "low 0\nhigh 3\nmax 7\n");
+        put("pod/cpu.max", "20000 100000\n");
+        put("pod/cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 4\nthrottled_usec 250\n");
+        put("pod/db/cgroup.procs", "12\n13\n");
+        put("free/memory.max", "max\n");
+        put("free/cpu.max", "max 100000\n");
+        put("large/memory.max", "9000000000\n");
+        let found = read(root.path(), 1 << 30);
+        let memory = MemoryLimit { file: "memory.max".into(), bytes: 100_000_000, met: 7 };
+        let cpu = CpuLimit {
+            file: "cpu.max".into(),
+            quota_us: 20_000,
+            period_us: 100_000,
+            throttled: 4,
+            throttled_ns: 250_000,
+        };
+        let pod = Limited { path: "pod".into(), members: vec![12, 13], memory: Some(memory), cpu: Some(cpu) };
+        assert_eq!(found, [pod]);
+    }
+
+    #[test]
+    fn limits_of_version_1_are_of_two_hierarchies() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |file: &str, text: &str| put(root.path(), file, text);
+        put("memory/a/memory.limit_in_bytes", "31457280\n");
+        put("memory/a/memory.failcnt", "5\n");
+        put("memory/a/cgroup.procs", "7\n");
+        put("memory/b/memory.limit_in_bytes", "9223372036854771712\n");
+        put("cpu/a/cpu.cfs_quota_us", "20000\n");
+        put("cpu/a/cpu.cfs_period_us", "100000\n");
+        put("cpu/a/cpu.stat", "nr_periods 3\nnr_throttled 2\nthrottled_time 99\n");
+        put("cpu/b/cpu.cfs_quota_us", "-1\n");
+        put("cpu/b/cpu.cfs_period_us", "100000\n");
+        let found = read(root.path(), 1 << 30);
+        let told: Vec<_> = found.iter().map(|l| (&*l.path, l.memory.is_some(), l.cpu.is_some())).collect();
+        assert_eq!(told, [("memory/a", true, false), ("cpu/a", false, true)]);
+        assert_eq!(found[0].members, [7]);
+        let cpu = found[1].cpu.clone().unwrap();
+        assert_eq!((&*cpu.file, cpu.throttled, cpu.throttled_ns), ("cpu.cfs_quota_us", 2, 99));
+    }
+}
