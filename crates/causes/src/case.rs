@@ -10,7 +10,7 @@ use crate::thresholds::case::WORTH_A_WORD;
 pub use crate::thresholds::case::{KEPT_WAITING, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 use crate::thresholds::judge::TRIFLE;
 use crate::verdict::{Answer, Claim, Verdict};
-use evidence::{Limited, Samples, System};
+use evidence::{Samples, System};
 use ledger::Reason;
 use life::Class;
 use stats::{Device, Facts, Focus, Group, Kept, TailRow};
@@ -76,15 +76,6 @@ impl<'a> Case<'a> {
     pub fn counted(mut self, samples: &Samples) -> Self {
         self.dropped = samples.intervals.iter().filter_map(|i| i.dropped).reduce(u64::saturating_add);
         self
-    }
-
-    /// The limits on memory and processor time that control groups set of which a task has processes.
-    pub fn limits_of<'s>(&'s self, task: &'s str) -> impl Iterator<Item = &'a Limited> + 's {
-        let all = || self.facts.operations.processes_of(task);
-        self.system
-            .limited
-            .iter()
-            .filter(move |limited| all().any(|process| limited.members.contains(&process)))
     }
 
     /// The slowest operations of a group that were kept, the slowest first: its task's, no neighbour's.

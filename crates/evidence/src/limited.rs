@@ -1,5 +1,6 @@
 //! Control groups whose processes may use only so much memory or processor time, and whether they met that while it was recorded.
 
+use crate::System;
 use capture::Snapshot;
 use std::collections::BTreeSet;
 use trace::{Bytes, Nanos, Tid};
@@ -36,6 +37,42 @@ pub enum Limit {
         /// For how long processes were stopped then, of all processors together.
         stopped: Nanos,
     },
+}
+
+impl Limited {
+    /// How often memory was freed for it.
+    fn met(&self) -> u64 {
+        match self.limit {
+            Limit::Memory { met, .. } => met,
+            Limit::Cpu { .. } => 0,
+        }
+    }
+
+    /// For how long it stopped processes.
+    fn stopped(&self) -> Nanos {
+        match self.limit {
+            Limit::Memory { .. } => Nanos(0),
+            Limit::Cpu { stopped, .. } => stopped,
+        }
+    }
+}
+
+impl System {
+    /// The limit on memory that some of these processes have and met most often.
+    pub fn memory_limit_met(&self, processes: impl Iterator<Item = Tid>) -> Option<&Limited> {
+        self.limits_of(processes).filter(|limited| limited.met() > 0).max_by_key(|limited| limited.met())
+    }
+
+    /// The quota of processor time that stopped some of these processes for longest.
+    pub fn quota_met(&self, processes: impl Iterator<Item = Tid>) -> Option<&Limited> {
+        let stopped = |limited: &&Limited| limited.stopped();
+        self.limits_of(processes).filter(|limited| stopped(limited) > Nanos(0)).max_by_key(stopped)
+    }
+
+    fn limits_of(&self, processes: impl Iterator<Item = Tid>) -> impl Iterator<Item = &Limited> {
+        let processes: BTreeSet<Tid> = processes.collect();
+        self.limited.iter().filter(move |limited| !limited.members.is_disjoint(&processes))
+    }
 }
 
 /// Limits that are taken of one snapshot; the recorder keeps fewer.
@@ -96,6 +133,11 @@ mod tests {
         assert_eq!(limits[0].members, BTreeSet::from([Tid(1), Tid(2)]));
         let none = Limit::Cpu { quota: 50_000, period: 100_000, periods: 0, stopped: Nanos(0) };
         assert_eq!(limits[1].limit, none);
+        let system = System { limited: between(&of(1, 5, 7), &of(2, 9, 8)), ..System::default() };
+        let met =
+            |pid| (system.memory_limit_met([Tid(pid)].into_iter()), system.quota_met([Tid(pid)].into_iter()));
+        assert_eq!(met(2), (Some(&system.limited[0]), Some(&system.limited[1])));
+        assert_eq!(met(3), (None, None));
         let begun = between(&Snapshot::default(), &of(2, 9, 7));
         assert_eq!(begun[0].limit, Limit::Memory { bytes: Bytes(1 << 20), met: 9 }, "it began meanwhile");
         assert_eq!(between(&of(1, 5, 7), &Snapshot::default()), []);

@@ -71,6 +71,12 @@ impl History {
         self.threads.get(&tid)
     }
 
+    /// A file was deleted, or forgotten: its number may be another one's from now on.
+    pub(crate) fn is_gone(&mut self, dev: DevId, inode: u64) {
+        self.freed.add(dev, inode);
+        self.writers.freed(dev, inode);
+    }
+
     /// A task, made if it is new. The idle task is another one on each processor and is none.
     pub(crate) fn thread_mut(&mut self, tid: Tid) -> Option<&mut Thread> {
         if tid == Tid(0) || (self.threads.len() >= MAX_THREADS && !self.threads.contains_key(&tid)) {

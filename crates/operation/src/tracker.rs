@@ -305,7 +305,7 @@ impl OperationTracker {
             What::Dirtied { dev } => calls::dirtied(h, e, dev),
             What::DirtiedFile { disk, inode } => calls::dirtied_file(h, e, disk, inode, names),
             What::Created { dev, inode } => calls::created(h, e, dev, inode),
-            What::Freed { dev, inode } => h.freed.add(dev, inode),
+            What::Freed { dev, inode } => h.is_gone(dev, inode),
             What::WaitPage { .. } => h.open_call(e).into_iter().for_each(|open| open.is_storage = true),
             What::Commit { dev, phase } => {
                 let over = background::commit(h, e, dev, phase, names);

@@ -90,6 +90,11 @@ impl Writers {
         add(self.files.entry((dev, inode)).or_default(), task);
     }
 
+    /// A file is gone: the next one with its number is another.
+    pub(crate) fn freed(&mut self, dev: DevId, inode: u64) {
+        self.files.remove(&(dev, inode));
+    }
+
     /// A task takes part in a journal's transaction.
     pub(crate) fn changed(&mut self, dev: DevId, task: TaskName) {
         if self.journals.len() >= MAX_FILES {
@@ -149,6 +154,8 @@ mod tests {
         w.wrote(other, 12, TaskName(4));
         assert_eq!(w.of(one, 12), [TaskName(3)]);
         assert_eq!(w.of(one, 13), []);
+        w.freed(one, 12);
+        assert_eq!((w.of(one, 12), w.of(other, 12)), (&[][..], &[TaskName(4)][..]));
     }
 
     #[test]

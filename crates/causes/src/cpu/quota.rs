@@ -8,17 +8,12 @@ use crate::remedy::Acts;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use evidence::{Limit, Limited};
-use trace::Nanos;
 
 /// Says which quota was used up most of those that these tasks have, and has it raised.
 pub(crate) fn told<'a>(v: Verdict, case: &Case, tasks: impl Iterator<Item = &'a str>) -> Verdict {
-    let stopped = |limited: &Limited| match limited.limit {
-        Limit::Cpu { stopped, .. } => stopped,
-        Limit::Memory { .. } => Nanos(0),
-    };
-    let all = tasks.flat_map(|task| case.limits_of(task)).filter(|limited| stopped(limited).0 > 0);
+    let processes = tasks.flat_map(|task| case.facts.operations.processes_of(task));
     let Some(Limited { file, limit: Limit::Cpu { quota, period, periods, stopped }, .. }) =
-        all.max_by_key(|limited| stopped(limited))
+        case.system.quota_met(processes)
     else {
         return v;
     };

@@ -8,7 +8,7 @@ use crate::case::{is_named, Case, MIN_SAMPLES, MIN_SHARE};
 use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
 use crate::journal::durable;
 use crate::measure::Load;
-use crate::memory::{page_fault_read, read_again};
+use crate::memory::{group_memory, page_fault_read, read_again};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
@@ -302,18 +302,25 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
         ),
         false => v,
     };
-    kept_in_memory(v)
+    kept_in_memory(v, case, slow, &load)
 }
 
 /// What spares scattered reads of what the cache could have had, where most of a group's are these.
 pub(crate) fn spared(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
     match load.is_random() && misses_the_cache(case, slow) {
-        true => kept_in_memory(read_again::told(v, case, &slow.group.task, slow.on.id)),
+        true => kept_in_memory(read_again::told(v, case, &slow.group.task, slow.on.id), case, slow, load),
         false => v,
     }
 }
 
-fn kept_in_memory(v: Verdict) -> Verdict {
+fn kept_in_memory(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
+    if load.is_random() && group_memory::is_met(case, &slow.group.task) {
+        // What it reads pushes out what it read.
+        return match read_again::is_told(case, slow.on.id) {
+            true => v,
+            false => group_memory::told(v, case, &slow.group.task).unwrap_or_else(|v| v),
+        };
+    }
     v.try_this(
         "read the files into memory before they are needed, several at a time: a device with a queue serves them together",
         "find DIR -type f -print0 | xargs -0 -n 16 -P 8 cat > /dev/null",

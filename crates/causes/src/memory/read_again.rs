@@ -8,17 +8,12 @@ use crate::memory::group_memory;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
-use trace::DevId;
+use trace::{Bytes, DevId};
 
 /// Says how much of what a device read it had read before, if that is a part worth a word, and what to see.
 pub(crate) fn told(v: Verdict, case: &Case, task: &str, dev: DevId) -> Verdict {
     let v = dropped(v, case);
-    let Some(device) = case.facts.device(dev) else { return v };
-    let [all, again] = device.reread.bytes();
-    let part = again.0 as f64 / all.0.max(1) as f64;
-    if part < MIN_SHARE {
-        return v;
-    }
+    let Some((all, part)) = again(case, dev) else { return v };
     let v = v.because(proof!(
         "{part} of the {all} that {name} read had been read before in this recording: memory did not keep it",
         part = Share(part),
@@ -26,6 +21,18 @@ pub(crate) fn told(v: Verdict, case: &Case, task: &str, dev: DevId) -> Verdict {
         name = case.name(dev)
     ));
     group_memory::told(v, case, task).unwrap_or_else(see_whose)
+}
+
+/// Whether it says so.
+pub(crate) fn is_told(case: &Case, dev: DevId) -> bool {
+    again(case, dev).is_some()
+}
+
+/// What a device read, and the part of it that it had read before.
+fn again(case: &Case, dev: DevId) -> Option<(Bytes, f64)> {
+    let [all, again] = case.facts.device(dev)?.reread.bytes();
+    let part = again.0 as f64 / all.0.max(1) as f64;
+    (part >= MIN_SHARE).then_some((all, part))
 }
 
 fn see_whose(v: Verdict) -> Verdict {

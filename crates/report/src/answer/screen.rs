@@ -168,7 +168,12 @@ fn outside(e: &Explanation, v: &Sufferer) -> Option<String> {
     let kept = e.facts.operations.kept_from_running(&v.task);
     if kept > v.time {
         let (cause, kept) = (causes::OUTSIDE_IO, time(kept));
-        return Some(format!("{cause}: between its operations {} waited for a processor for {kept}", v.task));
+        let quota = e.subject.system.quota_met(e.facts.operations.processes_of(&v.task));
+        let why = quota.map_or(String::new(), |limited| format!(", held back by {}", limited.file));
+        return Some(format!(
+            "{cause}: between its operations {} waited for a processor for {kept}{why}",
+            v.task
+        ));
     }
     let is_outside = |v: &&Verdict| v.cause == causes::OUTSIDE_IO && v.verdict == causes::Answer::Found;
     let between = e.verdicts.iter().find(is_outside).and_then(|found| found.evidence.first())?;
