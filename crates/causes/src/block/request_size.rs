@@ -8,13 +8,15 @@ use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::alone::MOSTLY;
 pub use crate::thresholds::request_size::LARGE_ENOUGH;
 use crate::thresholds::request_size::{IN_LINE, KERNELS_LIMIT};
 use crate::verdict::{Confidence, Verdict};
 use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
+use stats::TailRow;
 use trace::{Bytes, Nanos};
-use waits::{CulpritKind, Link, Phase};
+use waits::{CulpritKind, Link, Phase, Selection};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -34,13 +36,14 @@ pub const CAUSE: Cause = Cause {
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let mostly_cut = slow.group.all.split * 2 >= slow.group.operations;
     let picks = |row: &Claimable| is_of_pieces(case, row, mostly_cut);
+    let throughout = mostly_cut && is_throughout(case, slow);
     let cut: Nanos = match slow.is_below() {
         true => slow.split_device().min(case.unclaimed(slow, Reason::Device)),
         false => case.unclaimed_rows(slow.group_number, picks),
     };
     let class = slow.class.index();
     let bios = &slow.on.bios[class];
-    if slow.share(cut) < MIN_SHARE {
+    if slow.share(cut) < MIN_SHARE && !throughout {
         return Said::Little(proof!(
             "{split} of {bios} {class} were split",
             split = Count(bios.split),
@@ -55,7 +58,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let possible = Limits::of(case, slow).possible.min(asked).max(piece);
     let saved = 1.0 - piece.0 as f64 / possible.0.max(1) as f64;
     let wanted = Nanos((cut.0 as f64 * saved) as u64);
-    if slow.share(wanted) < MIN_SHARE {
+    if slow.share(wanted) < MIN_SHARE && !(throughout && saved >= MIN_SHARE) {
         return Said::Not(proof!(
             "requests of {piece} are near the {possible} that the device allows",
             piece,
@@ -107,7 +110,7 @@ fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
 }
 
 /// Whether a row is time of pieces: of requests that are one, or spent on the tags that one's own pieces had taken.
-fn is_of_pieces(case: &Case, row: &Claimable, mostly_cut: bool) -> bool {
+fn is_of_pieces(case: &Case, row: &TailRow, mostly_cut: bool) -> bool {
     let table = &case.facts.waits;
     let own = table.culprit_of(row.culprit).kind == CulpritKind::Own;
     let piece = || table.passes(row.chain, |link| matches!(link, Link::Request(_, true, _)));
@@ -117,6 +120,16 @@ fn is_of_pieces(case: &Case, row: &Claimable, mostly_cut: bool) -> bool {
         Phase::NoTag => own && mostly_cut,
         _ => false,
     }
+}
+
+/// Whether most of what all operations lost was time of their pieces, and a tenth of the recording long, however little of it the slowest met.
+fn is_throughout(case: &Case, slow: &Slow) -> bool {
+    let rows = slow.group.rows(&case.facts.waits, Selection::default());
+    let of_pieces = rows.iter().filter(|row| is_of_pieces(case, row, true));
+    let time = of_pieces.map(|row| row.time).sum::<Nanos>().0 as f64;
+    !slow.is_below()
+        && time >= MOSTLY * slow.group.lost.0 as f64
+        && time >= MIN_SHARE * case.facts.duration().0 as f64
 }
 
 /// How large requests may be, and who says so.

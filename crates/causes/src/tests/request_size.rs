@@ -1,6 +1,11 @@
 //! Writes that are cut.
 
 use super::*;
+use crate::told::{Told, READER};
+use device::{Behind, Split};
+use life::Io;
+use operation::Kind;
+use trace::{Bytes, Call};
 
 fn cut(piece: u64) -> Story {
     let mut story = Story::default();
@@ -116,4 +121,31 @@ fn what_is_proposed_is_what_the_kernel_and_the_device_allow() {
 fn pieces_come_before_the_tags_that_they_fill() {
     let place = |name: &str| all().iter().position(|c| c.name == name);
     assert!(place("request-size") < place("tag-exhaustion"));
+}
+
+/// A hundred reads of 10 ms that are cut, so much of that behind their own pieces, and one that was behind another task for 300 ms besides.
+fn cut_throughout(own_ms: u64) -> Verdict {
+    let mut story = Story::of_any_kind();
+    for at in (0..200).map(|i| i * 10 * MS) {
+        story.read(at, at, at + 5 * MS);
+    }
+    let mut told = Told::default();
+    told.over(story);
+    let [tar, own] = ["tar", READER].map(|task| told.holder(task, Io::Read));
+    let ms = |ms: u64| Nanos(ms * 1_000_000);
+    for n in 0..101 {
+        let mut split = Split { known: true, own: ms(10 - own_ms), ..Split::default() };
+        split.behind[0] = Behind { holder: own, time: ms(own_ms) };
+        split.behind[1] = Behind { holder: tar, time: ms(if n == 50 { 300 } else { 0 }) };
+        told.on_disk(Kind::Call(Call::Read), split.total().0 / 1000, |read| {
+            (read.split, read.piece, read.company.split) = (own_ms > 0, Bytes(32 << 10), split);
+        });
+    }
+    told.verdict("request-size")
+}
+
+#[test]
+fn what_is_cut_throughout_is_found_although_the_slowest_waited_for_others() {
+    assert!(is_found(&cut_throughout(9)), "{:?}", cut_throughout(9));
+    rejected(&cut_throughout(0));
 }
