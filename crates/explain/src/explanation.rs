@@ -271,12 +271,10 @@ impl Explanation {
     /// What of tasks was not recorded, where that hides what they waited for.
     pub fn unrecorded(&self) -> Option<String> {
         let missing = match self.facts.unrecorded.filter(|_| self.lack != Some(Lack::AnyIo))? {
-            Unrecorded::Switches => "sched_switch and sched_waking",
-            Unrecorded::Calls => "system calls (raw_syscalls)",
+            Unrecorded::Switches => "sched_switch and sched_waking were not recorded",
+            Unrecorded::Calls => "no system calls on files (raw_syscalls) were recorded",
         };
-        Some(format!(
-            "judged by block I/O alone: {missing} were not recorded, so what tasks waited for is not in it"
-        ))
+        Some(format!("judged by block I/O alone: {missing}, so what tasks waited for is not in it"))
     }
 
     /// Where tasks may have waited unseen: file systems of servers and programs.

@@ -93,6 +93,7 @@ impl Kind {
                 Call::Stat => "stats",
                 Call::Mkdir => "mkdirs",
                 Call::Link => "links",
+                Call::Attributes => "attribute changes",
                 Call::Sendfile => "sendfiles",
                 Call::CopyFileRange => "copy_file_range calls",
                 Call::IoSubmit => "io_submit calls",

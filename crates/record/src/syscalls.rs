@@ -45,6 +45,23 @@ const EVERYWHERE: &[libc::c_long] = &[
     libc::SYS_linkat,
     libc::SYS_symlinkat,
     libc::SYS_mkdirat,
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_getxattr,
+    libc::SYS_lgetxattr,
+    libc::SYS_fgetxattr,
+    libc::SYS_listxattr,
+    libc::SYS_llistxattr,
+    libc::SYS_flistxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
     libc::SYS_getdents64,
     libc::SYS_statx,
     libc::SYS_newfstatat,
@@ -85,6 +102,12 @@ const OLDER: &[libc::c_long] = &[
     libc::SYS_symlink,
     libc::SYS_stat,
     libc::SYS_lstat,
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[libc::c_long] = &[];
@@ -93,7 +116,7 @@ const OLDER: &[libc::c_long] = &[];
 /// not covered: see [`crate::compat`].
 ///
 /// The kernel asks one term after the other, for every system call of the machine, those too that do no I/O. So the numbers
-/// are ranges in order, and each question leaves half of them: 7 are asked instead of 66.
+/// are ranges in order, and each question leaves half of them.
 ///
 /// ```text
 /// 0 1 2   16   ->   (id < 16 && (id >= 0 && id <= 2)) || (id >= 16 && (id == 16))

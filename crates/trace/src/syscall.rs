@@ -36,12 +36,15 @@ pub enum Call {
     Fallocate,
     /// `getdents`, `getdents64`.
     Getdents,
-    /// `stat`, `lstat`, `newfstatat`, `statx`, `access`, `faccessat`, `faccessat2`, `readlink`, `readlinkat`: they look a path up.
+    /// `stat`, `lstat`, `newfstatat`, `statx`, `access`, `faccessat`, `faccessat2`, `readlink`, `readlinkat`, `getxattr`, `listxattr`: they look a
+    /// path up.
     Stat,
     /// `mkdir`, `mkdirat`, `mknod`, `mknodat`.
     Mkdir,
     /// `link`, `linkat`, `symlink`, `symlinkat`.
     Link,
+    /// `chmod`, `chown`, `utimensat`, `setxattr`, `removexattr` and their variants: they change what a file is said to be.
+    Attributes,
     /// `sendfile`.
     Sendfile,
     /// `copy_file_range`.
@@ -103,22 +106,45 @@ const X86_64: &[(u16, Call)] = &[
     (87, Call::Unlink),
     (88, Call::Link),
     (89, Call::Stat),
+    (90, Call::Attributes),
+    (91, Call::Attributes),
+    (92, Call::Attributes),
+    (93, Call::Attributes),
+    (94, Call::Attributes),
+    (132, Call::Attributes),
     (133, Call::Mkdir),
     (162, Call::Sync),
+    (188, Call::Attributes),
+    (189, Call::Attributes),
+    (190, Call::Attributes),
+    (191, Call::Stat),
+    (192, Call::Stat),
+    (193, Call::Stat),
+    (194, Call::Stat),
+    (195, Call::Stat),
+    (196, Call::Stat),
+    (197, Call::Attributes),
+    (198, Call::Attributes),
+    (199, Call::Attributes),
     (208, Call::IoGetevents),
     (209, Call::IoSubmit),
     (217, Call::Getdents),
+    (235, Call::Attributes),
     (257, Call::Open),
     (258, Call::Mkdir),
     (259, Call::Mkdir),
+    (260, Call::Attributes),
+    (261, Call::Attributes),
     (262, Call::Stat),
     (263, Call::Unlink),
     (264, Call::Rename),
     (265, Call::Link),
     (266, Call::Link),
     (267, Call::Stat),
+    (268, Call::Attributes),
     (269, Call::Stat),
     (277, Call::SyncFileRange),
+    (280, Call::Attributes),
     (285, Call::Fallocate),
     (292, Call::Dup3),
     (295, Call::Read),
@@ -135,12 +161,25 @@ const X86_64: &[(u16, Call)] = &[
     (436, Call::CloseRange),
     (437, Call::Open),
     (439, Call::Stat),
+    (452, Call::Attributes),
 ];
 
 /// What all newer architectures share: arm64, riscv, loongarch (include/uapi/asm-generic/unistd.h).
 const GENERIC: &[(u16, Call)] = &[
     (2, Call::IoSubmit),
     (4, Call::IoGetevents),
+    (5, Call::Attributes),
+    (6, Call::Attributes),
+    (7, Call::Attributes),
+    (8, Call::Stat),
+    (9, Call::Stat),
+    (10, Call::Stat),
+    (11, Call::Stat),
+    (12, Call::Stat),
+    (13, Call::Stat),
+    (14, Call::Attributes),
+    (15, Call::Attributes),
+    (16, Call::Attributes),
     (23, Call::Dup),
     (24, Call::Dup3),
     (25, Call::Fcntl),
@@ -155,6 +194,10 @@ const GENERIC: &[(u16, Call)] = &[
     (46, Call::Truncate),
     (47, Call::Fallocate),
     (48, Call::Stat),
+    (52, Call::Attributes),
+    (53, Call::Attributes),
+    (54, Call::Attributes),
+    (55, Call::Attributes),
     (56, Call::Open),
     (57, Call::Close),
     (61, Call::Getdents),
@@ -173,6 +216,7 @@ const GENERIC: &[(u16, Call)] = &[
     (82, Call::Fsync),
     (83, Call::Fdatasync),
     (84, Call::SyncFileRange),
+    (88, Call::Attributes),
     (221, Call::Exec),
     (227, Call::Msync),
     (267, Call::Syncfs),
@@ -187,6 +231,7 @@ const GENERIC: &[(u16, Call)] = &[
     (436, Call::CloseRange),
     (437, Call::Open),
     (439, Call::Stat),
+    (452, Call::Attributes),
 ];
 
 /// The numbers of one architecture.
@@ -228,7 +273,7 @@ impl Calls {
 
 impl Call {
     /// All that are operations on files; the others say what descriptors mean.
-    pub const ALL: [Call; 23] = {
+    pub const ALL: [Call; 24] = {
         use Call::*;
         [
             Read,
@@ -249,6 +294,7 @@ impl Call {
             Stat,
             Mkdir,
             Link,
+            Attributes,
             Sendfile,
             CopyFileRange,
             IoSubmit,
@@ -268,7 +314,11 @@ impl Call {
             "ftruncate" => Call::Truncate,
             "getdents64" => Call::Getdents,
             "newstat" | "newlstat" | "lstat" | "newfstatat" | "statx" | "access" | "faccessat"
-            | "faccessat2" | "readlink" | "readlinkat" => Call::Stat,
+            | "faccessat2" | "readlink" | "readlinkat" | "getxattr" | "lgetxattr" | "fgetxattr"
+            | "listxattr" | "llistxattr" | "flistxattr" => Call::Stat,
+            "chmod" | "fchmod" | "fchmodat" | "fchmodat2" | "chown" | "lchown" | "fchown" | "fchownat"
+            | "utime" | "utimes" | "futimesat" | "utimensat" | "setxattr" | "lsetxattr" | "fsetxattr"
+            | "removexattr" | "lremovexattr" | "fremovexattr" => Call::Attributes,
             "mkdirat" | "mknod" | "mknodat" => Call::Mkdir,
             "linkat" | "symlink" | "symlinkat" => Call::Link,
             "sendfile64" => Call::Sendfile,
@@ -305,6 +355,7 @@ impl Call {
             Call::Stat => "stat",
             Call::Mkdir => "mkdir",
             Call::Link => "link",
+            Call::Attributes => "setattr",
             Call::Sendfile => "sendfile",
             Call::CopyFileRange => "copy_file_range",
             Call::IoSubmit => "io_submit",
@@ -334,6 +385,7 @@ impl Call {
                 | Stat
                 | Mkdir
                 | Link
+                | Attributes
                 | IoSubmit
                 | IoGetevents
                 | IoUringEnter
@@ -373,6 +425,7 @@ mod tests {
         let arm = Calls::of_machine("aarch64").unwrap();
         assert_eq!((x86.call(74), arm.call(82)), (Call::Fsync, Call::Fsync));
         assert_eq!((x86.call(1 << 40), arm.call(74)), (Call::Other, Call::Other));
+        assert_eq!((x86.call(280), arm.call(88)), (Call::Attributes, Call::Attributes), "utimensat");
         assert!(Calls::of_machine("vax").is_none());
     }
 }
