@@ -1,9 +1,9 @@
 //! Processes of one name, and threads of one process, of which one is in the way of the others: a backend that builds an index beside backends
-//! that commit, a copy beside a reader in one script, the connection that dumps. They are told apart; those that are in each other's way alike are one. Where none is in the way of the others by
-//! itself, but several alike are in the way of one, that one is told apart.
+//! that commit, a copy beside a reader in one script, the connection that dumps. They are told apart; those that are in each other's way
+//! alike are one. Where none is in the way of the others by itself, but several alike are in the way of one, that one is told apart.
 //!
-//! It is learned of a recording's beginning, of requests alone: how long those of one process were in the device behind those of
-//! another. Requests that a process has in flight together are waited for together, so what they lost counts once: else who keeps 32 in
+//! It is learned of a recording's beginning, of requests alone: how long those of one thread were in the device behind those of
+//! another. Requests that one has in flight together are waited for together, so what they lost counts once: else who keeps 32 in
 //! flight would lose as much to who keeps one as that one to it.
 
 use life::{Names, Request, Sink, TaskName};

@@ -76,13 +76,12 @@ fn two_processes(of_8: u64, turns: bool) -> String {
     all.into_iter().map(|(_, line)| line).collect()
 }
 
-/// Who the reader is and behind whom it is, of such a recording, where it is known which threads are processes or not.
-fn told(text: &str, processes: bool) -> (String, Option<String>) {
+/// Who the reader is and behind whom it is, of such a recording, where it is known which `processes` there were, as in JSON, with their threads.
+fn told(text: &str, processes: &str) -> (String, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("trace.txt"), text).unwrap();
-    let list = if processes { r#""7": {}, "8": {}"# } else { "" };
     let system =
-        format!(r#"{{"schema": "iowhy.system/1", "before": {{"processes": {{"list": {{{list}}}}}}}}}"#);
+        format!(r#"{{"schema": "iowhy.system/1", "before": {{"processes": {{"list": {{{processes}}}}}}}}}"#);
     std::fs::write(folder.path().join("system.json"), system).unwrap();
     let e = Input::recording(&folder.path().join("trace.txt")).unwrap().explain().unwrap();
     let answer = explain::answer::Answer::of(&e);
@@ -93,7 +92,11 @@ fn told(text: &str, processes: bool) -> (String, Option<String>) {
 #[test]
 fn a_process_that_is_in_the_way_of_one_of_its_name_is_told_apart() {
     let way = two_processes(8000, false);
-    assert_eq!(told(&way, true), ("python3".into(), Some("python3:8".into())));
-    assert_eq!(told(&way, false).1, None, "they may be threads of one process");
-    assert_eq!(told(&two_processes(500, true), true).1, None, "they are in each other's way alike");
+    let two = r#""7": {}, "8": {}"#;
+    assert_eq!(told(&way, two), ("python3".into(), Some("python3:8".into())));
+    assert_eq!(told(&way, "").1, None, "it is not known which thread is which");
+    assert_eq!(told(&two_processes(500, true), two).1, None, "they are in each other's way alike");
+    let threads = r#""7": {"threads": [8]}"#;
+    assert_eq!(told(&way, threads), ("python3".into(), Some("python3:8".into())));
+    assert_eq!(told(&two_processes(500, true), threads).1, None, "they are in each other's way alike");
 }

@@ -2,9 +2,9 @@
 
 use ledger::Reason;
 use life::{Names, Sink};
-use operation::{Account, Follow, History, Kind, Operation, OperationObserver};
+use operation::{Account, Follow, History, Kind, Operation, OperationObserver, Part, Wait};
 use testkit::Story;
-use trace::{Context, Cpu, Left, Nanos, TaskEvent, Tid, What};
+use trace::{Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 const ASKS: Tid = Tid(812);
 const WORKER: Tid = Tid(900);
@@ -73,4 +73,48 @@ fn so_is_a_read_for_which_the_task_sent_nothing_itself() {
 fn who_else_wakes_the_task_is_not_followed() {
     let (_, account) = done_by_a_worker(FSYNC, "iou-wrk-7");
     assert!(account.of(Reason::Sleep) >= Nanos(2_900_000), "{account:?}");
+}
+
+/// A read that the task sends itself, and for which it first sleeps three milliseconds in this function.
+fn sent_after_a_sleep_in(function: &str) -> Account {
+    let blocks = "1 name postgres tid=812\n20 Q R 0+8 tid=812\n3020 G R 0+8 tid=812\n3021 D R 0+8 tid=812\n4000 C R 0+8 tid=0\n";
+    let mut batch = Story::of(blocks).batches(usize::MAX).remove(0);
+    let Detail::Text(text) = batch.store(function.as_bytes()) else { panic!("a text") };
+    let (id, hard) = (TextId(0), Context::HARD);
+    for (time, tid, context, what) in [
+        (0, ASKS, 0, What::Text { id, text }),
+        (10, ASKS, 0, What::RingSubmit { request: 7, opcode: READ }),
+        (22, ASKS, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+        (22, ASKS, 0, What::Stack(id)),
+        (3010, Tid(0), hard, What::Wake(ASKS)),
+        (3015, Tid(0), 0, What::Switch { left: Left::Preempted, next: ASKS }),
+        (4001, Tid(0), hard, What::RingComplete { request: 7, result: 4096 }),
+    ] {
+        let time = Nanos(time * 1000);
+        let after =
+            batch.events.partition_point(|e| e.time <= time && (time.0 > 0 || e.action.is_note())) as u32;
+        batch.tasks.push(TaskEvent { time, after, tid, cpu: Cpu(0), context: Context(context), what });
+    }
+    let (mut follow, mut all) = (Follow::default(), All::default());
+    follow.feed(&batch, &mut all);
+    all.0.remove(0).1
+}
+
+/// Who sends it sleeps until there is a tag: that is where the read is, whoever asked for it.
+#[test]
+fn a_tag_that_the_sender_slept_for_is_what_the_read_waited_for() {
+    let waits = |account: &Account| {
+        let all = account.nodes.iter().filter_map(|node| match node.part {
+            Part::Wait { wait, .. } => Some((wait, node.length())),
+            _ => None,
+        });
+        all.collect::<Vec<_>>()
+    };
+    let account = sent_after_a_sleep_in("blk_mq_get_tag\n__blk_mq_alloc_requests\nblk_mq_submit_bio");
+    assert_eq!(waits(&account), [(Wait::Tag, Nanos(2_988_000))], "{account:?}");
+    assert!(account.of(Reason::GetRequest) >= Nanos(2_988_000), "{account:?}");
+    let throttled = sent_after_a_sleep_in("rq_qos_wait\nwbt_wait\nblk_mq_submit_bio");
+    assert_eq!(throttled.of(Reason::WritebackThrottle), Nanos(2_988_000), "{throttled:?}");
+    let other = sent_after_a_sleep_in("mutex_lock\next4_file_read_iter");
+    assert_eq!(waits(&other), [], "{other:?}");
 }

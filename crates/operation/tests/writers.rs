@@ -87,6 +87,18 @@ fn write_back_is_those_who_wrote_each_file() {
     assert_eq!((all[0].1.inode, all[0].1.cgroup), (Some(12), None));
 }
 
+/// `cp` wrote a file that was deleted; the next with its number is written by `tar`.
+#[test]
+fn a_number_that_is_used_again_has_a_new_writer() {
+    let gone = [(15, Tid(1), What::Freed { dev: DISK, inode: 12 })];
+    let story = |gone: &[(u64, Tid, What)]| {
+        let all = [&write(10, 1, 12, DISK)[..], gone, &write(20, 2, 12, DISK), &flush(100, 115, DISK, 12, 1)];
+        play(Known::default(), TWO, &all.concat())
+    };
+    assert_eq!(names(&story(&gone))[0].2, ["tar"]);
+    assert_eq!(names(&story(&[]))[0].2, ["cp", "tar"]);
+}
+
 /// Nobody was seen to write: the control group that the kernel tells is all that is known.
 #[test]
 fn what_was_written_before_the_recording_is_its_control_groups() {

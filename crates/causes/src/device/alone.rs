@@ -314,12 +314,10 @@ pub(crate) fn spared(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdi
 }
 
 fn kept_in_memory(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
-    if load.is_random() && group_memory::is_met(case, &slow.group.task) {
+    let limit = group_memory::met(case, [&*slow.group.task].into_iter());
+    if let Some(limit) = limit.filter(|_| load.is_random()) {
         // What it reads pushes out what it read.
-        return match read_again::is_told(case, slow.on.id) {
-            true => v,
-            false => group_memory::told(v, case, &slow.group.task).unwrap_or_else(|v| v),
-        };
+        return if read_again::is_told(case, slow.on.id) { v } else { group_memory::raise(v, limit) };
     }
     v.try_this(
         "read the files into memory before they are needed, several at a time: a device with a queue serves them together",

@@ -9,35 +9,17 @@ use crate::words::{counted, shell, size};
 use evidence::{Limit, Limited};
 use trace::Bytes;
 
-/// Whether a task met such a limit.
-pub(crate) fn is_met(case: &Case, task: &str) -> bool {
-    met_by(case, task).is_some()
+/// The limit that these tasks met most often while it was recorded, if they are known to have met one.
+pub(crate) fn met<'c, 't>(case: &Case<'c>, tasks: impl Iterator<Item = &'t str>) -> Option<&'c Limited> {
+    case.system.memory_limit_met(tasks.flat_map(|task| case.facts.operations.processes_of(task)))
 }
 
-fn met_by<'c>(case: &'c Case, task: &str) -> Option<&'c Limited> {
-    case.system.memory_limit_met(case.facts.operations.processes_of(task))
-}
-
-/// The same for the first of these groups' tasks that met one.
-pub(crate) fn of_groups(mut v: Verdict, case: &Case, groups: &[usize]) -> Result<Verdict, Verdict> {
-    for number in groups {
-        v = match told(v, case, &case.focus.groups[*number].task) {
-            Err(v) => v,
-            told => return told,
-        };
-    }
-    Err(v)
-}
-
-/// Says which limit a task met most often while it was recorded, and has it raised; `Err` where it is not known to have met one.
-pub(crate) fn told(v: Verdict, case: &Case, task: &str) -> Result<Verdict, Verdict> {
-    let Some(Limited { file, limit: Limit::Memory { bytes, met }, .. }) = met_by(case, task) else {
-        return Err(v);
-    };
+/// Says which limit that is, and has it raised.
+pub(crate) fn raise(v: Verdict, limited: &Limited) -> Verdict {
+    let Limited { file, limit: Limit::Memory { bytes, met }, .. } = limited else { return v };
     let more = bytes.0.saturating_mul(2);
-    Ok(v.because(proof!(
-        "the control group of {task} may have {bytes} of memory, its page cache included ({file}), and met that limit {met} meanwhile",
-        task = task.to_string(),
+    v.because(proof!(
+        "its control group may have {bytes} of memory, page cache included ({file}), and met that limit {met} meanwhile",
         bytes = *bytes,
         file = Text(file.clone()),
         met = Counted(*met, "time", "times")
@@ -52,5 +34,5 @@ pub(crate) fn told(v: Verdict, case: &Case, task: &str) -> Result<Verdict, Verdi
             size(Bytes(more))
         ),
         format!("echo {more} > {}", shell(file)),
-    ))
+    )
 }

@@ -20,7 +20,10 @@ pub(crate) fn told(v: Verdict, case: &Case, task: &str, dev: DevId) -> Verdict {
         all,
         name = case.name(dev)
     ));
-    group_memory::told(v, case, task).unwrap_or_else(see_whose)
+    match group_memory::met(case, [task].into_iter()) {
+        Some(limit) => group_memory::raise(v, limit),
+        None => see_whose(v),
+    }
 }
 
 /// Whether it says so.

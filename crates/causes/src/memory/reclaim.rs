@@ -33,33 +33,35 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
-    let victim = groups.first().map(|number| case.focus.groups[*number].task.clone());
-    let unknown = |v: Verdict| {
-        v.try_this(
-        "find out whether the machine or the task's cgroup is short of memory: the cgroup, if its own use is \
-             near its limit",
-        Action::look(memory_use(case, &victim.map_or("PID".into(), |task| one_of(case, &task)))),
+    let v = match group_memory::met(case, groups.iter().map(|number| &*case.focus.groups[*number].task)) {
+        Some(limit) => group_memory::raise(v, limit),
+        None => see_whose(v, case, groups),
+    };
+    v.when(
+        begins_after(case, Bytes(67_108_864)),
+        "start writeback earlier, so that there are clean pages to reclaim: writers are throttled sooner",
+        Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
+    )
+    .when(
+        may_keep_free(case),
+        "wake kswapd earlier: this much stays free (in KiB) and is lost to caches",
+        Action::Sysctl(&[("vm.min_free_kbytes", 262_144)]),
+    )
+    .unless("operations just as slow with memory to spare")
+}
+
+fn see_whose(v: Verdict, case: &Case, groups: &[usize]) -> Verdict {
+    let victim = groups.first().map(|number| &case.focus.groups[*number].task);
+    v.try_this(
+        "find out whether the machine or the task's cgroup is short of memory: the cgroup, if its own use is near its limit",
+        Action::look(memory_use(case, &victim.map_or("PID".into(), |task| one_of(case, task)))),
     )
     .try_on(
         Acts::Victim,
         "more memory for its cgroup, if that is the reason (for a service also: systemctl set-property SERVICE \
-             MemoryMax=MORE); MORE: than it has",
+         MemoryMax=MORE); MORE: than it has",
         memory_limit(case),
     )
-    };
-    group_memory::of_groups(v, case, groups)
-        .unwrap_or_else(unknown)
-        .when(
-            begins_after(case, Bytes(67_108_864)),
-            "start writeback earlier, so that there are clean pages to reclaim: writers are throttled sooner",
-            Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
-        )
-        .when(
-            may_keep_free(case),
-            "wake kswapd earlier: this much stays free (in KiB) and is lost to caches",
-            Action::Sysctl(&[("vm.min_free_kbytes", 262_144)]),
-        )
-        .unless("operations just as slow with memory to spare")
 }
 
 /// What kswapd is asked to keep free, and of how much memory at least: more is taken for lack of memory ("Setting this too high will OOM

@@ -44,23 +44,26 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     let parts = groups.iter().copied().filter(is_new).map(|n| (n, of_all(case, &case.focus.groups[n])));
     let most: Vec<(usize, f64)> = parts.filter(|(_, part)| *part >= MOSTLY).collect();
     v.throughout.extend(most);
-    let unknown = |v: Verdict| {
-        v.try_this(
-            "see who has most in swap",
-            Action::look("grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show"),
-        )
-        .try_on(
-            Acts::Victim,
-            "more memory for the task's cgroup, if its limit causes the swapping (for a service also: systemctl set-property \
-             SERVICE MemoryHigh=MORE MemoryMax=MORE); MORE: than it has",
-            crate::memory::reclaim::memory_limit(case),
-        )
+    let v = match group_memory::met(case, groups.iter().map(|number| &*case.focus.groups[*number].task)) {
+        Some(limit) => group_memory::raise(v, limit),
+        None => see_who_swaps(v, case),
     };
-    group_memory::of_groups(v, case, groups)
-        .unwrap_or_else(unknown)
-        .try_this(
-            "keep swapped pages compressed in memory: costs processor time, and memory for the pool",
-            "echo 1 > /sys/module/zswap/parameters/enabled",
-        )
-        .unless("programs just as slow with nothing in swap")
+    v.try_this(
+        "keep swapped pages compressed in memory: costs processor time, and memory for the pool",
+        "echo 1 > /sys/module/zswap/parameters/enabled",
+    )
+    .unless("programs just as slow with nothing in swap")
+}
+
+fn see_who_swaps(v: Verdict, case: &Case) -> Verdict {
+    v.try_this(
+        "see who has most in swap",
+        Action::look("grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show"),
+    )
+    .try_on(
+        Acts::Victim,
+        "more memory for the task's cgroup, if its limit causes the swapping (for a service also: systemctl set-property \
+         SERVICE MemoryHigh=MORE MemoryMax=MORE); MORE: than it has",
+        crate::memory::reclaim::memory_limit(case),
+    )
 }

@@ -37,7 +37,7 @@ struct Told {
     root: Option<&'static str>,
     /// The first victim's task; null of texts.
     victim: Option<String>,
-    /// A process of it, where several jobs of that name are told apart.
+    /// A process of it, or the thread, where several of that name are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     victim_pid: Option<u32>,
     /// The operation it waited in.
@@ -46,7 +46,7 @@ struct Told {
     device: Option<String>,
     /// The culprit, if there is one.
     culprit: Option<String>,
-    /// A process of it, where several jobs of that name are told apart.
+    /// A process of it, or the thread, where several of that name are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     culprit_pid: Option<u32>,
     /// Which operations are asked about.
@@ -112,7 +112,7 @@ enum On {
 struct Victim {
     /// The task's name.
     task: String,
-    /// A process of it, where several jobs of that name are told apart.
+    /// A process of it, or the thread, where several of that name are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     /// Its control group; null where that was not recorded.
@@ -207,7 +207,7 @@ struct Culprit {
     kind: CulpritKind,
     /// Its name, `others`, or null.
     name: Option<String>,
-    /// A process of it, where several jobs of that name are told apart.
+    /// A process of it, or the thread, where several of that name are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     /// By which kind of I/O, or null.

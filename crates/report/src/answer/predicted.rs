@@ -25,7 +25,7 @@ pub(super) struct Then {
 pub(crate) struct Absence {
     /// The task taken away, `everybody`, or null.
     culprit: Option<String>,
-    /// A process of it, where several jobs of that name are told apart.
+    /// A process of it, or the thread, where several of that name are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     /// Without which I/O; null: all of it.
