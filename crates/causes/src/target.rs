@@ -186,21 +186,53 @@ const MOVES: &str = "read,write,pread64,pwrite64,fsync,fdatasync";
 /// A thread of the victim's own process: what would stop it stops the victim, and its priority is its program's to set.
 pub(crate) fn of_a_thread(v: Verdict, case: &Case, task: &str, process: Tid) -> Verdict {
     let (name, number) = program_and_process(task);
-    let see = match number.filter(|thread| *thread != process) {
+    let thread = number.filter(|thread| *thread != process);
+    if let Some(statement) = thread.and_then(|thread| statement_of(name, thread)) {
+        return v.try_this(
+            format!(
+                "{task} is a thread of the same process, {}: see what its connection executes (KILL QUERY and its ID ends that)",
+                process.0
+            ),
+            Action::look(statement),
+        );
+    }
+    let see = match thread {
         Some(thread) => Action::look(format!("strace -y -e {MOVES} -p {}", thread.0)),
         None => strace(case, "-fy", MOVES, Some(task)),
     };
-    let says = match name {
-        "mariadbd" | "mysqld" => " (performance_schema.threads has it by THREAD_OS_ID)",
-        _ => "",
-    };
     v.try_this(
         format!(
-            "{task} is a thread of the same process, {}: only its program can have it do less at a time; see what it does{says}",
+            "{task} is a thread of the same process, {}: only its program can have it do less at a time; see what it does",
             process.0
         ),
         see,
     )
+}
+
+/// What the connection executes that a thread serves, of programs that can be asked: MariaDB's column TID, MySQL's THREAD_OS_ID.
+fn statement_of(program: &str, thread: Tid) -> Option<String> {
+    let n = thread.0;
+    match program {
+        "mariadbd" => Some(format!(
+            "mariadb information_schema -e 'SELECT ID, TIME, INFO FROM PROCESSLIST WHERE TID = {n}'"
+        )),
+        "mysqld" => {
+            Some(format!("mysql performance_schema -e 'SELECT * FROM threads WHERE THREAD_OS_ID = {n}\\G'"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[test]
+fn a_database_is_asked_what_its_thread_executes() {
+    let of = |program| statement_of(program, Tid(4_194_304)).unwrap_or_default();
+    assert!(of("mariadbd").ends_with("FROM PROCESSLIST WHERE TID = 4194304'"));
+    assert!(of("mysqld").ends_with("FROM threads WHERE THREAD_OS_ID = 4194304\\G'"));
+    assert_eq!(of("mongod"), "");
+    // What is quoted is not broken into lines.
+    let quoted = ["mariadbd", "mysqld"].map(|program| of(program).split_once('\'').unwrap().1.len());
+    assert!(quoted.iter().all(|len| *len < 70), "{quoted:?}");
 }
 
 #[cfg(test)]
