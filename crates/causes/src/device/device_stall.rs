@@ -13,6 +13,7 @@ use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::alone::MOSTLY;
 use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::shell;
@@ -62,11 +63,13 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let is_behind_own = |row: &TailRow| row.phase == Phase::Behind && own.contains(&row.culprit);
     let passed_over = passed_over(case, slow, usual) >= PASSED_OVER
         && stalled_part(case, slow, usual, is_behind_own) >= MIN_SHARE;
+    let is_of_few = is_known && is_of_few(slow, least(case, slow.on.id, usual));
     let picks = |row: &Claimable| match row.phase {
         Phase::Paused => true,
         // Pauses are longer than any size explains; slowness alone is not, nor where such requests are few.
         Phase::Slow => is_known && large.is_none(),
         Phase::Behind => is_known && passed_over && own.contains(&row.culprit),
+        Phase::Service | Phase::Varies => is_of_few && large.is_none(),
         _ => false,
     };
     let wanted = case.unclaimed_rows(slow.group_number, picks);
@@ -112,6 +115,17 @@ fn least(case: &Case, dev: DevId, usual: u64) -> Nanos {
         Some(turns) if !turns.value => many(usual.max(EXPECTED_FLASH.0)),
         _ => many(usual).max(LONG),
     }
+}
+
+/// Whether most of the time of such requests is that of a few which stalled, so long at least: then what requests take alone holds these, and
+/// is no pace of the device.
+fn is_of_few(slow: &Slow, least: Nanos) -> bool {
+    let d2c = &slow.requests().d2c;
+    let long = d2c.buckets().filter(|bucket| bucket.lower >= least.0);
+    let (count, time) = long.fold((0, 0.0), |(count, time), bucket| {
+        (count + bucket.count, time + bucket.count as f64 * bucket.lower as f64)
+    });
+    count as f64 <= MIN_SHARE * d2c.count() as f64 && time > MOSTLY * d2c.sum() as f64
 }
 
 /// What half of such requests take in the device, or where they are few half of all.

@@ -252,3 +252,25 @@ fn only_what_may_be_flash_is_told_which_blocks_are_free() {
     assert_eq!(of("sda", "sda/queue/rotational: 1\n"), None);
     assert_eq!(of("sda", "sda/queue/rotational: 0\nsda/queue/discard_max_bytes: 0\n"), None);
 }
+
+/// Reads one after another, each alone, of which one in so many takes 80 ms and the others one.
+fn one_in(many: u64) -> Story {
+    let mut story = Story::of_any_kind();
+    let mut at = 0;
+    for i in 0..480 {
+        let time = if i % many == many / 2 { 80 * MS } else { MS };
+        story.read(at, at, at + time);
+        at += time + 200;
+    }
+    story.settings("sda/queue/rotational: 0\n");
+    story
+}
+
+/// What requests take alone holds the long ones, too, where these are as many.
+#[test]
+fn a_few_that_take_most_of_the_time_are_no_pace() {
+    let v = one_in(16).verdict("device-stall");
+    assert!(found(&v) > 0.9, "{v:?}");
+    // 80 of 95 ms are most of the time, but one in six are not few.
+    rejected(&one_in(6).verdict("device-stall"));
+}
