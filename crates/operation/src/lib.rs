@@ -34,6 +34,7 @@ mod bitmap;
 mod contention;
 mod crypt;
 mod expected;
+mod getting;
 mod throttle;
 
 // The past of all tasks.
@@ -61,7 +62,6 @@ mod served;
 mod asking;
 mod files;
 mod freed;
-mod getting;
 mod known;
 mod open_call;
 mod operation;
