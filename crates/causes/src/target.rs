@@ -187,10 +187,11 @@ const MOVES: &str = "read,write,pread64,pwrite64,fsync,fdatasync";
 pub(crate) fn of_a_thread(v: Verdict, case: &Case, task: &str, process: Tid) -> Verdict {
     let (name, number) = program_and_process(task);
     let thread = number.filter(|thread| *thread != process);
+    let id = if name == "mysqld" { "PROCESSLIST_ID" } else { "ID" };
     if let Some(statement) = thread.and_then(|thread| statement_of(name, thread)) {
         return v.try_this(
             format!(
-                "{task} is a thread of the same process, {}: see what its connection executes (KILL QUERY and its ID ends that)",
+                "{task} is a thread of the same process, {}: see what its connection executes (KILL QUERY and its {id} ends that; no row: none of a connection)",
                 process.0
             ),
             Action::look(statement),

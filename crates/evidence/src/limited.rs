@@ -1,8 +1,8 @@
 //! Control groups whose processes may use only so much memory or processor time, and whether they met that while it was recorded.
 
 use crate::System;
-use capture::Snapshot;
-use std::collections::BTreeSet;
+use capture::{Limited as Group, Snapshot};
+use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, Nanos, Tid};
 
 /// A limit of a control group.
@@ -49,7 +49,7 @@ impl Limited {
     }
 
     /// For how long it stopped processes.
-    fn stopped(&self) -> Nanos {
+    pub fn stopped(&self) -> Nanos {
         match self.limit {
             Limit::Memory { .. } => Nanos(0),
             Limit::Cpu { stopped, .. } => stopped,
@@ -78,24 +78,35 @@ impl System {
 /// Limits that are taken of one snapshot; the recorder keeps fewer.
 const MOST: usize = 1024;
 
-/// The limits that were set before or after; a group that is in one of them only began or ended meanwhile. What was met is counted from one
-/// to the other: nothing is known of it where there is one only.
+/// Processes that are taken of a group; the recorder keeps fewer.
+const MOST_MEMBERS: usize = 4096;
+
+/// Files that set limits. Nobody is told to write to another.
+const FILES: [&str; 5] =
+    ["memory.high", "memory.max", "memory.limit_in_bytes", "cpu.max", "cpu.cfs_quota_us"];
+
+/// The limits that were set after, each group once, and what was met since before; of a group that is not in both that is all of its time.
 pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Vec<Limited> {
+    let then: BTreeMap<&str, &Group> =
+        before.limited.iter().take(MOST).map(|group| (&*group.path, group)).collect();
+    let now: BTreeMap<&str, &Group> =
+        after.limited.iter().take(MOST).map(|group| (&*group.path, group)).collect();
     let mut all = vec![];
-    for now in after.limited.iter().take(MOST) {
-        let then = before.limited.iter().find(|group| group.path == now.path);
-        let members = now.members.iter().chain(then.iter().flat_map(|group| &group.members));
-        let members: BTreeSet<Tid> = members.map(|pid| Tid(*pid)).collect();
+    for (path, now) in now.into_iter().filter(|(path, _)| path.split('/').all(|name| name != "..")) {
+        let then = then.get(path).copied();
+        let of =
+            |group: &Group| group.members.iter().take(MOST_MEMBERS).map(|pid| Tid(*pid)).collect::<Vec<_>>();
+        let members: BTreeSet<Tid> = then.map(of).into_iter().flatten().chain(of(now)).collect();
         let mut put = |file: &str, limit| {
-            let file = format!("/sys/fs/cgroup/{}/{file}", now.path);
-            all.push(Limited { file, members: members.clone(), limit });
+            if FILES.contains(&file) {
+                let file = format!("/sys/fs/cgroup/{path}/{file}");
+                all.push(Limited { file, members: members.clone(), limit });
+            }
         };
         if let Some(memory) = &now.memory {
-            let met = then.and_then(|group| group.memory.as_ref()).map_or(0, |memory| memory.met);
-            put(
-                &memory.file,
-                Limit::Memory { bytes: Bytes(memory.bytes), met: memory.met.saturating_sub(met) },
-            );
+            let then = then.and_then(|group| group.memory.as_ref()).filter(|then| then.file == memory.file);
+            let met = memory.met.saturating_sub(then.map_or(0, |then| then.met));
+            put(&memory.file, Limit::Memory { bytes: Bytes(memory.bytes), met });
         }
         if let Some(cpu) = &now.cpu {
             let then = then.and_then(|group| group.cpu.as_ref());
@@ -111,7 +122,7 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Vec<Limited> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capture::{CpuLimit, Limited as Group, MemoryLimit};
+    use capture::{CpuLimit, MemoryLimit};
 
     #[test]
     fn only_what_was_met_meanwhile_counts() {
@@ -141,5 +152,21 @@ mod tests {
         let begun = between(&Snapshot::default(), &of(2, 9, 7));
         assert_eq!(begun[0].limit, Limit::Memory { bytes: Bytes(1 << 20), met: 9 }, "it began meanwhile");
         assert_eq!(between(&of(1, 5, 7), &Snapshot::default()), []);
+    }
+
+    /// What is printed as a command is no file that a recording chose.
+    #[test]
+    fn only_files_of_control_groups_are_named() {
+        let of = |path: &str, file: &str| {
+            let memory = MemoryLimit { file: file.into(), bytes: 1, met: 9 };
+            let group = Group { path: path.into(), memory: Some(memory), ..Group::default() };
+            between(
+                &Snapshot::default(),
+                &Snapshot { limited: vec![group.clone(), group], ..Snapshot::default() },
+            )
+        };
+        assert_eq!(of("db", "memory.max").len(), 1, "each once");
+        assert_eq!(of("../../../etc", "memory.max"), []);
+        assert_eq!(of("db", "passwd"), []);
     }
 }

@@ -17,6 +17,7 @@ pub(crate) fn told<'a>(v: Verdict, case: &Case, tasks: impl Iterator<Item = &'a 
     else {
         return v;
     };
+    let percent = quota.saturating_mul(200) / (*period).max(1);
     let value = match file.ends_with("cpu.max") {
         true => format!("\"{} {period}\"", quota.saturating_mul(2)),
         false => quota.saturating_mul(2).to_string(),
@@ -30,8 +31,8 @@ pub(crate) fn told<'a>(v: Verdict, case: &Case, tasks: impl Iterator<Item = &'a 
     ))
     .try_on(
         Acts::Victim,
-        "a larger quota of processor time for its control group (of a service: systemctl set-property SERVICE CPUQuota=): it may take more from \
-         others",
+        format!("a larger quota of processor time for its control group (of a service: systemctl set-property SERVICE CPUQuota={percent}%), and for the \
+         groups above it that allow less: it may take more from others"),
         format!("echo {value} > {}", shell(file)),
     )
 }

@@ -17,7 +17,11 @@ pub(crate) fn met<'c, 't>(case: &Case<'c>, tasks: impl Iterator<Item = &'t str>)
 /// Says which limit that is, and has it raised.
 pub(crate) fn raise(v: Verdict, limited: &Limited) -> Verdict {
     let Limited { file, limit: Limit::Memory { bytes, met }, .. } = limited else { return v };
-    let more = bytes.0.saturating_mul(2);
+    let more = bytes.0.saturating_mul(2).max(1 << 20);
+    let (property, but) = match file.ends_with("/memory.high") {
+        true => ("MemoryHigh", "not above memory.max, where processes are killed"),
+        false => ("MemoryMax", "others have so much less"),
+    };
     v.because(proof!(
         "its control group may have {bytes} of memory, page cache included ({file}), and met that limit {met} meanwhile",
         bytes = *bytes,
@@ -27,8 +31,8 @@ pub(crate) fn raise(v: Verdict, limited: &Limited) -> Verdict {
     .try_on(
         Acts::Victim,
         format!(
-            "more memory for its control group, which met its limit of {} {} here: {} (of a service: systemctl set-property SERVICE MemoryMax=); \
-             others have so much less",
+            "more memory for its control group, which met its limit of {} {} here: {} (of a service: systemctl set-property SERVICE \
+             {property}={more}); {but}",
             size(*bytes),
             counted(*met, "time", "times"),
             size(Bytes(more))
