@@ -31,7 +31,8 @@ impl Apart {
 
     /// `parent` made `tid`.
     pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
-        if let Some(process) = self.of_processes.get(&parent).copied().filter(|_| is_thread) {
+        let has_room = self.of_processes.len() < MOST;
+        if let Some(process) = self.of_processes.get(&parent).copied().filter(|_| is_thread && has_room) {
             self.of_processes.insert(tid, process);
         }
         if self.all && self.alone.contains(&parent) && self.alone.len() < MOST {

@@ -363,13 +363,10 @@ mod tests {
         names.tell_threads_apart([Tid(8), Tid(10)].into_iter(), true);
         names.rename(Tid(11), b"postgres");
         names.rename(Tid(8), b"walwriter");
+        // After its name was told.
         names.born(Tid(10), Tid(11), true);
         let text = |tid| names.text(names.of(Tid(tid)));
-        assert_eq!(
-            [7, 8, 11].map(text),
-            [own, "walwriter:8", "postgres:11"],
-            "its birth is told after its name"
-        );
+        assert_eq!([7, 8, 11].map(text), [own, "walwriter:8", "postgres:11"]);
     }
 
     #[test]
