@@ -26,7 +26,7 @@ mod unpack;
 pub use datfile::{Head, Pages, Region};
 pub use disk::{Disk, Extent, Extents, HardwareQueue, Loop, Partition};
 pub use error::{At, Error, Result};
-pub use limited::{CpuLimit, Limited, MemoryLimit};
+pub use limited::{CpuLimit, Limited, MemoryAbove, MemoryLimit};
 pub use mountinfo::{mountinfo, unescape, unescaped, Mount, Mountinfo};
 pub use pack::{open_packed, pack, Packed};
 pub use processes::{Asleep, OpenFile, Process, Processes};

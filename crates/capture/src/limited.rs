@@ -30,6 +30,21 @@ pub struct MemoryLimit {
     pub bytes: u64,
     /// How often memory had to be freed for it (`memory.events`, `memory.failcnt`).
     pub met: u64,
+    /// The group's other limit that this one may not pass, or where processes are killed: `memory.max` of `memory.high`,
+    /// `memory.memsw.limit_in_bytes` of `memory.limit_in_bytes`.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "lenient::or_default")]
+    pub above: Option<MemoryAbove>,
+}
+
+/// A limit that lies above another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemoryAbove {
+    /// The file that sets it.
+    #[serde(deserialize_with = "lenient::words")]
+    pub file: String,
+    /// The limit.
+    pub bytes: u64,
 }
 
 /// So much of each period.

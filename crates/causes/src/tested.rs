@@ -60,11 +60,11 @@ fn range(times: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
 impl Tested {
     /// In a sentence.
     ///
-    /// Example: `in 3 tests reads p99 fell to 5 to 34 %`.
+    /// Example: `in iowhy's 3 tests reads p99 fell to 5 to 34 %`.
     pub fn words(&self) -> String {
         let tests = match self.tests {
-            1 => "in a test".to_string(),
-            n => format!("in {n} tests"),
+            1 => "in iowhy's test".to_string(),
+            n => format!("in iowhy's {n} tests"),
         };
         let [least, most] = self.times.map(part);
         let to = if least == most { least } else { format!("{} to {most}", least.trim_end_matches(" %")) };
@@ -102,16 +102,16 @@ mod tests {
     #[test]
     fn tests_of_the_same_command_are_told_together() {
         let told = tested("background-task", "kill -STOP $(pgrep -x 'cp')").unwrap();
-        assert_eq!(told.words(), "in 3 tests reads p99 fell to 5 to 34 %");
+        assert_eq!(told.words(), "in iowhy's 3 tests reads p99 fell to 5 to 34 %");
         let told = tested("stable-page", "echo 0 > /sys/block/sda/queue/stable_writes").unwrap();
-        assert_eq!(told.words(), "in a test writes p99 fell to 42 %");
+        assert_eq!(told.words(), "in iowhy's test writes p99 fell to 42 %");
         let told = tested("writeback-throttle", "echo 0 > /sys/block/sda/queue/wbt_lat_usec").unwrap();
         assert_eq!(
             told.words(),
-            "in 2 tests latencies fell to 57 to 68 %, reads p99 rose to 2.0 to 7.2 times"
+            "in iowhy's 2 tests latencies fell to 57 to 68 %, reads p99 rose to 2.0 to 7.2 times"
         );
         let told = tested("log-space", "mkfs.xfs -f -l size=512m /dev/NEW").unwrap();
-        assert_eq!(told.words(), "in a test opens max fell to < 1 %");
+        assert_eq!(told.words(), "in iowhy's test opens max fell to < 1 %");
     }
 
     #[test]

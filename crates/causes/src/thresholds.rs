@@ -91,6 +91,8 @@ pub mod cgroup_limit {
     pub const MEAN: f64 = SLICE / 2.0;
     /// So many whole seconds are no chance.
     pub const ENOUGH: usize = 2;
+    /// Nor are so many times at which it let go what it had held: one slice more or less is what [`MEAN`] allows.
+    pub const ROUNDS: u64 = 10;
     /// The device may set the pace of a task that waits for it for longer than that.
     pub const BUSY: f64 = 0.5;
 }

@@ -17,7 +17,7 @@ pub struct Limited {
 }
 
 /// What a control group limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Memory, the page cache included.
     Memory {
@@ -25,6 +25,8 @@ pub enum Limit {
         bytes: Bytes,
         /// How often memory was freed for it while it was recorded.
         met: u64,
+        /// The file and the bytes of a limit that lies above it.
+        above: Option<(String, Bytes)>,
     },
     /// Processor time.
     Cpu {
@@ -82,8 +84,14 @@ const MOST: usize = 1024;
 const MOST_MEMBERS: usize = 4096;
 
 /// Files that set limits. Nobody is told to write to another.
-const FILES: [&str; 5] =
-    ["memory.high", "memory.max", "memory.limit_in_bytes", "cpu.max", "cpu.cfs_quota_us"];
+const FILES: [&str; 6] = [
+    "memory.high",
+    "memory.max",
+    "memory.limit_in_bytes",
+    "memory.memsw.limit_in_bytes",
+    "cpu.max",
+    "cpu.cfs_quota_us",
+];
 
 /// The limits that were set after, each group once, and what was met since before; of a group that is not in both that is all of its time.
 pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Vec<Limited> {
@@ -97,16 +105,16 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Vec<Limited> {
         let of =
             |group: &Group| group.members.iter().take(MOST_MEMBERS).map(|pid| Tid(*pid)).collect::<Vec<_>>();
         let members: BTreeSet<Tid> = then.map(of).into_iter().flatten().chain(of(now)).collect();
+        let whole = |file: &str| FILES.contains(&file).then(|| format!("/sys/fs/cgroup/{path}/{file}"));
         let mut put = |file: &str, limit| {
-            if FILES.contains(&file) {
-                let file = format!("/sys/fs/cgroup/{path}/{file}");
-                all.push(Limited { file, members: members.clone(), limit });
-            }
+            all.extend(whole(file).map(|file| Limited { file, members: members.clone(), limit }));
         };
         if let Some(memory) = &now.memory {
             let then = then.and_then(|group| group.memory.as_ref()).filter(|then| then.file == memory.file);
             let met = memory.met.saturating_sub(then.map_or(0, |then| then.met));
-            put(&memory.file, Limit::Memory { bytes: Bytes(memory.bytes), met });
+            let above = memory.above.as_ref();
+            let above = above.and_then(|above| Some((whole(&above.file)?, Bytes(above.bytes))));
+            put(&memory.file, Limit::Memory { bytes: Bytes(memory.bytes), met, above });
         }
         if let Some(cpu) = &now.cpu {
             let then = then.and_then(|group| group.cpu.as_ref());
@@ -122,12 +130,12 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Vec<Limited> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capture::{CpuLimit, MemoryLimit};
+    use capture::{CpuLimit, MemoryAbove, MemoryLimit};
 
     #[test]
     fn only_what_was_met_meanwhile_counts() {
         let of = |pid: u32, met: u64, throttled: u64| {
-            let memory = MemoryLimit { file: "memory.max".into(), bytes: 1 << 20, met };
+            let memory = MemoryLimit { file: "memory.max".into(), bytes: 1 << 20, met, above: None };
             let cpu = CpuLimit {
                 file: "cpu.max".into(),
                 quota_us: 50_000,
@@ -139,7 +147,7 @@ mod tests {
             Snapshot { limited: vec![group], ..Snapshot::default() }
         };
         let limits = between(&of(1, 5, 7), &of(2, 9, 7));
-        assert_eq!(limits[0].limit, Limit::Memory { bytes: Bytes(1 << 20), met: 4 });
+        assert_eq!(limits[0].limit, Limit::Memory { bytes: Bytes(1 << 20), met: 4, above: None });
         assert_eq!(limits[0].file, "/sys/fs/cgroup/db/memory.max");
         assert_eq!(limits[0].members, BTreeSet::from([Tid(1), Tid(2)]));
         let none = Limit::Cpu { quota: 50_000, period: 100_000, periods: 0, stopped: Nanos(0) };
@@ -150,7 +158,8 @@ mod tests {
         assert_eq!(met(2), (Some(&system.limited[0]), Some(&system.limited[1])));
         assert_eq!(met(3), (None, None));
         let begun = between(&Snapshot::default(), &of(2, 9, 7));
-        assert_eq!(begun[0].limit, Limit::Memory { bytes: Bytes(1 << 20), met: 9 }, "it began meanwhile");
+        let all = Limit::Memory { bytes: Bytes(1 << 20), met: 9, above: None };
+        assert_eq!(begun[0].limit, all, "it began meanwhile");
         assert_eq!(between(&of(1, 5, 7), &Snapshot::default()), []);
     }
 
@@ -158,14 +167,17 @@ mod tests {
     #[test]
     fn only_files_of_control_groups_are_named() {
         let of = |path: &str, file: &str| {
-            let memory = MemoryLimit { file: file.into(), bytes: 1, met: 9 };
+            let above = Some(MemoryAbove { file: format!("../{file}"), bytes: 1 });
+            let memory = MemoryLimit { file: file.into(), bytes: 1, met: 9, above };
             let group = Group { path: path.into(), memory: Some(memory), ..Group::default() };
             between(
                 &Snapshot::default(),
                 &Snapshot { limited: vec![group.clone(), group], ..Snapshot::default() },
             )
         };
-        assert_eq!(of("db", "memory.max").len(), 1, "each once");
+        let all = of("db", "memory.max");
+        assert_eq!(all.len(), 1, "each once");
+        assert_eq!(all[0].limit, Limit::Memory { bytes: Bytes(1), met: 9, above: None });
         assert_eq!(of("../../../etc", "memory.max"), []);
         assert_eq!(of("db", "passwd"), []);
     }

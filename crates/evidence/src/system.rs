@@ -81,6 +81,11 @@ impl System {
         told.or_else(|| self.devices.get(&fixed_name(dev)?).filter(|d| d.dev.is_none()))
     }
 
+    /// The kernel's name of a device whose number is fixed, unless another one is known by that name.
+    pub fn fixed_name(&self, dev: DevId) -> Option<String> {
+        fixed_name(dev).filter(|name| !self.devices.contains_key(name))
+    }
+
     /// The kernel's name of the device of this number.
     pub fn device_name(&self, dev: DevId) -> Option<&str> {
         self.device_at(dev).map(|d| d.name.as_str())

@@ -19,7 +19,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// What a device is called: as settings name its number, or a file of its events, or by its number.
+    /// What a device is called.
     pub fn device(&self, dev: DevId) -> String {
         device(&self.system, &self.names, dev)
     }
@@ -76,11 +76,13 @@ impl Places {
     }
 }
 
-/// What a device is called. Files of events may have any name (`blktrace -o`).
+/// What a device is called: as settings name its number, or a file of events, which may have any name (`blktrace -o`); else as the kernel names
+/// it, where its number is one that the kernel does not give out anew; else by its number.
 pub fn device(system: &System, files: &[(DevId, String)], dev: DevId) -> String {
     let of_file =
         || files.iter().find(|(d, name)| *d == dev && is_device_name(name)).map(|(_, n)| n.as_str());
-    system.device_name(dev).or_else(of_file).map_or_else(|| dev.to_string(), str::to_string)
+    let known = system.device_name(dev).or_else(of_file).map(str::to_string);
+    known.or_else(|| system.fixed_name(dev)).unwrap_or_else(|| dev.to_string())
 }
 
 /// When a recording began, from its first batch: at its first event that is no note.
@@ -119,8 +121,12 @@ mod tests {
         assert_eq!(of(Fs::Unknown, SDA).as_deref(), Some("/srv (xfs, vda)"), "the mount tells its kind");
         assert_eq!(of(Fs::Ext4, SDA).as_deref(), Some("/srv (ext4, vda)"), "events know it better");
         assert_eq!(of(Fs::Unknown, SDB).as_deref(), Some("/new (sdb)"));
-        assert_eq!(of(Fs::Ext4, DevId::new(8, 32)).as_deref(), Some("ext4 on 8,32"));
-        assert_eq!(of(Fs::Unknown, DevId::new(8, 32)).as_deref(), Some("8,32"));
+        assert_eq!(of(Fs::Ext4, DevId::new(254, 32)).as_deref(), Some("ext4 on 254,32"));
+        assert_eq!(
+            of(Fs::Unknown, DevId::new(8, 32)).as_deref(),
+            Some("sdc"),
+            "of no file, but the kernel's"
+        );
         assert_eq!(of(Fs::Ext4, NOWHERE).as_deref(), Some("ext4"));
         assert_eq!(of(Fs::Unknown, NOWHERE), None);
         assert_eq!(at.since_start(Nanos(1_500_000_000)), 1.5);

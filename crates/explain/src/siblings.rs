@@ -84,7 +84,7 @@ impl Siblings {
         several
     }
 
-    /// Those that are told apart: of processes of one name, else of threads of one process.
+    /// Those that are told apart: processes of one name, and threads of a process that is not.
     pub fn apart(&self) -> Apart {
         let mut told = Apart::default();
         for name in self.names() {

@@ -214,7 +214,7 @@ fn causes_on_one_disk_are_not_weighed_against_those_on_another() {
     let victims = Answer::of(&e).victims;
     let its: Vec<_> = victims.iter().filter(|v| v.task == "java").collect();
     let [first, second] = its[..] else { panic!("{its:?}") };
-    assert_eq!([first, second].map(|v| e.name(e.focus.groups[v.group].dev)), ["8,0", "8,16"]);
+    assert_eq!([first, second].map(|v| e.name(e.focus.groups[v.group].dev)), ["sda", "sdb"]);
     assert!(first.lost > second.lost);
     assert!(first.lost_to("discard-stall").0 > 0);
     assert!(first.lost_to("discard-stall") < second.lost_to("background-task"));

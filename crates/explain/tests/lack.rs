@@ -111,7 +111,7 @@ fn issues_and_completions_alone_give_the_time_in_the_device() {
     let Some(Lack::Beginnings(devices)) = &e.lack else { panic!("{:?}", e.lack) };
     assert_eq!((devices[0].count, devices[0].took[2].0), (400, 297_000));
     assert!(finds_nothing(&e));
-    assert!(e.notes()[0].contains("400 reads on 8,0 took 297 us (p50)"), "{:?}", e.notes());
+    assert!(e.notes()[0].contains("400 reads on sda took 297 us (p50)"), "{:?}", e.notes());
 }
 
 #[test]

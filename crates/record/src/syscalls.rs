@@ -11,6 +11,9 @@ const IO_PGETEVENTS: libc::c_long = 292;
 /// The same number everywhere (5.9).
 const CLOSE_RANGE: libc::c_long = 436;
 
+/// The same number everywhere (6.6).
+const FCHMODAT2: libc::c_long = 452;
+
 /// Numbers that every architecture has.
 const EVERYWHERE: &[libc::c_long] = &[
     libc::SYS_read,
@@ -47,6 +50,7 @@ const EVERYWHERE: &[libc::c_long] = &[
     libc::SYS_mkdirat,
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
+    FCHMODAT2,
     libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_utimensat,

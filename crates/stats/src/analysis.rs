@@ -6,6 +6,7 @@
 use crate::blocks::InOrder;
 use crate::cells::Cells;
 use crate::device::Device;
+use crate::let_go;
 use crate::operations::Operations;
 use crate::pair::Pair;
 use crate::served::{Devices, Served};
@@ -20,7 +21,7 @@ use operation::{
     Unrecorded,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{is_kernel_thread, Action, Batch, Bytes, DevId, Nanos};
+use trace::{is_bound_worker, is_kernel_thread, Action, Batch, Bytes, DevId, Nanos};
 use waits::{Asked, Table, Those, Victim};
 
 /// A shorter wait for a request is none: the way through the kernel takes as long.
@@ -310,12 +311,20 @@ impl Sink for Found {
         self.request(r, names);
     }
 
-    fn bio_beside(&mut self, b: &Bio, _: &Names) {
+    fn bio_beside(&mut self, b: &Bio, names: &Names) {
         if let Some(in_order) = self.in_order.as_mut().filter(|_| !self.narrow) {
             in_order.bio(b);
         }
         let device = self.devices.of(b.dev);
         device.bios[b.class().index()].record(b);
+        if let Some(direction) = let_go::direction(b.class()) {
+            let let_go = &mut device.let_go[direction];
+            if is_bound_worker(names.text(b.task)) {
+                let_go.record(b, None);
+            } else if let_go.has_begun() {
+                let_go.record(b, Some(self.tasks.number(b.task, names)));
+            }
+        }
         if !b.by_request {
             device.did(b);
         }

@@ -4,6 +4,7 @@ use crate::alignment::Alignment;
 use crate::by_bytes::ByBytes;
 use crate::depth::Depth;
 use crate::distribution::Distribution;
+use crate::let_go::LetGo;
 use crate::note::Note;
 use crate::pace::Pace;
 use crate::phases::Phases;
@@ -234,6 +235,8 @@ pub struct Device {
     pub model: Model,
     /// Writes of whole blocks, and others.
     pub alignment: Alignment,
+    /// What control groups' limits held and let go: of reads, and of writes.
+    pub let_go: [LetGo; 2],
     /// What it read, and had read before.
     pub reread: Reread,
     /// How tasks read, by number.
@@ -266,6 +269,7 @@ impl Device {
             pace: Pace::default(),
             model: Model::default(),
             alignment: Alignment::default(),
+            let_go: Default::default(),
             reread: Reread::default(),
             readers: BTreeMap::new(),
             completed_on: CompletedOn::default(),

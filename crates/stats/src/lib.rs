@@ -16,6 +16,7 @@ mod device;
 mod distribution;
 mod focus;
 mod kept;
+mod let_go;
 mod line;
 mod messages;
 mod note;
@@ -52,6 +53,7 @@ pub use device::{BioStats, ByDepth, Company, CompletedOn, DepthRow, Device, Plug
 pub use distribution::{Bucket, Distribution, Summary};
 pub use focus::{class_op, class_words, Focus, Group, TailRow, FEW, LONG_BY_ITSELF, TAIL_SHARE};
 pub use kept::{Kept, Met, Ran};
+pub use let_go::{LetGo, Passed};
 pub use line::{Line, Slope};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, Sent, Whose, OF_STORAGE, STUCK};

@@ -76,13 +76,14 @@ mod tests {
               "mounts": [{"point": "/srv/secret", "source": "nas:/secret", "super_options": "rw,upperdir=/secret"}],
               "cgroups": {"list": [{"path": "system.slice/secret", "settings": {"io.max": "8:0 rbps=1"}}],
               "paths": {"4711": "system.slice/secret"}},
+              "limited": [{"path": "memory/secret", "members": [7], "memory": {"file": "memory.max", "bytes": 77, "met": 3}}],
               "processes": {"asleep": {"7": {"task": "topsecret", "stack": ["io_schedule"]}}, "list": {"7": {"cgroup": "/secret.slice", "files": {"3": {"dev": "8:1", "inode": 12, "path": "/srv/my secret"}}}}}}}"#;
         let out = String::from_utf8(redacted(text, &mut Names::default(), None).unwrap()).unwrap();
         // All of them too long to be drawn by chance.
         for gone in ["secret", "database-1", "postgres"] {
             assert!(!out.contains(gone), "{gone} is left: {out}");
         }
-        for kept in ["[none]", "8:0 rbps=1", "\"6.1\"", "LVM-", "upperdir=/", "dm-0"] {
+        for kept in ["[none]", "8:0 rbps=1", "\"6.1\"", "LVM-", "upperdir=/", "dm-0", "\"memory.max\""] {
             assert!(out.contains(kept), "{kept} is gone: {out}");
         }
         assert!(redacted(b"{", &mut Names::default(), None).is_err());

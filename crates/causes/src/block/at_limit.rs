@@ -4,8 +4,9 @@
 //! Example: `blkio.throttle.write_iops_device` says 150; in each second but the first and the last redis-server sent 135 writes and
 //! kworker/0:2 15, which were in the device for a tenth of the time.
 
-use crate::thresholds::cgroup_limit::{BUSY, ENOUGH, MEAN, SLICE};
+use crate::thresholds::cgroup_limit::{BUSY, ENOUGH, MEAN, ROUNDS, SLICE};
 use life::Class;
+use stats::Facts;
 use std::collections::BTreeMap;
 use trace::{is_bound_worker, DevId, Nanos};
 use waits::{Asked, Second, Table};
@@ -53,11 +54,31 @@ pub(crate) struct Pace {
     pub rate: u64,
     /// The part of the time in which its requests were in the device.
     pub in_device: f64,
+    /// How it is known.
+    pub when: &'static str,
 }
 
 impl Limit {
     /// The pace of a task's I/O to a device, if that is what it lets through and the device is not what sets it.
-    pub fn sets_the_pace_of(&self, task: &str, dev: DevId, table: &Table) -> Option<Pace> {
+    pub fn sets_the_pace_of(&self, task: &str, dev: DevId, facts: &Facts) -> Option<Pace> {
+        self.by_seconds(task, dev, &facts.waits).or_else(|| self.by_rounds(task, dev, facts))
+    }
+
+    /// From one time at which it let go what it had held to another: more exact where there are few seconds.
+    fn by_rounds(&self, task: &str, dev: DevId, facts: &Facts) -> Option<Pace> {
+        let let_go = &facts.device(dev)?.let_go[usize::from(!self.reads)];
+        let number = facts.tasks.all().find(|(_, name)| *name == task)?.0;
+        let passed = let_go.of(number);
+        let seconds = let_go.span().seconds();
+        let rate = if self.bytes { passed.bytes.0 } else { passed.bios } as f64 / seconds;
+        let in_device = passed.time.seconds() / seconds;
+        let limit = self.a_second as f64;
+        let is_it = let_go.rounds() >= ROUNDS && (rate - limit).abs() <= MEAN * limit;
+        let when = "from one release of held requests by a kernel worker to another";
+        (is_it && in_device < BUSY).then_some(Pace { rate: rate as u64, in_device, when })
+    }
+
+    fn by_seconds(&self, task: &str, dev: DevId, table: &Table) -> Option<Pace> {
         let mut seconds = BTreeMap::<Nanos, Second>::new();
         let is_its = |asked: Asked| matches!(asked, Asked::Bio(class) if self.is_of(class));
         let all = table.victims().filter(|(_, v, _)| v.dev == dev && is_its(v.asked));
@@ -83,7 +104,7 @@ impl Limit {
         let is_it =
             whole.len() >= ENOUGH && (rate - limit).abs() <= MEAN * limit && whole.iter().all(is_near);
         let in_device = mean(&|second| second.ns as f64 / 1e9);
-        (is_it && in_device < BUSY).then_some(Pace { rate: rate as u64, in_device })
+        (is_it && in_device < BUSY).then_some(Pace { rate: rate as u64, in_device, when: "second by second" })
     }
 
     /// Whether it is about such I/O.

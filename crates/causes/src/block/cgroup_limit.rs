@@ -104,7 +104,7 @@ fn by_pace(case: &Case) -> Option<Paced> {
         let limits: Vec<Limit> = limits.filter(|limit| limit.is_of(group.class)).collect();
         // Of many limits one is met by chance; and whose I/O it is must be known, as the group that a task is in is not.
         let only = |limit: &&Limit| limits.iter().all(|other| other.bytes != limit.bytes || other == *limit);
-        let pace = |limit: &Limit| limit.sets_the_pace_of(&group.task, group.dev, &case.facts.waits);
+        let pace = |limit: &Limit| limit.sets_the_pace_of(&group.task, group.dev, case.facts);
         let held = limits.iter().filter(only).find_map(|limit| Some((limit, pace(limit)?)));
         let Some((limit, pace)) = held.filter(|_| !is_kernel_thread(&group.task)) else { continue };
         let said = |n: u64| match limit.bytes {
@@ -112,12 +112,13 @@ fn by_pace(case: &Case) -> Option<Paced> {
             false => format!("{} operations", count(n)),
         };
         v = v.about(number).because(proof!(
-            "{what} of {task} on {name} came at {rate} a second, second by second what a limit lets through ({limit}), and were in {name} for \
-             {in_device} of the time",
+            "{what} of {task} on {name} came at {rate} a second, which is what a limit lets through ({limit}; counted {when}), and were in \
+             {name} for {in_device} of the time",
             task = group.task,
             what = group.words(),
             name = case.name(group.dev),
             rate = Text(said(pace.rate)),
+            when = Text(pace.when.into()),
             limit = Text(said(limit.a_second)),
             in_device = Share(pace.in_device)
         ));

@@ -36,7 +36,8 @@ pub const CAUSE: Cause = Cause {
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let mostly_cut = slow.group.all.split * 2 >= slow.group.operations;
     let picks = |row: &Claimable| is_of_pieces(case, row, mostly_cut);
-    let throughout = mostly_cut && is_throughout(case, slow);
+    let of_all = if mostly_cut { of_all(case, slow) } else { Nanos(0) };
+    let throughout = is_throughout(case, slow, of_all);
     let cut: Nanos = match slow.is_below() {
         true => slow.split_device().min(case.unclaimed(slow, Reason::Device)),
         false => case.unclaimed_rows(slow.group_number, picks),
@@ -72,7 +73,18 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             case.claim_numbered(slow.group_number, wanted, |number| of_pieces[number])
         }
     };
-    let v = v.plus(claimed, Confidence::Medium);
+    let mut v = v.plus(claimed, Confidence::Medium);
+    if throughout {
+        let part = of_all.0 as f64 / slow.group.all.time.total.0.max(1) as f64;
+        v.throughout.push((slow.group_number, part));
+        if slow.share(wanted) < MIN_SHARE {
+            v = v.because(proof!(
+                "{what} waited for their pieces for {part} of all of their time",
+                what = slow.words(),
+                part = Share(part)
+            ));
+        }
+    }
     Said::Found(prove(v, case, slow, asked, piece))
 }
 
@@ -122,11 +134,15 @@ fn is_of_pieces(case: &Case, row: &TailRow, mostly_cut: bool) -> bool {
     }
 }
 
-/// Whether most of what all operations lost was time of their pieces, and a tenth of the recording long, however little of it the slowest met.
-fn is_throughout(case: &Case, slow: &Slow) -> bool {
+/// What all operations waited for their pieces.
+fn of_all(case: &Case, slow: &Slow) -> Nanos {
     let rows = slow.group.rows(&case.facts.waits, Selection::default());
-    let of_pieces = rows.iter().filter(|row| is_of_pieces(case, row, true));
-    let time = of_pieces.map(|row| row.time).sum::<Nanos>().0 as f64;
+    rows.iter().filter(|row| is_of_pieces(case, row, true)).map(|row| row.time).sum()
+}
+
+/// Whether that is most of what they lost, and a tenth of the recording long, however little of it the slowest met.
+fn is_throughout(case: &Case, slow: &Slow, of_all: Nanos) -> bool {
+    let time = of_all.0 as f64;
     !slow.is_below()
         && time >= MOSTLY * slow.group.lost.0 as f64
         && time >= MIN_SHARE * case.facts.duration().0 as f64

@@ -17,7 +17,7 @@ use operation::{Node, Part};
 use stats::Group;
 use std::collections::BTreeMap;
 use trace::Nanos;
-use waits::Phase;
+use waits::{Phase, Selection};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -53,7 +53,12 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             at = cpus.at
         ));
     }
-    v = quota::told(v, case, groups.iter().map(|number| &*case.focus.groups[*number].task));
+    let its = || groups.iter().map(|number| &case.focus.groups[*number]);
+    let rows = its().flat_map(|group| group.rows(&case.facts.waits, Selection::default()));
+    let waited = rows.filter(|row| row.reason == Reason::WaitCpu).map(|row| row.time).sum();
+    if let Some(limited) = quota::met(case, its().map(|group| &*group.task), waited) {
+        v = quota::raise(v, limited);
+    }
     v = v.try_this(
         "see who uses the processors (%CPU), and how many tasks wait (pressure)",
         Action::look("top -b -n1 | head -20; cat /proc/pressure/cpu"),

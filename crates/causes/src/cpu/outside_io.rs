@@ -76,19 +76,18 @@ fn judge(case: &mut Case) -> Verdict {
                 part = Share(long as f64 / recorded.0 as f64)
             ),
         });
-    quota::told(v, case, case.focus.groups.iter().map(|group| &*group.task))
-        .try_this(
-            "see who had the processor meanwhile",
-            Action::look("top -b -n1 | head -20; cat /proc/pressure/cpu"),
-        )
-        .try_this(
+    let see_who = Action::look("top -b -n1 | head -20; cat /proc/pressure/cpu");
+    let v = match quota::met(case, case.focus.groups.iter().map(|group| &*group.task), total) {
+        Some(limited) => quota::raise(v, limited).try_this("see who had the processor meanwhile", see_who),
+        None => v.try_this("see who had the processor meanwhile", see_who).try_this(
             "see whether a quota of its control group stops it (CPUQuota=, cpu.max)",
             Action::look("grep -H nr_throttled /sys/fs/cgroup/*/cpu.stat /sys/fs/cgroup/*/*/cpu.stat /sys/fs/cgroup/cpu/*/cpu.stat 2>/dev/null"),
-        )
-        .try_on(
-            Acts::Victim,
-            "give the task more weight than the busy ones",
-            "systemctl set-property SLOW.service CPUWeight=500",
-        )
-        .unless("an application that reports the same times on idle processors")
+        ),
+    };
+    v.try_on(
+        Acts::Victim,
+        "give the task more weight than the busy ones",
+        "systemctl set-property SLOW.service CPUWeight=500",
+    )
+    .unless("an application that reports the same times on idle processors")
 }

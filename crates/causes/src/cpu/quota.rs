@@ -2,19 +2,28 @@
 //!
 //! No cause of its own: it says why a task waited for a processor that nobody else needed (kernel/sched/fair.c, `throttle_cfs_rq`).
 
-use crate::case::Case;
+use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use evidence::{Limit, Limited};
+use trace::Nanos;
 
-/// Says which quota was used up most of those that these tasks have, and has it raised.
-pub(crate) fn told<'a>(v: Verdict, case: &Case, tasks: impl Iterator<Item = &'a str>) -> Verdict {
+/// The quota that stopped these tasks for longest, if that is a part worth a word of what they waited for a processor.
+pub(crate) fn met<'c, 't>(
+    case: &Case<'c>,
+    tasks: impl Iterator<Item = &'t str>,
+    waited: Nanos,
+) -> Option<&'c Limited> {
     let processes = tasks.flat_map(|task| case.facts.operations.processes_of(task));
-    let Some(Limited { file, limit: Limit::Cpu { quota, period, periods, stopped }, .. }) =
-        case.system.quota_met(processes)
-    else {
+    let limited = case.system.quota_met(processes)?;
+    (limited.stopped().0 as f64 >= MIN_SHARE * waited.0 as f64).then_some(limited)
+}
+
+/// Says which quota that is, and has it raised.
+pub(crate) fn raise(v: Verdict, limited: &Limited) -> Verdict {
+    let Limited { file, limit: Limit::Cpu { quota, period, periods, stopped }, .. } = limited else {
         return v;
     };
     let percent = quota.saturating_mul(200) / (*period).max(1);
@@ -31,8 +40,8 @@ pub(crate) fn told<'a>(v: Verdict, case: &Case, tasks: impl Iterator<Item = &'a 
     ))
     .try_on(
         Acts::Victim,
-        format!("a larger quota of processor time for its control group (of a service: systemctl set-property SERVICE CPUQuota={percent}%), and for the \
-         groups above it that allow less: it may take more from others"),
+        format!("a larger quota of processor time for its control group (of a service: systemctl set-property SERVICE CPUQuota={percent}%), before it for \
+         the groups above it that allow less: it may take more from others"),
         format!("echo {value} > {}", shell(file)),
     )
 }

@@ -231,7 +231,7 @@ fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
     let is_limited = case.was_found_on(tag_exhaustion::CAUSE.name, slow.group.dev) && !is_one_by_one(slow);
     is_limited.then(|| {
         proof!(
-            "{name} never had fewer in flight than it has tags, and did not complete them one by one",
+            "requests waited for tags of {name}, none is known to have been alone, and it did not complete them one by one",
             name
         )
     })

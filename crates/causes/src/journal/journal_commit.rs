@@ -53,7 +53,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             of_all = Share(of_all)
         ));
     }
-    let each = Nanos(slow.on.requests[Class::SyncWrite.index()].d2c.quantile(0.5));
+    let each = Nanos(writes(slow).quantile(0.5));
     if each > EXPECTED_FLASH {
         return Said::Not(proof!("{name} takes {each} for each write", name = case.name(slow.on.id), each));
     }
@@ -79,19 +79,27 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         of_all = Share(of_all),
         each = Nanos(of_each as u64)
     ));
-    // Where nobody waits for it by a sync (a file system mounted with `sync`), its writes are not marked as synchronous.
-    let of = |class: Class| &slow.on.requests[class.index()].d2c;
-    let writes = [of(Class::SyncWrite), of(Class::Background)].into_iter().max_by_key(|d2c| d2c.count());
-    let v = match writes.filter(|d2c| d2c.count() > 0) {
-        Some(d2c) => v.because(proof!(
+    let d2c = writes(slow);
+    let v = match d2c.count() {
+        0 => v,
+        _ => v.because(proof!(
             "{name} took {p50} for a write (p50; p99 {p99}): a commit is two, one after the other",
             name = case.name(slow.on.id),
             p50 = Nanos(d2c.quantile(0.5)),
             p99 = Nanos(d2c.quantile(0.99))
         )),
-        None => v,
     };
     Said::Found(if is_asked { v } else { remedies(v, case, slow) })
+}
+
+/// What the device took for the journal's writes. Where nobody waits for it by a sync (a file system mounted with `sync`), they are not marked as
+/// synchronous.
+fn writes<'s>(slow: &'s Slow) -> &'s stats::Distribution {
+    let of = |class: Class| &slow.on.requests[class.index()].d2c;
+    match of(Class::SyncWrite) {
+        none if none.count() == 0 => of(Class::Background),
+        some => some,
+    }
 }
 
 fn remedies(v: Verdict, case: &Case, slow: &Slow) -> Verdict {

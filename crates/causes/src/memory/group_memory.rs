@@ -16,12 +16,17 @@ pub(crate) fn met<'c, 't>(case: &Case<'c>, tasks: impl Iterator<Item = &'t str>)
 
 /// Says which limit that is, and has it raised.
 pub(crate) fn raise(v: Verdict, limited: &Limited) -> Verdict {
-    let Limited { file, limit: Limit::Memory { bytes, met }, .. } = limited else { return v };
+    let Limited { file, limit: Limit::Memory { bytes, met, above }, .. } = limited else { return v };
     let more = bytes.0.saturating_mul(2).max(1 << 20);
-    let (property, but) = match file.ends_with("/memory.high") {
-        true => ("MemoryHigh", "not above memory.max, where processes are killed"),
-        false => ("MemoryMax", "others have so much less"),
+    // A limit above it moves with it: version 1 refuses to pass that one, and version 2 kills there.
+    let above = above.as_ref().filter(|(_, limit)| limit.0 < more);
+    let most = above.map(|(file, limit)| (file, limit.0.saturating_add(more - bytes.0)));
+    let property = match (file.ends_with("/memory.high"), most) {
+        (true, Some((_, most))) => format!("MemoryMax={most} MemoryHigh={more}"),
+        (true, None) => format!("MemoryHigh={more}"),
+        (false, _) => format!("MemoryMax={more}"),
     };
+    let first = most.map_or(String::new(), |(file, most)| format!("echo {most} > {}; ", shell(file)));
     v.because(proof!(
         "its control group may have {bytes} of memory, page cache included ({file}), and met that limit {met} meanwhile",
         bytes = *bytes,
@@ -32,11 +37,11 @@ pub(crate) fn raise(v: Verdict, limited: &Limited) -> Verdict {
         Acts::Victim,
         format!(
             "more memory for its control group, which met its limit of {} {} here: {} (of a service: systemctl set-property SERVICE \
-             {property}={more}); {but}",
+             {property}); others have so much less",
             size(*bytes),
             counted(*met, "time", "times"),
             size(Bytes(more))
         ),
-        format!("echo {more} > {}", shell(file)),
+        format!("{first}echo {more} > {}", shell(file)),
     )
 }

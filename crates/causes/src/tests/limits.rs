@@ -181,15 +181,35 @@ fn a_limit_on_memory_that_was_met_is_raised() {
     }
 }
 
+/// Version 1 refuses a limit above that of memory and swap together, and version 2 kills at `memory.max`.
+#[test]
+fn a_limit_above_moves_with_the_one_that_was_met() {
+    let of = |file: &str, above: &str, bytes: u64| {
+        let above = format!(r#""bytes": 1048576, "above": {{"file": "{above}", "bytes": {bytes}}}"#);
+        let text = limited(7, 0).replace(r#""bytes": 1048576"#, &above).replace("memory.max", file);
+        let text = text.replace("ABOVE", "memory.max");
+        commands(&beside("reclaim", WRITE, Wait::Reclaim, Reason::Device, "system.json", &text))[0].clone()
+    };
+    let db = "/sys/fs/cgroup/db";
+    let near = format!("echo 2200000 > {db}/memory.max; echo 2097152 > {db}/memory.high");
+    assert_eq!(of("memory.high", "ABOVE", 2_200_000 - 1_048_576), near);
+    assert_eq!(of("memory.high", "ABOVE", 1 << 30), format!("echo 2097152 > {db}/memory.high"));
+    let swap = "memory.memsw.limit_in_bytes";
+    let both = format!("echo 2097152 > {db}/{swap}; echo 2097152 > {db}/memory.limit_in_bytes");
+    assert_eq!(of("memory.limit_in_bytes", swap, 1 << 20), both);
+}
+
 #[test]
 fn a_quota_of_processor_time_that_was_used_up_is_raised() {
     let of = |throttled| {
         beside("cpu-wait", WRITE, Wait::DirectIo, Reason::WaitCpu, "system.json", &limited(0, throttled))
     };
-    let v = of(6);
+    let v = of(6000);
     assert_eq!(commands(&v)[0], "echo \"100000 100000\" > /sys/fs/cgroup/db/cpu.max");
-    assert!(says(&v, "may run 0.50 processors (/sys/fs/cgroup/db/cpu.max) and had used that up 6 times: its threads were stopped for 6 ms in all"), "{v:?}");
-    assert!(!commands(&of(0)).iter().any(|command| command.contains("/db/")));
+    assert!(says(&v, "may run 0.50 processors (/sys/fs/cgroup/db/cpu.max) and had used that up 6,000 times: its threads were stopped for 6 s in all"), "{v:?}");
+    for little in [0, 6] {
+        assert!(!commands(&of(little)).iter().any(|command| command.contains("/db/")), "{little} ms");
+    }
 }
 
 /// One in so many is read or written by another task, which is none of the limited one's I/O, unless it is the kernel's worker that sends what the
@@ -218,6 +238,34 @@ fn what_a_limit_lets_through_is_counted_with_what_it_held_back() {
     for worker in ["kworker/0:2", "kworker/11:1"] {
         assert_eq!([of(10, worker, true), of(2, worker, false)], [Answer::Found, Answer::Found], "{worker}");
     }
+}
+
+/// In a recording of little more than a second each tenth begins with a read that a worker sends, nine more follow: a hundred a second.
+#[test]
+fn a_second_shows_a_limit_by_what_it_lets_go() {
+    let of = |slices: u64, limit: u64, called: &str| {
+        let mut story = Story::default();
+        story.called("fio", called);
+        let settings = format!(r#"{{"io.max": "8:0 riops={limit}"}}"#);
+        let groups = format!(r#"{{"list": [{{"path": "/db", "id": 7, "settings": {settings}}}]}}"#);
+        story.document("system.json", &format!(r#"{{"before": {{"cgroups": {groups}}}}}"#));
+        for read in 0..slices * 10 {
+            let at = read / 10 * 100 * MS + read % 10 * 2 * MS;
+            match read % 10 {
+                0 => story.read_by_another(at, at, at + MS),
+                _ => story.read(at, at, at + MS),
+            };
+        }
+        story.verdict("cgroup-limit")
+    };
+    let v = of(12, 100, "kworker/0:2");
+    assert_eq!(v.verdict, Answer::Found);
+    let pace = "what a limit lets through (100 operations; counted from one release of held requests by a kernel worker to another)";
+    assert!(says(&v, pace), "{v:?}");
+    for [slices, limit] in [[12, 120], [8, 100]] {
+        assert_eq!(of(slices, limit, "kworker/0:2").verdict, Answer::CannotTell, "{limit}, {slices} slices");
+    }
+    assert_eq!(of(12, 100, "tar").verdict, Answer::CannotTell, "of nobody is known that it was held");
 }
 
 /// How long a limit held them is not recorded, so it is only suspected: reads of a bound worker, of no other, and not a few.

@@ -6,11 +6,11 @@
 
 use super::cgroup::folders;
 use crate::text;
-use capture::{CpuLimit, Limited, MemoryLimit};
+use capture::{CpuLimit, Limited, MemoryAbove, MemoryLimit};
 use std::path::{Path, PathBuf};
 
-/// The most groups that are kept.
-const MOST_KEPT: usize = 256;
+/// The most groups that are kept of a hierarchy.
+const MOST_KEPT: usize = 512;
 /// The most processes of each.
 const MOST_MEMBERS: usize = 1024;
 
@@ -21,20 +21,16 @@ pub fn read(sys: &Path, memory: u64) -> Vec<Limited> {
         true => vec![top.clone()],
         false => ["memory", "cpu"].iter().map(|n| top.join(n)).filter(|p| p.is_dir()).collect(),
     };
-    let mut found = vec![];
-    for dir in roots.iter().flat_map(|root| folders(root)) {
+    let of = |dir: PathBuf| {
         let (memory, cpu) = (memory_of(&dir, memory), cpu_of(&dir));
         if memory.is_none() && cpu.is_none() {
-            continue;
+            return None;
         }
         let path = dir.strip_prefix(&top).unwrap_or(&dir).to_string_lossy().into_owned();
         let all = folders(&dir).flat_map(|below| members(&below));
-        found.push(Limited { path, members: all.take(MOST_MEMBERS).collect(), memory, cpu });
-        if found.len() == MOST_KEPT {
-            break;
-        }
-    }
-    found
+        Some(Limited { path, members: all.take(MOST_MEMBERS).collect(), memory, cpu })
+    };
+    roots.iter().flat_map(|root| folders(root).filter_map(of).take(MOST_KEPT)).collect()
 }
 
 fn members(dir: &Path) -> Vec<u32> {
@@ -57,12 +53,24 @@ fn memory_of(dir: &Path, machine: u64) -> Option<MemoryLimit> {
     let own = |name| counted(dir, "memory.events.local", name);
     let events = |name| own(name).or_else(|| counted(dir, "memory.events", name)).unwrap_or(0);
     let limits = [
-        ("memory.high", events("high")),
-        ("memory.max", events("max")),
-        ("memory.limit_in_bytes", number(dir, "memory.failcnt").unwrap_or(0)),
+        ("memory.high", events("high"), Some("memory.max")),
+        ("memory.max", events("max"), None),
+        (
+            "memory.limit_in_bytes",
+            number(dir, "memory.failcnt").unwrap_or(0),
+            Some("memory.memsw.limit_in_bytes"),
+        ),
     ];
-    let limit =
-        |(file, met): (&str, u64)| Some(MemoryLimit { file: file.into(), bytes: number(dir, file)?, met });
+    let limit = |(file, met, above): (&str, u64, Option<&str>)| {
+        let bytes = number(dir, file)?;
+        let above = above.and_then(|file| Some(MemoryAbove { file: file.into(), bytes: number(dir, file)? }));
+        Some(MemoryLimit {
+            file: file.into(),
+            bytes,
+            met,
+            above: above.filter(|above| above.bytes < machine),
+        })
+    };
     // The lower one is met first.
     limits.into_iter().filter_map(limit).filter(|limit| limit.bytes < machine).min_by_key(|limit| limit.bytes)
 }
@@ -105,6 +113,8 @@ mod tests {
         put("cgroup.controllers", "cpu memory\n");
         put("pod/memory.max", "100000000\n");
         put("pod/memory.high", "max\n");
+        put("soft/memory.high", "50000000\n");
+        put("soft/memory.max", "60000000\n");
         put("pod/memory.events", "low 0\nhigh 3\nmax 7\n");
         put("pod/cpu.max", "20000 100000\n");
         put("pod/cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 4\nthrottled_usec 250\n");
@@ -116,7 +126,7 @@ mod tests {
         put("free/cpu.max", "max 100000\n");
         put("large/memory.max", "9000000000\n");
         let found = read(root.path(), 1 << 30);
-        let memory = MemoryLimit { file: "memory.max".into(), bytes: 100_000_000, met: 7 };
+        let memory = MemoryLimit { file: "memory.max".into(), bytes: 100_000_000, met: 7, above: None };
         let cpu = CpuLimit {
             file: "cpu.max".into(),
             quota_us: 20_000,
@@ -127,7 +137,9 @@ mod tests {
         let pod = Limited { path: "pod".into(), members: vec![12, 13], memory: Some(memory), cpu: Some(cpu) };
         assert_eq!(found[0], pod);
         let met: Vec<u64> = found[1..].iter().filter_map(|l| l.memory.as_ref().map(|m| m.met)).collect();
-        assert_eq!(met, [0], "what a group below met is that one's");
+        assert_eq!(met, [0, 0], "what a group below met is that one's");
+        let above = found.iter().find(|l| l.path == "soft").and_then(|l| l.memory.clone()?.above);
+        assert_eq!(above, Some(MemoryAbove { file: "memory.max".into(), bytes: 60_000_000 }));
     }
 
     #[test]
@@ -136,6 +148,7 @@ mod tests {
         let put = |file: &str, text: &str| put(root.path(), file, text);
         put("memory/a/memory.limit_in_bytes", "31457280\n");
         put("memory/a/memory.failcnt", "5\n");
+        put("memory/a/memory.memsw.limit_in_bytes", "9223372036854771712\n");
         put("memory/a/cgroup.procs", "7\n");
         put("memory/b/memory.limit_in_bytes", "9223372036854771712\n");
         put("cpu/a/cpu.cfs_quota_us", "20000\n");
@@ -146,7 +159,7 @@ mod tests {
         let found = read(root.path(), 1 << 30);
         let told: Vec<_> = found.iter().map(|l| (&*l.path, l.memory.is_some(), l.cpu.is_some())).collect();
         assert_eq!(told, [("memory/a", true, false), ("cpu/a", false, true)]);
-        assert_eq!(found[0].members, [7]);
+        assert_eq!((&*found[0].members, found[0].memory.clone().unwrap().above), (&[7][..], None));
         let cpu = found[1].cpu.clone().unwrap();
         assert_eq!((&*cpu.file, cpu.throttled, cpu.throttled_ns), ("cpu.cfs_quota_us", 2, 99));
     }
