@@ -135,9 +135,9 @@ mod tests {
         assert_eq!(
             failed(&e),
             [
-                "75 of 275 writes on 8,0 failed: no space left (ENOSPC)",
-                "2 of 275 writes on 8,0 failed: an error of the device (EIO)",
-                "1 of 1 fsyncs on 8,0 failed: an error of the device (EIO)",
+                "75 of 275 writes on sda failed: no space left (ENOSPC)",
+                "2 of 275 writes on sda failed: an error of the device (EIO)",
+                "1 of 1 fsyncs on sda failed: an error of the device (EIO)",
             ]
         );
     }
