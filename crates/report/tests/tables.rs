@@ -165,10 +165,10 @@ fn what_is_served_of_bios_that_are_not_over_is_told_apart() {
     assert_eq!((&write["requests_without_bio"], &write["requests_bytes"]), (&1.into(), &12288.into()));
     let text = tables_text(&totals);
     assert!(
-        text.contains("8,0 write: also 1 bio of 12 KiB not over at the end; 8 KiB of that are served"),
+        text.contains("sda write: also 1 bio of 12 KiB not over at the end; 8 KiB of that are served"),
         "{text}"
     );
-    assert!(text.contains("8,0 write: 1 request of bios that are not seen to begin"), "{text}");
+    assert!(text.contains("sda write: 1 request of bios that are not seen to begin"), "{text}");
     let text = tables_text(&told(&wanted(&["device"])));
     assert!(text.contains("requests are also those of 1 bio of 12 KiB not over at the end"), "{text}");
     // Of some tasks it is not known.
