@@ -13,6 +13,9 @@ use trace::{Batch, DevId, Part, Source, Tid, What};
 /// No more than this is read beforehand, in bytes: a tenth of a second.
 const MOST: u64 = 32 << 20;
 
+/// Whether enough is known is asked after so many events of either kind.
+const STEP: usize = 4096;
+
 /// A device with fewer than one in so many of the requests is not what the recording is about.
 const BESIDE: u64 = 20;
 
@@ -35,6 +38,7 @@ pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid
     };
     let (mut lives, mut batch, mut siblings) = (Lives::default(), Batch::default(), Siblings::new(processes));
     lives.tell_threads_apart(processes.iter().map(|(thread, _)| *thread), true);
+    let mut since = [0; 2];
     while source.position() < MOST && matches!(source.fill(&mut batch), Ok(true)) {
         for task in &batch.tasks {
             if let What::Born { tid, thread, .. } = task.what {
@@ -43,6 +47,12 @@ pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid
             }
         }
         lives.feed(&batch, &mut siblings);
+        since[0] += batch.events.len();
+        since[1] += batch.tasks.len();
+        if since.iter().all(|read| *read < STEP) {
+            continue;
+        }
+        since = [0; 2];
         let all: u64 = lives.services().map(|(_, services)| services.requests()).sum();
         let is_beside = |s: &Services| s.requests().saturating_mul(BESIDE) < all;
         if lives.services().all(|(_, s)| s.is_settled() || is_beside(s)) && !siblings.are_there() {

@@ -28,9 +28,9 @@ use ledger::Reason;
 use life::{Class, Io};
 use operation::Wait;
 use stats::TailRow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trace::{is_journal, is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
-use waits::{Culprit, CulpritId, Phase, Selection};
+use waits::{ChainId, Culprit, CulpritId, Phase, Selection};
 
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
@@ -53,7 +53,8 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     let Some((task, time)) = all.first().filter(|_| !slow.is_below()) else { return Said::Nothing };
     let name = case.name(slow.on.id);
     let what = slow.words().to_string();
-    if slow.share(*time) < MIN_SHARE && of_all(case, slow, task) < NOT_ITS_OWN {
+    if all.iter().all(|(task, time)| slow.share(*time) < MIN_SHARE && of_all(case, slow, task) < NOT_ITS_OWN)
+    {
         return Said::Not(proof!(
             "the slowest {what} were behind {task}, the other task they waited for most, for {part} of their \
                  time",
@@ -80,6 +81,7 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
         if slow.share(*time) < MIN_SHARE && of_all < NOT_ITS_OWN {
             continue;
         }
+        v.of_all.extend(not_of_the_slowest(case, slow, task));
         v = prove(v, case, slow, task, (*time, of_all));
         if loses_more(case, slow, task) {
             let (moved, _) = moved(case, slow, task);
@@ -136,17 +138,22 @@ pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
     }
 }
 
-/// The other tasks that were in the way of a group's slowest, and for how long, the one that was most so first. What is written back
+/// The other tasks that were in the way of a group's slowest, and for how long, the one that was most so first; those that were only in the way of
+/// others of its operations last. What is written back
 /// for a task is a flood's ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and
 /// threads that work for other tasks are not named. Another task's flush is that task's: without it there is none.
 fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
     let mut all = BTreeMap::<&str, Nanos>::new();
-    for row in case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase)) {
-        let culprit = case.facts.waits.culprit_of(row.culprit);
+    let mut add = |id: CulpritId, time: Nanos| {
+        let culprit = case.facts.waits.culprit_of(id);
         if let Some(name) = culprit.name.as_deref().filter(|_| is_another_task(case, slow, culprit)) {
-            *all.entry(name).or_default() += row.left;
+            *all.entry(name).or_default() += time;
         }
-    }
+    };
+    let of_all = slow.group.rows(&case.facts.waits, Selection::default());
+    of_all.iter().filter(|row| leads_to_the_device(row.phase)).for_each(|row| add(row.culprit, Nanos(0)));
+    let slowest = case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase));
+    slowest.for_each(|row| add(row.culprit, row.left));
     let mut all: Vec<_> = all.into_iter().map(|(name, time)| (name.to_string(), time)).collect();
     all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     all
@@ -156,6 +163,19 @@ fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
 fn of_all(case: &Case, slow: &Slow, task: &str) -> f64 {
     let of_task = culprits_of(case, slow, task);
     case.share_of_all(slow, |row| leads_to_the_device(row.phase) && of_task.contains(&row.culprit))
+}
+
+/// The waits behind a task that the slowest did not have.
+fn not_of_the_slowest(case: &Case, slow: &Slow, task: &str) -> Vec<(usize, ChainId, CulpritId)> {
+    let of_task = culprits_of(case, slow, task);
+    let slowest: BTreeSet<_> =
+        case.rows(slow.group_number).iter().map(|row| (row.chain, row.culprit)).collect();
+    let rows = slow.group.rows(&case.facts.waits, Selection::default());
+    rows.iter()
+        .filter(|row| leads_to_the_device(row.phase) && of_task.contains(&row.culprit))
+        .filter(|row| !slowest.contains(&(row.chain, row.culprit)))
+        .map(|row| (slow.group_number, row.chain, row.culprit))
+        .collect()
 }
 
 fn claim(case: &mut Case, slow: &Slow, task: &str, time: Nanos) -> Nanos {
