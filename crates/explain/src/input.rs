@@ -259,9 +259,10 @@ impl<'a> Input<'a> {
             of_operations = recorded.0.detail == Detail::Path;
             (roles, only) = (Roles(recorded.0.roles), recorded.0.devices);
         }
-        check(scope.as_ref())?;
         analysis.goes_on(quality.until);
         let facts = analysis.finish(flow);
+        // What is not over is met at the end.
+        check(scope.as_ref())?;
         if window.is_some() {
             let span = facts.flow.span;
             samples.intervals.retain(|i| span.is_some_and(|(first, last)| i.from <= last && first <= i.to));

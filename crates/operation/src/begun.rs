@@ -19,6 +19,34 @@ use trace::{Call, Cpu, Left, Nanos, TextId, Tid};
 /// What the kernel's functions for calls are called (`__SYSCALL_DEFINEx`, include/linux/syscalls.h and arch/*/include/asm/syscall_wrapper.h).
 const CALLS: [&str; 6] = ["__x64_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_", "SyS_", "ksys_"];
 
+/// What these do for calls whose own functions only jump there, and are in no stack then, by the call's name (fs/read_write.c, sync.c, open.c,
+/// namei.c, splice.c, stat.c, readdir.c, xattr.c). `do_fsync` is of fdatasync, too.
+const WITHIN: [(&str, &str); 23] = [
+    ("do_fchmodat", "fchmodat"),
+    ("do_fchownat", "fchownat"),
+    ("do_fsync", "fsync"),
+    ("do_linkat", "linkat"),
+    ("do_mkdirat", "mkdirat"),
+    ("do_preadv", "preadv"),
+    ("do_pwritev", "pwritev"),
+    ("do_readv", "readv"),
+    ("do_renameat2", "renameat2"),
+    ("do_rmdir", "rmdir"),
+    ("do_sendfile", "sendfile64"),
+    ("do_symlinkat", "symlinkat"),
+    ("do_sys_ftruncate", "ftruncate"),
+    ("do_sys_open", "open"),
+    ("do_sys_openat2", "openat2"),
+    ("do_sys_truncate", "truncate"),
+    ("do_unlinkat", "unlinkat"),
+    ("do_writev", "writev"),
+    ("iterate_dir", "getdents64"),
+    ("path_setxattr", "setxattr"),
+    ("vfs_fallocate", "fallocate"),
+    ("vfs_fstatat", "newfstatat"),
+    ("vfs_statx", "statx"),
+];
+
 /// What is shorter is one of many that any recording begins in the middle of.
 const LONG: Nanos = Nanos(100_000_000);
 
@@ -74,8 +102,9 @@ fn work_of(stack: &str) -> Option<&str> {
 
 /// The call that a stack is in.
 fn call_of(stack: &str) -> Option<Call> {
-    let named =
-        |function: &str| CALLS.iter().find_map(|prefix| function.strip_prefix(prefix)).map(Call::by_name);
+    let within = |function: &str| WITHIN.iter().find(|(known, _)| *known == function).map(|(_, call)| *call);
+    let call = |function| CALLS.iter().find_map(|prefix| str::strip_prefix(function, prefix));
+    let named = |function| call(function).or_else(|| within(function)).map(Call::by_name);
     stack.split('\n').rev().find_map(named).filter(|call| *call != Call::Other)
 }
 
@@ -91,9 +120,13 @@ mod tests {
 
     #[test]
     fn a_stack_tells_the_call() {
+        let unknown: Vec<_> = WITHIN.iter().filter(|(_, call)| Call::by_name(call) == Call::Other).collect();
+        assert_eq!(unknown, [&("", ""); 0]);
         assert_eq!(call_of("schedule\ndo_fsync\n__x64_sys_fsync\ndo_syscall_64"), Some(Call::Fsync));
         assert_eq!(call_of("schedule\nksys_write\nentry_SYSCALL_64_after_hwframe"), Some(Call::Write));
         assert_eq!(call_of("schedule\nkjournald2\nkthread\nret_from_fork"), None);
         assert_eq!(call_of("schedule\n__x64_sys_futex\ndo_syscall_64"), None);
+        let tail_called = "__iomap_dio_rw\next4_file_read_iter\nvfs_readv\ndo_preadv\ndo_syscall_64";
+        assert_eq!(call_of(tail_called), Some(Call::Read));
     }
 }

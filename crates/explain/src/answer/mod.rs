@@ -213,6 +213,8 @@ pub fn slows(e: &Explanation, victim: &Sufferer, remedy: &Remedy) -> bool {
 fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     let is_worth = |v: &Sufferer| chosen(e, v, victims).is_some_and(|(_, is_worth)| is_worth);
     let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
+    // Who is not let go on is told before those that wait for themselves.
+    let is_worth = |v: &Sufferer| is_worth(v) && !(first.waits_without_end() && rank::is_queue(e, v));
     let explains = |found: &Verdict| !worth::hardly_explains(e, first, found);
     let is_unknown = !precedence::choose(e, first).is_some_and(explains);
     let other = victims.iter().position(|v| v.task == first.task && v.time > first.time && is_worth(v));

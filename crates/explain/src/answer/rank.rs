@@ -47,10 +47,10 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     // Many requests in flight keep nobody from a processor.
     let for_the_disk = |s: &&Sufferer| keeps_waiting(s, s.lost.since(for_a_processor(s)));
     let noticed = (NOTICED * e.facts.duration().0 as f64) as u64;
-    // Neither does one operation of a job, nor one of anybody that is hardly noticed.
+    // Neither does one operation of a job, unless nothing lets it go on, nor one of anybody that is hardly noticed.
     let waits_for_each = |s: &&Sufferer| {
-        let alone =
-            !e.subject.roles.is_job(&s.task) && by_the_clock(e, s, s.lost.since(s.noise)).0 >= noticed;
+        let alone = (!e.subject.roles.is_job(&s.task) || s.waits_without_end())
+            && by_the_clock(e, s, s.lost.since(s.noise)).0 >= noticed;
         for_the_disk(s) && (s.count >= FEW || alone)
     };
     let no_queues = || all.iter().filter(|s| !is_queue(e, s));
@@ -174,7 +174,7 @@ pub(super) fn commits(e: &Explanation, s: &Sufferer) -> bool {
 
 /// Whether it keeps operations in flight, and is no server. Of writes that blocks show somebody may wait for all together: a sync. What a
 /// limit holds for most of its time does not wait for the disk that it would keep busy, and what mostly waits for others does not keep it busy.
-fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
+pub(super) fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
     let waited_for = |g: &Group| g.op.is_none() && g.class != Class::Read;
     let limited: Nanos =
         s.because.iter().filter(|b| b.culprit.kind == CulpritKind::Limit).map(|b| b.time).sum();

@@ -7,6 +7,7 @@ use explain::blame::Which;
 use explain::{Explanation, Lack};
 use life::Class;
 use operation::{called, By, Kind as OpKind, Scope};
+use std::collections::BTreeMap;
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
 
@@ -286,6 +287,25 @@ fn served(e: &Explanation) -> Option<String> {
     ))
 }
 
+/// What a device did while somebody waited for it without end.
+fn meanwhile(e: &Explanation, v: &Sufferer) -> String {
+    let dev = e.focus.groups.get(v.group).map(|group| group.dev);
+    let mut by_task = BTreeMap::<u32, u64>::new();
+    for (key, phases) in e.facts.cells.iter().filter(|(key, _)| Some(key.dev) == dev) {
+        *by_task.entry(key.task).or_default() += phases.count;
+    }
+    let all: u64 = by_task.values().sum();
+    match by_task.into_iter().max_by_key(|(_, n)| *n) {
+        None => "meanwhile it completed nothing".into(),
+        Some((task, n)) => format!(
+            "meanwhile it completed {}, {} of {}",
+            counted(all, "request", "requests"),
+            percent(n as f64 / all.max(1) as f64),
+            e.facts.tasks.name(task)
+        ),
+    }
+}
+
 fn unknown(e: &Explanation, v: &Sufferer) -> String {
     if e.facts.operations.is_empty() {
         let few = if v.is_thin {
@@ -297,12 +317,13 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
     }
     if v.waits_without_end() {
         return format!(
-            "Cannot tell: {} of {} {} on {} had not ended when the recording did, after {}; what ended it would tell: record longer",
+            "Cannot tell: {} of {} {} on {} had not ended after {}; {}; record longer, what ends it tells more",
             count(v.still_out),
             of(&v.task),
             operations(e, v),
             device(e, v),
-            time(v.latency[2])
+            time(v.latency[2]),
+            meanwhile(e, v)
         );
     }
     if v.is_mostly_unexplained() {
