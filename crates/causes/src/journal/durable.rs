@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::device::flush_cost::FLUSHING;
 use crate::journal::again::Again;
+use crate::journal::growing;
 use crate::paths::Paths;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
@@ -175,10 +176,10 @@ fn by_file(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
             Action::look(format!("for p in $(pgrep -x {}); do grep -H flags /proc/$p/fdinfo/*; done", pattern(task))),
         ),
     };
-    v.because(proof!(
+    let v = v.because(proof!(
         "{what} of {task} themselves wait until they are safe: the file is opened with O_SYNC or O_DSYNC, or has the attribute S",
         task,
         what = slow.words()
-    ))
-    .try_on(Acts::Victim, what, look)
+    ));
+    growing::told_of_writes(v, case, slow.group).try_on(Acts::Victim, what, look)
 }

@@ -13,7 +13,21 @@ use waits::Selection;
 
 /// What fdatasyncs wait for of the journal, if that is a part of their time, and how it is avoided.
 pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
-    if group.op.map(|op| op.kind) != Some(Kind::Call(Call::Fdatasync)) || !is_named(&group.task) {
+    match group.op.map(|op| op.kind) {
+        Some(Kind::Call(Call::Fdatasync)) => {
+            told_of(v, case, group, "its files grow, or blocks that were only reserved are written")
+        }
+        _ => v,
+    }
+}
+
+/// The same of writes that are safe when they return. Those of O_SYNC also change the file's times, which a commit makes safe (O_DSYNC: not).
+pub(crate) fn told_of_writes(v: Verdict, case: &Case, group: &Group) -> Verdict {
+    told_of(v, case, group, "its files grow, blocks that were only reserved are written, or their times are kept safe, too (O_SYNC instead of O_DSYNC)")
+}
+
+fn told_of(v: Verdict, case: &Case, group: &Group, why: &str) -> Verdict {
+    if !is_named(&group.task) {
         return v;
     }
     let rows = group.rows(&case.facts.waits, Selection::default());
@@ -25,9 +39,11 @@ pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
         return v;
     }
     v.because(proof!(
-        "fdatasyncs of {task} waited for the journal for {part} of their time: its files grow, or blocks that were only reserved are written",
+        "{what} of {task} waited for the journal for {part} of their time: {why}",
+        what = Text(group.words().to_string()),
         task = group.task.clone(),
-        part = Share(part)
+        part = Share(part),
+        why = Text(why.into())
     ))
     .try_on(
         Acts::Victim,
