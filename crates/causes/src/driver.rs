@@ -159,7 +159,9 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
         // Where nothing was slow, nothing is a cause of it.
         // What passes outside of operations is in none of their times.
         let others = |v: &&mut Verdict| {
-            let outside = [device::healthy::CAUSE.name, cpu::outside_io::CAUSE.name].contains(&v.cause);
+            // Nor is an error a matter of time.
+            let causes = [&device::healthy::CAUSE, &cpu::outside_io::CAUSE, &device::device_errors::CAUSE];
+            let outside = causes.iter().any(|cause| cause.name == v.cause);
             v.verdict == Answer::Found && !outside && v.throughout.is_empty()
         };
         verdicts.iter_mut().filter(others).for_each(Verdict::nothing_slow);

@@ -1,7 +1,7 @@
 //! What kind of answer it is: a cause, nothing to act on, or unknown.
 
 use super::victim::Sufferer;
-use super::worth;
+use super::{precedence, worth};
 use crate::explanation::Explanation;
 use crate::lack::Lack;
 use causes::{Answer as Verdicted, Verdict};
@@ -57,7 +57,8 @@ pub(super) fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     if victims.is_empty() && e.subject.of_operations && e.subject.watched.is_some() {
         return Kind::Healthy;
     }
-    let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
+    let fails = precedence::errors(e).is_some() && victims.iter().any(|v| precedence::fails(e, v));
+    let healthy = !fails && e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
     let nothing = victims.iter().all(|v| v.is_thin);
     let least = e.facts.duration().0 / UNHINDERED;
     let found_none = e.verdicts.iter().filter(found).all(|v| v.claims.is_empty() && v.throughout.is_empty());

@@ -18,6 +18,9 @@ const QUEUE: &str = "device-saturated";
 /// Requests that wait in front of the device until fewer are in it.
 const HELD_BACK: &str = "writeback-throttle";
 
+/// Requests that end with an error.
+const ERRORS: &str = "device-errors";
+
 /// A fifth of a time is what the eye sees at a glance: a cause that would spare less is not why all of it is slow.
 pub const WORTH_SEEING: f64 = 0.2;
 
@@ -101,6 +104,10 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     if reached.is_some() {
         return reached;
     }
+    // Data that cannot be read or written is worse than any time.
+    if let Some(errors) = errors(e).filter(|_| fails(e, victim)) {
+        return Some(errors);
+    }
     let crowd = found().filter(|v| nature(v.cause) == Nature::Crowd).map(share).fold(0.0, f64::max);
     let counts_here = |v: &Verdict| match v.cause {
         "device-stall" if crowd < GENERAL_COUNTS * share(v) => 1.0,
@@ -123,6 +130,17 @@ fn is_reached(victim: &Sufferer, cause: &str) -> bool {
     let queue = own_part(victim, QUEUE) * victim.share_of(QUEUE);
     let limit = victim.share_of(cause);
     cause == OWN_LIMIT && limit >= WORTH_SEEING && GENERAL_COUNTS * queue <= limit
+}
+
+/// That requests failed, if any did.
+pub(super) fn errors(e: &Explanation) -> Option<&Verdict> {
+    e.verdicts.iter().find(|v| v.verdict == Answer::Found && v.cause == ERRORS)
+}
+
+/// Whether requests like the victim's failed on its device.
+pub(super) fn fails(e: &Explanation, victim: &Sufferer) -> bool {
+    let group = e.focus.groups.get(victim.group);
+    group.is_some_and(|g| e.facts.device(g.dev).is_some_and(|d| d.requests[g.class.index()].errors > 0))
 }
 
 /// What takes long for every operation, where the best of the other causes would spare the victim less of all its time.

@@ -27,7 +27,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let balance = balance(e, all);
     let costs_more = |s: &Sufferer| {
         let beside_own = s.lost.since(own_queue(s));
-        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && is_worth_seeing(*lost, beside_own);
+        let in_the_way = |b: &Balance| b.cost > b.lost_by_the_clock && is_worth_seeing(b.lost, beside_own);
         balance.get(&s.task).is_some_and(in_the_way)
     };
     let least = e.facts.duration().0 / KEPT_WAITING;
@@ -81,7 +81,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let its = |s: &Sufferer| (class(s), device(e, s), s.task.clone());
     let lost = |s: &Sufferer| by(s).since(if nobody_noticed { Nanos(0) } else { own_queue_of_many(e, s) });
     most_of_each_first(all, &its, &lost);
-    let cost = |s: &Sufferer| balance.get(&s.task).map_or(Nanos(0), |(_, cost)| *cost);
+    let cost = |s: &Sufferer| balance.get(&s.task).map_or(Nanos(0), |b| b.cost);
     let alike =
         all.iter().take_while(|s| (class(s), device(e, s)) == (class(&all[0]), device(e, &all[0]))).count();
     let is_known = |s: &Sufferer| e.focus.groups.get(s.group).is_none_or(|g| !g.is_mostly_unknown());
@@ -237,16 +237,32 @@ fn device(e: &Explanation, s: &Sufferer) -> DevId {
     e.focus.groups.get(s.group).map_or(DevId(0), |g| g.dev)
 }
 
+/// What a task and the others do to one another.
+#[derive(Clone, Copy, Default)]
+struct Balance {
+    /// What it lost because of them.
+    lost: Nanos,
+    /// The same by the clock.
+    lost_by_the_clock: Nanos,
+    /// What they lost because of it, by the clock.
+    cost: Nanos,
+}
+
 /// What each task lost because of other tasks, and what it cost these. Who lost a part worth seeing to others, of what was not its own
-/// queue, and costs them more than that, is in their way. What a job loses to somebody who is none does not count.
-fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)> {
-    let mut sums = BTreeMap::<String, (Nanos, Nanos)>::new();
+/// queue, and costs them more than that, is in their way: by the clock, since of many that wait at once all lose to each request in their way.
+/// What a job loses to somebody who is none does not count.
+fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, Balance> {
+    let mut sums = BTreeMap::<String, Balance>::new();
     for s in all.iter().filter(|s| !s.is_thin) {
+        let at_once = (s.time.0 as f64 / e.facts.duration().0.max(1) as f64).max(1.0);
         for b in s.because.iter().filter(|b| b.culprit.is_another_than(&s.task)) {
             let Some(by) = b.culprit.name.as_deref() else { continue };
-            sums.entry(s.task.clone()).or_default().0 += b.time;
+            let by_the_clock = Nanos((b.time.0 as f64 / at_once) as u64);
+            let own = sums.entry(s.task.clone()).or_default();
+            own.lost += b.time;
+            own.lost_by_the_clock += by_the_clock;
             if e.subject.roles.is_job(by) || !is_job(e, s) {
-                sums.entry(by.to_string()).or_default().1 += b.time;
+                sums.entry(by.to_string()).or_default().cost += by_the_clock;
             }
         }
     }
