@@ -36,6 +36,8 @@ pub struct Sufferer {
     pub in_devices: (u64, Nanos),
     /// What flash takes for one of them.
     pub(super) at_once: Nanos,
+    /// Whether they make data safe.
+    pub(super) commits: bool,
     /// How many of them are asked about: all, or the slowest 1 %.
     pub asked: u64,
     /// The time of those that are asked about: of all, or of the slowest 1 %.
@@ -138,6 +140,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         count: group.operations,
         in_devices: group.in_devices(table),
         at_once: causes::flash_takes(sums.map_or(0, |s| s.bytes / s.ops.max(1))),
+        commits: group.op.is_some_and(|op| op.kind.makes_safe()),
         asked: of.time.operations,
         time: of.time.total,
         lost,
