@@ -89,6 +89,7 @@ mod memory {
     pub mod dirty_throttling;
     pub(crate) mod group_memory;
     pub mod loop_double_cache;
+    pub(crate) mod own_writeback;
     pub mod page_fault_read;
     pub(crate) mod read_again;
     pub mod read_ahead_short;

@@ -378,13 +378,18 @@ impl Told {
 
     /// What a cause says of it.
     pub fn verdict(&mut self, cause: &str) -> Verdict {
+        let verdicts = self.asked(crate::judge);
+        verdicts.into_iter().find(|v| v.cause == cause).expect("a known cause")
+    }
+
+    /// What is to be known of it.
+    pub fn asked<T>(&mut self, ask: impl FnOnce(&mut Case) -> T) -> T {
         self.settle();
         let focus = Focus::of(&self.facts);
         // Some events: of none nothing is claimed.
         let quality = Quality { events: 1000, ..Quality::default() };
         let names = |dev: DevId| if dev == DISK { "sda" } else { "md0" }.to_string();
         let case = Case::new(&self.facts, &focus, &self.system, &quality, &names);
-        let verdicts = crate::judge(&mut case.counted(&self.samples));
-        verdicts.into_iter().find(|v| v.cause == cause).expect("a known cause")
+        ask(&mut case.counted(&self.samples))
     }
 }

@@ -10,13 +10,15 @@
 //! theirs: per kind, file system and device. A bio that no task slept for counts in no task's time then.
 
 use crate::analysis::Facts;
+use crate::cells::CellKey;
 use crate::operations::OpKey;
 use crate::tail::{Slowest, TailTime};
+use crate::tasks::WORKERS;
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
 use operation::{Kind, Waits};
 use std::collections::BTreeMap;
-use trace::{Call, DevId, Fs, Nanos};
+use trace::{Bytes, Call, DevId, Fs, Nanos};
 use waits::{Asked, ChainId, CulpritId, Link, Phase, Selection, Sums, Table, Victim, VictimId};
 
 /// The part of the operations that is called the tail: the slowest 1 %, or more where one of them would be most of it
@@ -189,9 +191,9 @@ pub struct Focus {
 impl Focus {
     /// Finds the groups in focus.
     pub fn of(facts: &Facts) -> Focus {
-        let mut groups = groups(facts, |v, s| is_asked_about(facts, v, s));
+        let mut groups = groups(facts, |id, v, s| is_asked_about(facts, id, v, s));
         if groups.is_empty() && facts.operations.is_empty() {
-            groups = self::groups(facts, |v, _| is_on_top(facts, v));
+            groups = self::groups(facts, |_, v, _| is_on_top(facts, v));
         }
         groups.sort_by_key(|g| std::cmp::Reverse((g.lost, g.all.time.total)));
         Focus { groups }
@@ -215,6 +217,9 @@ impl Focus {
     }
 }
 
+/// sync(2), of all file systems.
+const SYNC: Kind = Kind::Call(Call::Sync);
+
 /// Whether a victim's device does not lie below another recorded one.
 fn is_on_top(facts: &Facts, v: &Victim) -> bool {
     facts.device(v.dev).is_none_or(|d| d.upper.is_none())
@@ -222,17 +227,37 @@ fn is_on_top(facts: &Facts, v: &Victim) -> bool {
 
 /// Whether a task waits for a victim's operations, and they are about storage that was recorded. Calls of which no file
 /// system is known and that never had a request in a device are left out: most are device files and pseudo files.
-fn is_asked_about(facts: &Facts, v: &Victim, s: &Sums) -> bool {
+fn is_asked_about(facts: &Facts, id: VictimId, v: &Victim, s: &Sums) -> bool {
     let Asked::Operation(kind) = v.asked else { return v.asked.is_foreground() && is_on_top(facts, v) };
     // sync(2) names no file, and its work is done by others. Whatever else has no place of its own and only waited for
     // another task's request was not about that device.
-    let of_all = kind == Kind::Call(Call::Sync) && s.main_device().is_some();
+    let is_of_block = || s.main_device().is_some() || waits_before_a_device(&facts.waits, id);
+    let of_all = kind == SYNC && is_of_block();
     let known = v.dev != DevId(0) || v.fs != Fs::Unknown || of_all;
     // Nor was a call that makes data safe about a device that nothing was written to: it is another file system's, of a
     // device that was not recorded, and only met this one's requests.
     let safe = matches!(kind, Kind::Call(Call::Fsync | Call::Fdatasync | Call::Syncfs) | Kind::RingSync);
     let strange = safe && v.fs == Fs::Unknown && s.main_device().is_some_and(|dev| !is_written(facts, dev));
     kind.is_foreground() && known && !strange
+}
+
+/// Whether it waited in front of a device, which lets only so much writeback in.
+fn waits_before_a_device(table: &Table, id: VictimId) -> bool {
+    let phases =
+        || table.rows_of(id, Selection::default()).into_iter().filter_map(|row| table.phase(row.chain));
+    phases().any(|phase| phase == Phase::Reason(Reason::WritebackThrottle) || phase == Phase::NoTag)
+}
+
+/// The device to which the kernel's workers wrote most. Of a sync that is not over none of the requests may be, either.
+fn most_written(facts: &Facts) -> Option<DevId> {
+    let mut written = BTreeMap::<DevId, Bytes>::new();
+    let is_write =
+        |key: &CellKey| matches!(Class::of(key.op, key.flags), Class::SyncWrite | Class::Background);
+    let by_workers = |key: &CellKey| is_write(key) && facts.tasks.name(key.task) == WORKERS;
+    for (key, phases) in facts.cells.iter().filter(|(key, _)| by_workers(key)) {
+        *written.entry(key.dev).or_default() += phases.bytes;
+    }
+    written.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(dev, _)| dev)
 }
 
 fn is_written(facts: &Facts, dev: DevId) -> bool {
@@ -243,10 +268,10 @@ fn is_written(facts: &Facts, dev: DevId) -> bool {
 }
 
 /// Victims that are asked about, as groups: what differs only in that no event named the file system is one.
-fn groups(facts: &Facts, wanted: impl Fn(&Victim, &Sums) -> bool) -> Vec<Group> {
+fn groups(facts: &Facts, wanted: impl Fn(VictimId, &Victim, &Sums) -> bool) -> Vec<Group> {
     let table = &facts.waits;
     let mut together = BTreeMap::<(&str, Asked, DevId), Vec<(VictimId, &Victim)>>::new();
-    for (id, victim, _) in table.victims().filter(|(_, v, s)| wanted(v, s)) {
+    for (id, victim, _) in table.victims().filter(|(id, v, s)| wanted(*id, v, s)) {
         together.entry((&victim.task, victim.asked, victim.dev)).or_default().push((id, victim));
     }
     type Together<'a> = ((&'a str, Asked, DevId), Vec<(VictimId, &'a Victim)>);
@@ -259,9 +284,10 @@ fn groups(facts: &Facts, wanted: impl Fn(&Victim, &Sums) -> bool) -> Vec<Group> 
             _ => None,
         };
         let main = sums().max_by_key(|s| s.ns).and_then(|s| s.main_device());
+        let of_sync = || most_written(facts).filter(|_| asked == Asked::Operation(SYNC));
         Group {
             task: task.into(),
-            dev: main.unwrap_or(dev),
+            dev: main.or_else(of_sync).unwrap_or(dev),
             class: asked.class(),
             op,
             operations: sums().map(|s| s.ops).sum(),

@@ -4,6 +4,7 @@
 //! same requests were fast when no writeback was in flight. Refuted if they were as slow then.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::memory::own_writeback;
 use crate::memory::writer::held_back;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
@@ -195,6 +196,7 @@ fn beside_and_without(
 fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let writes = &slow.on.requests[Class::Background.index()];
     let most = slow.on.company.iter().map(|c| c.background.max()).max().unwrap_or(0);
+    let mean = |d2c: &Distribution| Nanos(d2c.mean() as u64);
     let most = most.max(slow.on.company[Class::Background.index()].background.max() + 1);
     let all_writes = writes.count + slow.on.requests[Class::SyncWrite.index()].count;
     let every = slow
@@ -212,17 +214,27 @@ fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
         each = Bytes(writes.bytes.0 / writes.count.max(1)),
         most = Count(most)
     ))
-    .because(proof!(
-        "writeback took {writes} in the device (mean D2C), all requests together {all}, {what} alone \
-         {alone}",
-        writes = Nanos(writes.d2c.mean() as u64),
-        all = Nanos((every.0 / every.1.max(1) as u128) as u64),
-        what = slow.words(),
-        alone = Nanos(slow.requests().d2c.mean() as u64)
-    ))
+    .because(match slow.requests().d2c.count() {
+        0 => proof!("writeback took {writes} in the device (mean D2C)", writes = mean(&writes.d2c)),
+        _ => proof!(
+            "writeback took {writes} in the device (mean D2C), all requests together {all}, {what} alone \
+             {alone}",
+            writes = mean(&writes.d2c),
+            all = Nanos((every.0 / every.1.max(1) as u128) as u64),
+            what = slow.words(),
+            alone = mean(&slow.requests().d2c)
+        ),
+    })
 }
 
-fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
+fn remedies(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
+    match own_writeback::told(v.clone(), case, slow) {
+        Some(told) => told,
+        None => throttled(v, case, slow),
+    }
+}
+
+fn throttled(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let dev = slow.on.id;
     let name = case.name(dev);
     let settings = case.settings(dev);

@@ -1,6 +1,12 @@
 //! Writeback beside reads.
 
 use super::*;
+use crate::memory::own_writeback;
+use crate::tests::background_task::moved;
+use crate::told::READER;
+use life::Io;
+use operation::Kind;
+use trace::Call;
 
 /// A read of 103 ms issued into so many writes of 1 MiB, which are done one after the other, 10 ms each.
 fn flood(story: &mut Story, at_ms: u64, writes: u64) {
@@ -205,4 +211,30 @@ fn what_throttles_writeback_is_turned_on_or_down() {
         .missing
         .iter()
         .any(|m| m.sentence().contains("stable")));
+}
+
+/// Who waits behind what it wrote itself is told what writes it out; behind another's it is not.
+#[test]
+fn what_a_task_wrote_itself_is_no_others_to_hold_back() {
+    let of = |kind: Kind, writer: &str| {
+        let mut told = moved("dd", 10, "");
+        (0..120).for_each(|_| {
+            told.behind_io(kind, 40, writer, Io::BackgroundWrite);
+        });
+        told.asked(|case| {
+            let slow = case.slow();
+            let slow = slow.iter().find(|slow| slow.group.op.map(|op| op.kind) == Some(kind));
+            own_writeback::told(Verdict::begin("writeback-flood"), case, slow.expect("slow"))
+        })
+    };
+    let [rename, open, read] = [Call::Rename, Call::Open, Call::Read].map(Kind::Call);
+    let v = of(rename, READER).expect("its own");
+    assert!(says(&v, "ext4 writes out what is new in a file that is renamed over another"), "{v:?}");
+    let all = commands(&v);
+    assert!(
+        all[0].starts_with("strace") && all[1].starts_with("mount -o remount,noauto_da_alloc"),
+        "{all:?}"
+    );
+    assert!(says(&of(open, READER).expect("its own"), "a file is cut only after"));
+    assert!(of(rename, "dd").is_none() && of(read, READER).is_none());
 }
