@@ -140,7 +140,8 @@ impl Cause {
         let is_little = v.explains.0 > 0 && case.part_of_all(&claims) < TRIFLE;
         let is_trifle =
             is_little && v.throughout.is_empty() && case.part_of_operations(&claims) < NOT_ITS_OWN;
-        if v.verdict == Answer::Found && is_trifle {
+        // An error is no matter of time.
+        if v.verdict == Answer::Found && is_trifle && self.name != device::device_errors::CAUSE.name {
             case.give_back(before.clone());
             v = v.trifle(all_of_it);
         }

@@ -19,6 +19,15 @@ use trace::{Call, Cpu, Left, Nanos, TextId, Tid};
 /// What the kernel's functions for calls are called (`__SYSCALL_DEFINEx`, include/linux/syscalls.h and arch/*/include/asm/syscall_wrapper.h).
 const CALLS: [&str; 6] = ["__x64_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_", "SyS_", "ksys_"];
 
+/// Where calls enter the kernel (arch/x86/entry, arch/arm64/kernel/syscall.c, arch/riscv/kernel/traps.c).
+const ENTRIES: [&str; 5] = [
+    "do_syscall_64",
+    "entry_SYSCALL_64_after_hwframe",
+    "invoke_syscall",
+    "el0_svc_common",
+    "do_trap_ecall_u",
+];
+
 /// What these do for calls whose own functions only jump there, and are in no stack then, by the call's name (fs/read_write.c, sync.c, open.c,
 /// namei.c, splice.c, stat.c, readdir.c, xattr.c). `do_fsync` is of fdatasync, too.
 const WITHIN: [(&str, &str); 23] = [
@@ -103,8 +112,11 @@ fn work_of(stack: &str) -> Option<&str> {
 /// The call that a stack is in.
 fn call_of(stack: &str) -> Option<Call> {
     let within = |function: &str| WITHIN.iter().find(|(known, _)| *known == function).map(|(_, call)| *call);
+    // What works for others does the same without a call.
+    let is_called = stack.split('\n').any(|function| ENTRIES.contains(&function));
     let call = |function| CALLS.iter().find_map(|prefix| str::strip_prefix(function, prefix));
-    let named = |function| call(function).or_else(|| within(function)).map(Call::by_name);
+    let named =
+        |function| call(function).or_else(|| within(function).filter(|_| is_called)).map(Call::by_name);
     stack.split('\n').rev().find_map(named).filter(|call| *call != Call::Other)
 }
 
@@ -128,5 +140,6 @@ mod tests {
         assert_eq!(call_of("schedule\n__x64_sys_futex\ndo_syscall_64"), None);
         let tail_called = "__iomap_dio_rw\next4_file_read_iter\nvfs_readv\ndo_preadv\ndo_syscall_64";
         assert_eq!(call_of(tail_called), Some(Call::Read));
+        assert_eq!(call_of("down_write\ndo_unlinkat\nio_issue_sqe\nio_wq_worker\nret_from_fork"), None);
     }
 }

@@ -61,7 +61,9 @@ pub(crate) struct Pace {
 impl Limit {
     /// The pace of a task's I/O to a device, if that is what it lets through and the device is not what sets it.
     pub fn sets_the_pace_of(&self, task: &str, dev: DevId, facts: &Facts) -> Option<Pace> {
-        self.by_seconds(task, dev, &facts.waits).or_else(|| self.by_rounds(task, dev, facts))
+        let few_seconds = facts.recorded().seconds() < (ENOUGH + 2) as f64;
+        let by_rounds = || self.by_rounds(task, dev, facts).filter(|_| few_seconds);
+        self.by_seconds(task, dev, &facts.waits).or_else(by_rounds)
     }
 
     /// From one time at which it let go what it had held to another: more exact where there are few seconds.
@@ -73,7 +75,9 @@ impl Limit {
         let rate = if self.bytes { passed.bytes.0 } else { passed.bios } as f64 / seconds;
         let in_device = passed.time.seconds() / seconds;
         let limit = self.a_second as f64;
-        let is_it = let_go.rounds() >= ROUNDS && (rate - limit).abs() <= MEAN * limit;
+        // It holds for as long as anything comes: so for most of the recording.
+        let is_long = 2.0 * seconds >= facts.recorded().seconds();
+        let is_it = is_long && let_go.rounds() >= ROUNDS && (rate - limit).abs() <= MEAN * limit;
         let when = "from one release of held requests by a kernel worker to another";
         (is_it && in_device < BUSY).then_some(Pace { rate: rate as u64, in_device, when })
     }

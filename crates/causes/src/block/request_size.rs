@@ -37,7 +37,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let mostly_cut = slow.group.all.split * 2 >= slow.group.operations;
     let picks = |row: &Claimable| is_of_pieces(case, row, mostly_cut);
     let of_all = if mostly_cut { of_all(case, slow) } else { Nanos(0) };
-    let throughout = is_throughout(case, slow, of_all);
+    let throughout = mostly_cut && is_throughout(case, slow, of_all);
     let cut: Nanos = match slow.is_below() {
         true => slow.split_device().min(case.unclaimed(slow, Reason::Device)),
         false => case.unclaimed_rows(slow.group_number, picks),

@@ -249,7 +249,7 @@ fn is_committed(case: &Case, slow: &Slow, task: &str) -> bool {
 
 fn culprits_of(case: &Case, slow: &Slow, task: &str) -> Vec<CulpritId> {
     let all = case.facts.waits.culprits();
-    all.filter(|(_, c)| is_another_task(case, slow, c) && c.name.as_deref() == Some(task))
+    all.filter(|(_, c)| c.name.as_deref() == Some(task) && is_another_task(case, slow, c))
         .map(|(id, _)| id)
         .collect()
 }

@@ -19,7 +19,7 @@ pub(crate) fn raise(v: Verdict, limited: &Limited) -> Verdict {
     let Limited { file, limit: Limit::Memory { bytes, met, above }, .. } = limited else { return v };
     let more = bytes.0.saturating_mul(2).max(1 << 20);
     // A limit above it moves with it: version 1 refuses to pass that one, and version 2 kills there.
-    let above = above.as_ref().filter(|(_, limit)| limit.0 < more);
+    let above = above.as_ref().filter(|(_, limit)| limit.0 <= more);
     let most = above.map(|(file, limit)| (file, limit.0.saturating_add(more - bytes.0)));
     let property = match (file.ends_with("/memory.high"), most) {
         (true, Some((_, most))) => format!("MemoryMax={most} MemoryHigh={more}"),

@@ -12,7 +12,7 @@ use crate::slow::Slow;
 use crate::target::strace;
 use crate::verdict::Verdict;
 use life::Io;
-use operation::Kind;
+use operation::{Kind, Wait};
 use trace::{Call, Fs, Nanos};
 use waits::CulpritKind;
 
@@ -40,7 +40,7 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> Option<Verdict> {
                 Risk::PowerCut.of(again.as_it_is("noauto_da_alloc")),
             ))
         }
-        (Kind::Call(Call::Open | Call::Truncate), _) => {
+        (Kind::Call(Call::Open | Call::Truncate), _) if waits_for_pages(case, slow) => {
             let v = v.because(proof!(
                 "{what} of {task} wait for data that it wrote itself: a file is cut only after what is being written back of it is written",
                 what = slow.words(),
@@ -56,6 +56,14 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> Option<Verdict> {
     }
 }
 
+/// Whether most of their time was waiting for pages of the file that were being written back.
+fn waits_for_pages(case: &Case, slow: &Slow) -> bool {
+    let rows = || case.rows(slow.group_number).iter();
+    let pages: Nanos = rows().filter(|row| row.waits.has(Wait::OwnData)).map(|row| row.time).sum();
+    let all: Nanos = rows().map(|row| row.time).sum();
+    pages.0 > all.0 / 2
+}
+
 /// Whether most of the writeback in the way was its own.
 fn is_own(case: &Case, slow: &Slow) -> bool {
     let (mut own, mut all) = (Nanos(0), Nanos(0));
@@ -66,5 +74,5 @@ fn is_own(case: &Case, slow: &Slow) -> bool {
             own += if culprit.kind == CulpritKind::Own { row.time } else { Nanos(0) };
         }
     }
-    2 * own.0 > all.0
+    own.0 > all.0 / 2
 }

@@ -5,7 +5,7 @@ use crate::memory::own_writeback;
 use crate::tests::background_task::moved;
 use crate::told::READER;
 use life::Io;
-use operation::Kind;
+use operation::{Kind, Wait};
 use trace::Call;
 
 /// A read of 103 ms issued into so many writes of 1 MiB, which are done one after the other, 10 ms each.
@@ -218,6 +218,9 @@ fn what_throttles_writeback_is_turned_on_or_down() {
 fn what_a_task_wrote_itself_is_no_others_to_hold_back() {
     let of = |kind: Kind, writer: &str| {
         let mut told = moved("dd", 10, "");
+        if kind == Kind::Call(Call::Open) {
+            told.waiting_for(Wait::OwnData);
+        }
         (0..120).for_each(|_| {
             told.behind_io(kind, 40, writer, Io::BackgroundWrite);
         });

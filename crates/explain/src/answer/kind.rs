@@ -63,7 +63,7 @@ pub(super) fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     let least = e.facts.duration().0 / UNHINDERED;
     let found_none = e.verdicts.iter().filter(found).all(|v| v.claims.is_empty() && v.throughout.is_empty());
     let quick = victims.iter().all(|v| v.lost.since(v.noise).0 < least && v.latency[2] < LONG_BY_ITSELF);
-    if found_none && quick && !victims.is_empty() && !is_blind(&e.facts) {
+    if found_none && !fails && quick && !victims.is_empty() && !is_blind(&e.facts) {
         return Kind::Healthy;
     }
     match (healthy, nothing, e.verdicts.iter().any(|v| found(&v))) {

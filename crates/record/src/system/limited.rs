@@ -68,7 +68,7 @@ fn memory_of(dir: &Path, machine: u64) -> Option<MemoryLimit> {
             file: file.into(),
             bytes,
             met,
-            above: above.filter(|above| above.bytes < machine),
+            above: above.filter(|above| above.bytes / 2 < machine),
         })
     };
     // The lower one is met first.

@@ -7,6 +7,7 @@ use explain::blame::Which;
 use explain::{Explanation, Lack};
 use life::Class;
 use operation::{called, By, Kind as OpKind, Scope};
+use stats::Device;
 use std::collections::BTreeMap;
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
@@ -295,10 +296,12 @@ fn meanwhile(e: &Explanation, v: &Sufferer) -> String {
         *by_task.entry(key.task).or_default() += phases.count;
     }
     let all: u64 = by_task.values().sum();
+    let is_seen = dev.is_some_and(|dev| e.facts.device(dev).is_some_and(Device::has_requests));
     match by_task.into_iter().max_by_key(|(_, n)| *n) {
-        None => "meanwhile it completed nothing".into(),
+        None if is_seen => "meanwhile it completed nothing".into(),
+        None => "what it did meanwhile was not seen".into(),
         Some((task, n)) => format!(
-            "meanwhile it completed {}, {} of {}",
+            "meanwhile it completed {}, {} of them of {}",
             counted(all, "request", "requests"),
             percent(n as f64 / all.max(1) as f64),
             e.facts.tasks.name(task)
@@ -317,7 +320,7 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
     }
     if v.waits_without_end() {
         return format!(
-            "Cannot tell: {} of {} {} on {} had not ended after {}; {}; record longer, what ends it tells more",
+            "Cannot tell: {} of {} {} on {} had not ended after {}; {}: record longer",
             count(v.still_out),
             of(&v.task),
             operations(e, v),
