@@ -51,7 +51,7 @@ impl Limited {
     }
 
     /// For how long it stopped processes.
-    pub fn stopped(&self) -> Nanos {
+    fn stopped(&self) -> Nanos {
         match self.limit {
             Limit::Memory { .. } => Nanos(0),
             Limit::Cpu { stopped, .. } => stopped,
@@ -65,10 +65,12 @@ impl System {
         self.limits_of(processes).filter(|limited| limited.met() > 0).max_by_key(|limited| limited.met())
     }
 
-    /// The quota of processor time that stopped some of these processes for longest.
-    pub fn quota_met(&self, processes: impl Iterator<Item = Tid>) -> Option<&Limited> {
+    /// The quota of processor time that stopped some of these processes for longest, if that is so long at least.
+    pub fn quota_met(&self, processes: impl Iterator<Item = Tid>, least: Nanos) -> Option<&Limited> {
         let stopped = |limited: &&Limited| limited.stopped();
-        self.limits_of(processes).filter(|limited| stopped(limited) > Nanos(0)).max_by_key(stopped)
+        self.limits_of(processes)
+            .filter(|limited| stopped(limited) >= least.max(Nanos(1)))
+            .max_by_key(stopped)
     }
 
     fn limits_of(&self, processes: impl Iterator<Item = Tid>) -> impl Iterator<Item = &Limited> {
@@ -153,10 +155,15 @@ mod tests {
         let none = Limit::Cpu { quota: 50_000, period: 100_000, periods: 0, stopped: Nanos(0) };
         assert_eq!(limits[1].limit, none);
         let system = System { limited: between(&of(1, 5, 7), &of(2, 9, 8)), ..System::default() };
-        let met =
-            |pid| (system.memory_limit_met([Tid(pid)].into_iter()), system.quota_met([Tid(pid)].into_iter()));
+        let met = |pid| {
+            (
+                system.memory_limit_met([Tid(pid)].into_iter()),
+                system.quota_met([Tid(pid)].into_iter(), Nanos(10)),
+            )
+        };
         assert_eq!(met(2), (Some(&system.limited[0]), Some(&system.limited[1])));
         assert_eq!(met(3), (None, None));
+        assert_eq!(system.quota_met([Tid(2)].into_iter(), Nanos(11)), None, "it stopped them for 10 ns");
         let begun = between(&Snapshot::default(), &of(2, 9, 7));
         let all = Limit::Memory { bytes: Bytes(1 << 20), met: 9, above: None };
         assert_eq!(begun[0].limit, all, "it began meanwhile");

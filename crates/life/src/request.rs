@@ -60,4 +60,23 @@ impl Request {
     pub fn class(&self) -> Class {
         Class::of(self.op, self.flags)
     }
+
+    /// Whether it ended with an error: not where the device cannot do such a thing at all, or would have had to wait (`RWF_NOWAIT`).
+    #[inline]
+    pub fn failed(&self) -> bool {
+        // As the low half of a negative number, or as a positive one.
+        let number = self.error.min(self.error.wrapping_neg());
+        !matches!(number, 0 | EAGAIN | EOPNOTSUPP)
+    }
+}
+
+/// Numbers of errors (include/uapi/asm-generic/errno-base.h, errno.h).
+const EAGAIN: u16 = 11;
+const EOPNOTSUPP: u16 = 95;
+
+#[cfg(test)]
+#[test]
+fn what_a_device_refuses_is_no_failure() {
+    let failed = |error: i32| Request { error: error as u16, ..Request::default() }.failed();
+    assert_eq!([-5, 5, -11, 11, -95, 0].map(failed), [true, true, false, false, false, false]);
 }

@@ -27,7 +27,7 @@ pub(crate) struct Note {
     pub beside: ByClass<u32>,
     /// Background writes issued while it was in the scheduler.
     pub overtaken: u32,
-    pub error: u16,
+    pub failed: bool,
     pub op: Op,
     /// Whether it carried exactly one bio, and all of it.
     pub whole: bool,
@@ -41,10 +41,6 @@ pub(crate) struct Note {
 struct Stamp(u64);
 
 const NEVER: Stamp = Stamp(u64::MAX);
-
-/// Numbers of errors (include/uapi/asm-generic/errno-base.h, errno.h).
-const EAGAIN: u16 = 11;
-const EOPNOTSUPP: u16 = 95;
 
 impl Stamp {
     #[inline]
@@ -84,7 +80,7 @@ impl Note {
             given_up: t.given_up,
             beside: r.company.beside,
             overtaken: r.company.overtaken_by[Class::Background.index()],
-            error: r.error,
+            failed: r.failed(),
             op: r.op,
             whole: r.bios == 1 && !r.split,
             into_flood: r.company.into_flood,
@@ -96,14 +92,6 @@ impl Note {
     #[inline]
     pub fn class(&self) -> Class {
         Class::of(self.op, self.flags)
-    }
-
-    /// Whether it ended with an error: not where the device cannot do such a thing at all, or would have had to wait (`RWF_NOWAIT`).
-    #[inline]
-    pub fn failed(&self) -> bool {
-        // As the low half of a negative number, or as a positive one.
-        let number = self.error.min(self.error.wrapping_neg());
-        !matches!(number, 0 | EAGAIN | EOPNOTSUPP)
     }
 
     /// Others in the device when it was issued.
@@ -172,13 +160,6 @@ impl Note {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_device_refuses_is_no_failure() {
-        let failed =
-            |error: i32| Note::of(&Request { error: error as u16, ..Request::default() }, 0).failed();
-        assert_eq!([-5, 5, -11, 11, -95, 0].map(failed), [true, true, false, false, false, false]);
-    }
 
     #[test]
     fn a_note_is_a_third_of_a_request() {

@@ -46,7 +46,7 @@ impl Phases {
     pub(crate) fn record_request(&mut self, n: &Note) {
         self.record(n.bytes, n.requeues, n.given_up, [n.q2g(), n.g2i(), n.i2d(), n.d2c(), n.q2c()]);
         self.merges += u64::from(n.merges);
-        self.errors += u64::from(n.failed());
+        self.errors += u64::from(n.failed);
     }
 
     #[inline]

@@ -17,8 +17,7 @@ pub(crate) fn met<'c, 't>(
     waited: Nanos,
 ) -> Option<&'c Limited> {
     let processes = tasks.flat_map(|task| case.facts.operations.processes_of(task));
-    let limited = case.system.quota_met(processes)?;
-    (limited.stopped().0 as f64 >= MIN_SHARE * waited.0 as f64).then_some(limited)
+    case.system.quota_met(processes, Nanos((MIN_SHARE * waited.0 as f64) as u64))
 }
 
 /// Says which quota that is, and has it raised.

@@ -117,7 +117,7 @@ fn part_of_failed(case: &Case, slow: &crate::Slow) -> f64 {
         if let Part::Request(entry) = &node.part {
             if let Done::Request(r) = &entry.done {
                 all += node.length().0;
-                failed += if r.error != 0 || r.time.given_up > 0 { node.length().0 } else { 0 };
+                failed += if r.failed() || r.time.given_up > 0 { node.length().0 } else { 0 };
             }
         }
     }

@@ -19,41 +19,41 @@ use waits::CulpritKind;
 /// Says so where most of the writeback that the slowest met is their own task's; else nothing.
 pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> Option<Verdict> {
     let op = slow.group.op.filter(|_| is_own(case, slow))?;
-    let task = Some(&*slow.group.task).filter(|task| is_named(task));
-    match (op.kind, op.fs) {
-        (Kind::Call(Call::Rename | Call::Close), Fs::Ext4) => {
-            let again = Again::of(case.mount_of(slow.group), &case.name(slow.on.id));
-            let v = v.because(proof!(
-                "{what} of {task} wait for data that it wrote itself: ext4 writes out what is new in a file that is renamed over another, or was cut \
-                 and is closed (auto_da_alloc)",
-                what = slow.words(),
-                task = slow.group.task
-            ));
-            Some(v.try_on(
-                Acts::Victim,
-                "write the file less often, or less of it: see which files, and how large; it is written out each time",
-                strace(case, "-fy", "rename,renameat,renameat2,write,pwrite64,ftruncate", task),
-            )
-            .try_on(
-                Acts::Victim,
-                "rename without writing out: after a crash the file may be empty, unless it was synced before",
-                Risk::PowerCut.of(again.as_it_is("noauto_da_alloc")),
-            ))
-        }
-        (Kind::Call(Call::Open | Call::Truncate), _) if waits_for_pages(case, slow) => {
-            let v = v.because(proof!(
-                "{what} of {task} wait for data that it wrote itself: a file is cut only after what is being written back of it is written",
-                what = slow.words(),
-                task = slow.group.task
-            ));
-            Some(v.try_on(
-                Acts::Victim,
-                "write a new file and rename it over the old one, instead of cutting that one (O_TRUNC, ftruncate); see which",
-                strace(case, "-fy", "open,openat,truncate,ftruncate,rename,renameat2", task),
-            ))
-        }
-        _ => None,
+    let renames = matches!((op.kind, op.fs), (Kind::Call(Call::Rename | Call::Close), Fs::Ext4));
+    let cuts = matches!(op.kind, Kind::Call(Call::Open | Call::Truncate)) && waits_for_pages(case, slow);
+    let (why, what, calls) = if renames {
+        (
+            "ext4 writes out what is new in a file that is renamed over another, or was cut and is closed (auto_da_alloc)",
+            "write the file less often, or less of it: see which files, and how large; it is written out each time",
+            "rename,renameat,renameat2,write,pwrite64,ftruncate",
+        )
+    } else if cuts {
+        (
+            "a file is cut only after what is being written back of it is written",
+            "write a new file and rename it over the old one, instead of cutting that one (O_TRUNC, ftruncate); see which",
+            "open,openat,truncate,ftruncate,rename,renameat2",
+        )
+    } else {
+        return None;
+    };
+    let task = &slow.group.task;
+    let v = v
+        .because(proof!(
+            "{what} of {task} wait for data that it wrote itself: {why}",
+            what = slow.words(),
+            task,
+            why = Text(why.into())
+        ))
+        .try_on(Acts::Victim, what, strace(case, "-fy", calls, Some(&**task).filter(|task| is_named(task))));
+    if !renames {
+        return Some(v);
     }
+    let again = Again::of(case.mount_of(slow.group), &case.name(slow.on.id));
+    Some(v.try_on(
+        Acts::Victim,
+        "rename without writing out: after a crash the file may be empty, unless it was synced before",
+        Risk::PowerCut.of(again.as_it_is("noauto_da_alloc")),
+    ))
 }
 
 /// Whether most of their time was waiting for pages of the file that were being written back.

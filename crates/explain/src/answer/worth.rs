@@ -4,8 +4,8 @@
 //! was lost explains nothing that matters where hardly anything was lost. It matters where one of these is so:
 //!
 //! - the victim waited for it for a tenth of the recording, by the clock: without it the application would be faster than its runs differ;
-//! - it takes each operation longer than Linux expects of a whole one (a commit longer than etcd expects of one), or a part worth seeing of one in a hundred that took ten times
-//!   that: somebody who asks for little waits long each time;
+//! - it takes each operation longer than Linux expects of a whole one (a commit longer than etcd expects of one), or a part worth seeing of
+//!   one in a hundred that took ten times that: somebody who asks for little waits long each time;
 //! - the victim spent much of the recording in operations that take longer than flash takes, and a part worth seeing of them is due to it;
 //! - the operations take longer than flash takes, a commit longer than etcd expects, and most of that is due to it: who commits now and then
 //!   waits so long each time;

@@ -167,10 +167,9 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
 fn outside(e: &Explanation, v: &Sufferer) -> Option<String> {
     let kept = e.facts.operations.kept_from_running(&v.task);
     if kept > v.time {
-        let is_much = |stopped: trace::Nanos| stopped.0 as f64 >= causes::MIN_SHARE * kept.0 as f64;
-        let quota = e.subject.system.quota_met(e.facts.operations.processes_of(&v.task));
-        let why = quota.filter(|limited| is_much(limited.stopped()));
-        let why = why.map_or(String::new(), |limited| format!(", held back by {}", limited.file));
+        let least = trace::Nanos((causes::MIN_SHARE * kept.0 as f64) as u64);
+        let quota = e.subject.system.quota_met(e.facts.operations.processes_of(&v.task), least);
+        let why = quota.map_or(String::new(), |limited| format!(", held back by {}", limited.file));
         let (cause, kept) = (causes::OUTSIDE_IO, time(kept));
         return Some(format!(
             "{cause}: between its operations {} waited for a processor for {kept}{why}",
