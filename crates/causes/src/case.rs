@@ -100,10 +100,14 @@ impl<'a> Case<'a> {
         let all_lost: f64 = groups.iter().map(lost).sum();
         let waited = facts.duration().0 as f64 / KEPT_WAITING as f64;
         let is_worth = move |g: &Group| tail(g) >= least || lost(g) >= waited.min(MIN_SHARE * all_lost);
+        // Beside a task with many that wait at once somebody who notices is no trifle, of which one counts.
+        let of_one = |g: &Group| g.of_one(facts, g.lost).0 as f64;
+        let trifle = TRIFLE * groups.iter().map(of_one).sum::<f64>();
         // What the device takes by itself is not lost, and yet waited for.
         let own = |g: &Group| g.by_the_clock(facts, g.all.time.total.since(g.lost)).0 as f64;
         let much = MIN_SHARE * facts.duration().0 as f64;
-        let is_no_trifle = move |g: &Group| lost(g) >= TRIFLE * all_lost || own(g) >= much;
+        let notices = move |g: &Group| lost(g) >= much && of_one(g) >= trifle;
+        let is_no_trifle = move |g: &Group| lost(g) >= TRIFLE * all_lost || notices(g) || own(g) >= much;
         let matters = move |g: &Group| is_worth(g) && is_no_trifle(g) && !g.is_thin(facts);
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }

@@ -65,6 +65,7 @@ mod device {
     pub mod healthy;
     pub(crate) mod line;
     pub mod misaligned;
+    pub(crate) mod moved;
     pub(crate) mod own_program;
     pub mod power_state;
     pub mod rate_limit;

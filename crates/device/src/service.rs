@@ -237,8 +237,10 @@ impl Services {
         let mean = Nanos(flushes.mean() as u64);
         // One that comes at any time finds the last completion half a gap ago or more, on average.
         let right_after = 4.0 * flushes.mean() < self.all_busy.mean();
-        let in_turn = self.is_one_by_one() || right_after || flushes.is_steady();
-        match in_turn && self.is_usual(shape) && mean < fastest.p50 {
+        // Of a device that serves one at a time its other requests say so; a few turns of flushes tell what one takes at most.
+        let by_turns = self.is_one_by_one() && flushes.count >= 2;
+        let in_turn = by_turns || self.is_usual(shape) && (right_after || flushes.is_steady());
+        match in_turn && mean < fastest.p50 {
             true => Some(Quiet { p50: mean, most: fastest.most, samples: 0 }),
             false => Some(fastest),
         }

@@ -63,10 +63,11 @@ fn waited_for_tags(e: &Explanation, d: &Device) -> bool {
     e.focus.groups.iter().any(|g| g.dev == d.id && g.all.full.0 > g.all.time.total.0 / 20)
 }
 
-/// Events name another file system than the mounts.
+/// Events name another file system than the mounts. Who opens the device itself as a file is in none.
 fn file_systems(e: &Explanation) -> Vec<Contradiction> {
     let mut all: Vec<Contradiction> = vec![];
-    for key in e.focus.groups.iter().filter_map(|g| g.op).filter(|op| op.fs != Fs::Unknown) {
+    let is_told = |fs| ![Fs::Unknown, Fs::Block].contains(&fs);
+    for key in e.focus.groups.iter().filter_map(|g| g.op).filter(|op| is_told(op.fs)) {
         let mount = e.subject.system.mounts.iter().find(|m| m.dev == Some(key.dev));
         let Some(mount) =
             mount.filter(|m| Fs::by_name(&m.fstype) != Fs::Unknown && m.fstype != key.fs.name())

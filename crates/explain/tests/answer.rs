@@ -124,7 +124,7 @@ fn who_keeps_many_requests_in_flight_waits_for_none_of_them() {
     let queue = Load { task: "fio", tid: 400, kind: "R", every: 1_000, turn: 2, usual: 40_000, long: 40_500 };
     assert_eq!(first(&recorded(&[queue])), "fio");
     assert_eq!(first(&recorded(&[queue, READER])), "java");
-    // As many threads, each of which waits.
+    // As many threads, each of which waits: for one another, and who shares their disk waits for them.
     let threads: Vec<Load> = (0..40)
         .map(|n| Load {
             task: "fio",
@@ -136,7 +136,12 @@ fn who_keeps_many_requests_in_flight_waits_for_none_of_them() {
             long: 40_500,
         })
         .collect();
-    assert_eq!(first(&recorded(&[threads, vec![READER]].concat())), "fio");
+    assert_eq!(first(&recorded(&threads)), "fio");
+    let beside_them =
+        Load { task: "vlc", tid: 500, kind: "R", every: 125_000, turn: 2, usual: 30_000, long: 31_000 };
+    for other in [READER, beside_them] {
+        assert_eq!(first(&recorded(&[threads.clone(), vec![other]].concat())), other.task);
+    }
 }
 
 /// Two servers on a disk that serves one request after the other: one sends four at once, and the other waits behind them.

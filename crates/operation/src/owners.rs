@@ -2,7 +2,7 @@
 //! log.
 //!
 //! Of a file it is who wrote to it. Of a journal it is who took part in the transaction that is being
-//! committed, whoever asked for the commit first.
+//! committed: first whoever asked for the commit, unless what another changed makes it many times larger.
 
 use crate::history::History;
 use crate::stretch::Step;
@@ -76,22 +76,22 @@ pub(crate) fn takes_part(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, ino
     match (thread.is_committing(), inode) {
         (true, 0) => {}
         (true, inode) => thread.flushing = Some((dev, inode)),
-        (false, 0) if thread.steps.is_empty() => joins(h, e, dev, names),
+        (false, 0) => joins(h, e, dev, 0, names),
         (false, _) => {}
     }
 }
 
-/// A task takes part in the running transaction. A flusher does so for those who wrote the file; of other
-/// work items of unknown origin.
-pub(crate) fn joins(h: &mut History, e: &TaskEvent, dev: DevId, names: &Names) {
-    if dev == DevId(0) || e.context.is_interrupt() {
+/// A task takes part in the running transaction, with so many blocks that were not in it before. A flusher does so for those who wrote
+/// the file; of other work items it is not known for whom. A journal's own thread commits others' changes.
+pub(crate) fn joins(h: &mut History, e: &TaskEvent, dev: DevId, blocks: u32, names: &Names) {
+    let thread = h.thread(e.tid);
+    if dev == DevId(0) || e.context.is_interrupt() || thread.is_some_and(|t| !t.steps.is_empty()) {
         return;
     }
-    let thread = h.thread(e.tid);
     let tasks = match thread.and_then(|t| t.writing_back) {
         Some(back) => Tasks::from_slice(h.writers.of(dev, back.inode)),
         None if thread.is_some_and(|t| t.work().is_some()) => Tasks::new(),
         None => Tasks::from_slice(&[names.of(e.tid)]),
     };
-    tasks.into_iter().for_each(|task| h.writers.changed(dev, task));
+    tasks.into_iter().for_each(|task| h.writers.changed(dev, task, blocks));
 }

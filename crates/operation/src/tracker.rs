@@ -298,9 +298,9 @@ impl OperationTracker {
                 }
                 self.at_file(e, Fs::Unknown, dev, inode, names);
             }
-            What::LogReserved { dev } => {
-                owners::joins(h, e, dev, names);
-                calls::file(h, e, Fs::Xfs, dev, 0);
+            What::Changes { fs, dev, blocks } => {
+                owners::joins(h, e, dev, blocks, names);
+                calls::file(h, e, fs, dev, 0);
             }
             What::Dirtied { dev } => calls::dirtied(h, e, dev),
             What::DirtiedFile { disk, inode } => calls::dirtied_file(h, e, disk, inode, names),

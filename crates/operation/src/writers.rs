@@ -40,7 +40,7 @@ pub struct SentFor {
 }
 
 impl SentFor {
-    /// Whose data it is: of a file's writers the first that was seen, of a transaction's who asked for its commit or changed most.
+    /// Whose data it is: of a file's writers the first that was seen, of a transaction's who asked for its commit, or made it large.
     pub(crate) fn owner(&self) -> Option<Owner> {
         let journal = self.purpose == Purpose::Journal;
         self.tasks.first().map(|task| Owner { task: *task, journal })
@@ -61,13 +61,48 @@ pub(crate) struct WritingBack {
 /// that is in no group of its own, and all where write-back knows no groups (version 1).
 const ROOT_GROUP: u64 = 1;
 
+/// What a commit writes besides the changes: the block that describes them, and its record (fs/jbd2/commit.c).
+const OWN_BLOCKS: u32 = 2;
+
+/// Writes up to so many times as large are taken for alike (`device::service` lets sizes two doublings apart stand in for one another):
+/// without another's changes such a commit would not be shorter.
+const ALIKE: u32 = 4;
+
+/// A task's part in a transaction.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    task: TaskName,
+    /// How often it took part.
+    times: u32,
+    /// Blocks that it was the first to change in it; 0 where the kernel does not say.
+    blocks: u32,
+}
+
 /// The tasks that hold changes in the transactions of one journal.
 #[derive(Debug, Default)]
 struct Changers {
-    /// In the transaction that takes changes, each with how often it took part.
-    running: SmallVec<[(TaskName, u32); 2]>,
-    /// In the one that is being committed, who asked for it first, then who changed most.
+    /// In the transaction that takes changes.
+    running: SmallVec<[Change; 2]>,
+    /// In the one that is being committed, whose it is first.
     committing: Tasks,
+}
+
+impl Changers {
+    /// The transaction is committed because a task asked for it, if that is known: without that one there would be no commit, and it comes
+    /// first, unless another's changes make the commit many times larger; the rest by what they changed. The committing task may have looked
+    /// at the transaction before, and changed nothing.
+    fn commits(&mut self, by: TaskName, asked: Option<TaskName>) {
+        let mut changes = std::mem::take(&mut self.running);
+        changes.retain(|c| c.task != by);
+        changes.sort_by_key(|c| std::cmp::Reverse((c.blocks, c.times)));
+        if let Some(at) = changes.iter().position(|c| Some(c.task) == asked) {
+            let alone = changes[at].blocks.saturating_add(OWN_BLOCKS);
+            if changes[0].blocks <= alone.saturating_mul(ALIKE) {
+                changes[..=at].rotate_right(1);
+            }
+        }
+        self.committing = changes.into_iter().map(|c| c.task).collect();
+    }
 }
 
 /// Who wrote to files and changed what journals commit.
@@ -95,27 +130,26 @@ impl Writers {
         self.files.remove(&(dev, inode));
     }
 
-    /// A task takes part in a journal's transaction.
-    pub(crate) fn changed(&mut self, dev: DevId, task: TaskName) {
+    /// A task takes part in a journal's transaction, with so many blocks that were not in it before.
+    pub(crate) fn changed(&mut self, dev: DevId, task: TaskName, blocks: u32) {
         if self.journals.len() >= MAX_FILES {
             self.journals.clear();
         }
         let running = &mut self.journals.entry(dev).or_default().running;
         let has_room = running.len() < MAX_WRITERS;
-        match running.iter_mut().find(|(known, _)| *known == task) {
-            Some((_, times)) => *times = times.saturating_add(1),
-            None if has_room => running.push((task, 1)),
+        match running.iter_mut().find(|c| c.task == task) {
+            Some(known) => {
+                known.times = known.times.saturating_add(1);
+                known.blocks = known.blocks.saturating_add(blocks);
+            }
+            None if has_room => running.push(Change { task, times: 1, blocks }),
             None => {}
         }
     }
 
-    /// A journal begins to commit what was changed so far, because a task asked for it, if that is known: without that one there would
-    /// be no commit. The committing task may have looked at the transaction before, and changed nothing.
+    /// A journal begins to commit what was changed so far, because a task asked for it, if that is known.
     pub(crate) fn commits(&mut self, dev: DevId, by: TaskName, asked: Option<TaskName>) {
-        let journal = self.journals.entry(dev).or_default();
-        let mut changers = std::mem::take(&mut journal.running);
-        changers.sort_by_key(|(task, times)| std::cmp::Reverse((Some(*task) == asked, *times)));
-        journal.committing = changers.into_iter().map(|(task, _)| task).filter(|task| *task != by).collect();
+        self.journals.entry(dev).or_default().commits(by, asked);
     }
 
     /// Whose changes a journal is committing.
@@ -162,14 +196,30 @@ mod tests {
     fn a_transaction_is_whose_changes_are_most() {
         let dev = DevId(8 << 20);
         let mut w = Writers::default();
-        w.changed(dev, TaskName(1));
-        (0..3).for_each(|_| w.changed(dev, TaskName(2)));
-        w.changed(dev, TaskName(3));
+        w.changed(dev, TaskName(1), 0);
+        (0..3).for_each(|_| w.changed(dev, TaskName(2), 0));
+        w.changed(dev, TaskName(3), 0);
         w.commits(dev, TaskName(3), None);
         assert_eq!(w.committing(dev), [TaskName(2), TaskName(1)]);
-        (0..3).for_each(|_| w.changed(dev, TaskName(2)));
-        w.changed(dev, TaskName(1));
+        (0..3).for_each(|_| w.changed(dev, TaskName(2), 0));
+        w.changed(dev, TaskName(1), 0);
         w.commits(dev, TaskName(3), Some(TaskName(1)));
         assert_eq!(w.committing(dev), [TaskName(1), TaskName(2)], "who asked for it comes first");
+    }
+
+    /// Who asks for a commit waits for what it needs in any case, or for what another has put into it.
+    #[test]
+    fn a_commit_that_is_long_for_anothers_changes_is_that_ones() {
+        let (dev, asks, other) = (DevId(8 << 20), TaskName(1), TaskName(2));
+        let commit = |own: u32, others: u32| {
+            let mut w = Writers::default();
+            w.changed(dev, asks, own);
+            (0..others).for_each(|_| w.changed(dev, other, 1));
+            w.commits(dev, TaskName(3), Some(asks));
+            w.committing(dev)[0]
+        };
+        assert_eq!(commit(4, 60), other);
+        assert_eq!(commit(4, 12), asks, "a request of as good as the same size");
+        assert_eq!(commit(40, 60), asks);
     }
 }

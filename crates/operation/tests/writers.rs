@@ -165,7 +165,7 @@ fn a_commit_writes_what_others_changed() {
 /// XFS gathers changes and a work item writes them into the log.
 #[test]
 fn a_push_of_the_log_writes_what_others_changed() {
-    let joins = |at, tid| (at, Tid(tid), What::LogReserved { dev: DISK });
+    let joins = |at, tid| (at, Tid(tid), What::Changes { fs: Fs::Xfs, dev: DISK, blocks: 0 });
     let works = |at, work| (at, SENDER, What::WorkStart { work, function: TextId(7) });
     let story = [
         joins(10, 1),

@@ -76,6 +76,15 @@ pub struct TailRow {
     pub time: Nanos,
 }
 
+/// Of operations that took `whole` in a recording of this length, as many as always waited at once: what one of them waited of a part of that.
+pub fn of_one(whole: Nanos, duration: Nanos, part: Nanos) -> Nanos {
+    match duration {
+        Nanos(0) => part,
+        long if whole <= long => part,
+        long => Nanos((u128::from(part.0) * u128::from(long.0) / u128::from(whole.0)) as u64),
+    }
+}
+
 /// Fewer operations than this are evidence only if they were long by themselves: a p90 needs ten.
 pub const FEW: u64 = 10;
 
@@ -114,12 +123,16 @@ impl Group {
         self.together(facts, self.tail.sum.time.total, time)
     }
 
+    /// What one of as many as always waited at once waited of a part of its time: never more than the recording is long.
+    pub fn of_one(&self, facts: &Facts, time: Nanos) -> Nanos {
+        of_one(self.all.time.total, facts.duration(), time)
+    }
+
     fn together(&self, facts: &Facts, whole: Nanos, time: Nanos) -> Nanos {
-        let duration = facts.duration();
-        if duration == Nanos(0) || whole <= duration || !self.overlaps(facts) {
-            return time;
+        match self.overlaps(facts) {
+            true => of_one(whole, facts.duration(), time),
+            false => time,
         }
-        Nanos((u128::from(time.0) * u128::from(duration.0) / u128::from(whole.0)) as u64)
     }
 
     /// Whether of most of what was lost it is not known what such requests take alone.

@@ -51,7 +51,7 @@ pub use depth::Depth;
 pub use details::{Details, DeviceDetails, TaskDetails, Q2D_STEPS_MS};
 pub use device::{BioStats, ByDepth, Company, CompletedOn, DepthRow, Device, PlugStats, Second};
 pub use distribution::{Bucket, Distribution, Summary};
-pub use focus::{class_op, class_words, Focus, Group, TailRow, FEW, LONG_BY_ITSELF, TAIL_SHARE};
+pub use focus::{class_op, class_words, of_one, Focus, Group, TailRow, FEW, LONG_BY_ITSELF, TAIL_SHARE};
 pub use kept::{Kept, Met, Ran};
 pub use let_go::{LetGo, Passed};
 pub use line::{Line, Slope};

@@ -204,10 +204,14 @@ pub enum What {
         /// Which file.
         inode: u64,
     },
-    /// The task reserved room in the log of XFS for a change.
-    LogReserved {
-        /// Whose log.
+    /// The task changed what a journal keeps: it reserved room in the log of XFS, or is done with a handle of ext4's journal.
+    Changes {
+        /// Which kind of file system.
+        fs: Fs,
+        /// Whose journal.
         dev: DevId,
+        /// Blocks that were not in the transaction before (`jbd2_handle_stats`: `dirtied_blocks`); 0 where the kernel does not say.
+        blocks: u32,
     },
     /// The journal thread is at a commit.
     Commit {

@@ -10,7 +10,7 @@
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::device_saturated;
 use crate::device::healthy::{expected, rotational};
-use crate::device::own_program;
+use crate::device::{moved, own_program};
 use crate::limit;
 use crate::memory::read_ahead_short;
 use crate::met;
@@ -30,7 +30,7 @@ use operation::Wait;
 use stats::TailRow;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{is_journal, is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
-use waits::{ChainId, Culprit, CulpritId, Phase, Selection};
+use waits::{ChainId, Culprit, CulpritId, Phase, Selection, Table};
 
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
@@ -77,14 +77,15 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     for (task, time) in &all {
         // What is claimed is not left any more.
         let of_all = of_all(case, slow, task);
-        v = v.plus(claim(case, slow, task, *time), sure);
-        if slow.share(*time) < MIN_SHARE && of_all < NOT_ITS_OWN {
+        let is_told = slow.share(*time) >= MIN_SHARE || of_all >= NOT_ITS_OWN;
+        v = v.plus(claim(case, slow, task, is_told), sure);
+        if !is_told {
             continue;
         }
         v.of_all.extend(not_of_the_slowest(case, slow, task));
         v = prove(v, case, slow, task, (*time, of_all));
         if loses_more(case, slow, task) {
-            let (moved, _) = moved(case, slow, task);
+            let (moved, _) = moved::moved(case, slow, task);
             // What may be flash loses less by readers that take turns.
             let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
             let in_turn = |v| read_ahead_short::taken_in_turn(v, case, slow.on, [&slow.group.task, task]);
@@ -138,19 +139,25 @@ pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
     }
 }
 
+/// Whether it is what the journal's write of somebody's changes takes in the device.
+fn is_of_its_commit(table: &Table, phase: Phase, culprit: CulpritId) -> bool {
+    phase == Phase::Service && table.culprit_of(culprit).io == Some(Io::Journal)
+}
+
 /// The other tasks that were in the way of a group's slowest, and for how long, the one that was most so first; those that were only in the way of
 /// others of its operations last. What is written back
 /// for a task is a flood's ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and
 /// threads that work for other tasks are not named. Another task's flush is that task's: without it there is none.
 fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
+    let table = &case.facts.waits;
     let mut all = BTreeMap::<&str, Nanos>::new();
     let mut add = |id: CulpritId, time: Nanos| {
-        let culprit = case.facts.waits.culprit_of(id);
+        let culprit = table.culprit_of(id);
         if let Some(name) = culprit.name.as_deref().filter(|_| is_another_task(case, slow, culprit)) {
             *all.entry(name).or_default() += time;
         }
     };
-    let of_all = slow.group.rows(&case.facts.waits, Selection::default());
+    let of_all = slow.group.rows(table, Selection::default());
     of_all.iter().filter(|row| leads_to_the_device(row.phase)).for_each(|row| add(row.culprit, Nanos(0)));
     let slowest = case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase));
     slowest.for_each(|row| add(row.culprit, row.left));
@@ -167,27 +174,32 @@ fn of_all(case: &Case, slow: &Slow, task: &str) -> f64 {
 
 /// The waits behind a task that the slowest did not have.
 fn not_of_the_slowest(case: &Case, slow: &Slow, task: &str) -> Vec<(usize, ChainId, CulpritId)> {
-    let of_task = culprits_of(case, slow, task);
+    let (of_task, table) = (culprits_of(case, slow, task), &case.facts.waits);
     let slowest: BTreeSet<_> =
         case.rows(slow.group_number).iter().map(|row| (row.chain, row.culprit)).collect();
-    let rows = slow.group.rows(&case.facts.waits, Selection::default());
+    let rows = slow.group.rows(table, Selection::default());
     rows.iter()
-        .filter(|row| leads_to_the_device(row.phase) && of_task.contains(&row.culprit))
+        .filter(|row| leads_to_the_device(row.phase) || is_of_its_commit(table, row.phase, row.culprit))
+        .filter(|row| of_task.contains(&row.culprit))
         .filter(|row| !slowest.contains(&(row.chain, row.culprit)))
         .map(|row| (slow.group_number, row.chain, row.culprit))
         .collect()
 }
 
-fn claim(case: &mut Case, slow: &Slow, task: &str, time: Nanos) -> Nanos {
-    let of_task = culprits_of(case, slow, task);
-    let is_its = |row: &Claimable| leads_to_the_device(row.phase) && of_task.contains(&row.culprit);
-    case.claim_rows(slow.group_number, time, is_its)
+/// Of who is told also what a commit takes in the device for its changes.
+fn claim(case: &mut Case, slow: &Slow, task: &str, is_told: bool) -> Nanos {
+    let (of_task, table) = (culprits_of(case, slow, task), &case.facts.waits);
+    let is_its = |row: &Claimable| {
+        let is_behind =
+            leads_to_the_device(row.phase) || is_told && is_of_its_commit(table, row.phase, row.culprit);
+        is_behind && of_task.contains(&row.culprit)
+    };
+    case.claim_rows(slow.group_number, Nanos(u64::MAX), is_its)
 }
 
 /// The slowest spent so long in its way, and all operations such a part.
 fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nanos, f64)) -> Verdict {
     let name = case.name(slow.on.id);
-    let (moved, whole) = moved(case, slow, task);
     let victim = &slow.group.task;
     let behind = match slow.share(time) < MIN_SHARE {
         true => proof!(
@@ -208,13 +220,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nano
             time
         ),
     };
-    let v = v.because(behind).because(proof!(
-        "{task} moved {moved} of the {whole} that {name} moved",
-        task,
-        moved,
-        whole,
-        name
-    ));
+    let v = v.because(behind).because(moved::proof(case, slow, task));
     let Some((pid, by)) = parent(case, task) else { return v };
     let by = format!("{by} (PID {})", pid.0);
     v.because(match case.facts.operations.processes_of(task).count() as u64 {
@@ -254,19 +260,8 @@ fn culprits_of(case: &Case, slow: &Slow, task: &str) -> Vec<CulpritId> {
         .collect()
 }
 
-/// What a task moved on the device, and what all did.
-fn moved(case: &Case, slow: &Slow, task: &str) -> (Bytes, Bytes) {
-    let (mut its, mut all) = (Bytes(0), Bytes(0));
-    for (key, phases) in case.facts.cells.iter().filter(|(k, _)| k.dev == slow.on.id) {
-        all += phases.bytes;
-        if case.facts.tasks.name(key.task) == task {
-            its += phases.bytes;
-        }
-    }
-    (its, all)
-}
-
-/// Whether a victim loses more to a task than that one to it, by the clock: only a task that is itself in the way is slowed.
+/// Whether a victim loses more to a task than that one to it, by the clock and one of each, however many wait at once: only a task that is
+/// itself in the way is slowed.
 fn loses_more(case: &Case, slow: &Slow, task: &str) -> bool {
     let table = &case.facts.waits;
     let lost = |victim: &str, by: &str| -> Nanos {
@@ -276,7 +271,7 @@ fn loses_more(case: &Case, slow: &Slow, task: &str) -> bool {
         let each = case.focus.groups.iter().filter(|g| *g.task == *victim).map(|group| {
             let rows = group.rows(table, Selection::default());
             let lost = rows.into_iter().filter(because).map(|row| row.time).sum();
-            group.by_the_clock(case.facts, lost)
+            group.of_one(case.facts, lost)
         });
         each.sum()
     };

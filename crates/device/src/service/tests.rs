@@ -92,6 +92,22 @@ fn a_flush_that_was_never_alone_takes_what_it_has_the_device_for() {
     assert!(is(with(side_by_side, [100_000, 2_300_000]), 9_000_000), "side by side: no gap is anybody's");
 }
 
+/// Four flushes of 429 ms behind a queue of writes that come one by one, 4.4 ms apart.
+#[test]
+fn the_turns_of_a_few_flushes_tell_what_one_takes() {
+    let flush = Shape::new(3, true, Bytes(0));
+    let takes = |flushes: usize| {
+        let mut s = Services::default();
+        (0..40).for_each(|_| s.busy(shape(4), Nanos(4_400_000), Nanos(400_000_000)));
+        for _ in 0..flushes {
+            s.busy(flush, Nanos(3_000_000), Nanos(429_000_000));
+            s.empty(Nanos(429_000_000));
+        }
+        s.of(flush).map(|q| q.p50)
+    };
+    assert_eq!((takes(4), takes(1)), (Some(Nanos(3_000_000)), None));
+}
+
 #[test]
 fn it_is_settled_when_nearly_all_shapes_are_known() {
     let mut s = Services::default();

@@ -69,7 +69,7 @@ pub const MOST_REMEDIES: usize = 3;
 /// What a victim waits for that flushes itself.
 const FLUSH_COST: &str = "flush-cost";
 
-/// A victim that lost less than this part of what the first one lost is a bystander.
+/// A victim that lost less than this part of what the first one lost is a bystander, unless it noticed, beside many that wait at once.
 const BYSTANDER: f64 = 0.01;
 
 impl Answer {
@@ -81,12 +81,11 @@ impl Answer {
         let mut victims = victim::all(e);
         rank::held_first(e, &mut victims);
         let kind = kind(e, &victims);
-        let most = victims.iter().map(|v| v.lost.0).max().unwrap_or(0);
+        let most = victims.iter().map(|v| v.lost.0).max().unwrap_or(0) as f64;
+        let least = (BYSTANDER * most).min(worth::NOTICED * e.facts.duration().0 as f64);
         let all = victims.len();
         let mut first = true;
-        victims.retain(|v| {
-            std::mem::take(&mut first) || v.lost.0 as f64 >= BYSTANDER * most as f64 && !v.is_thin
-        });
+        victims.retain(|v| std::mem::take(&mut first) || v.lost.0 as f64 >= least && !v.is_thin);
         victims.truncate(MOST_VICTIMS);
         let bystanders = all - victims.len();
         if kind == Kind::Cause {

@@ -85,7 +85,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let alike =
         all.iter().take_while(|s| (class(s), device(e, s)) == (class(&all[0]), device(e, &all[0]))).count();
     let is_known = |s: &Sufferer| e.focus.groups.get(s.group).is_none_or(|g| !g.is_mostly_unknown());
-    let is_innocent = |s: &Sufferer| !is_worth_seeing(cost(s), lost(s));
+    let is_innocent = |s: &Sufferer| !is_worth_seeing(cost(s), of_one(e, s, lost(s)));
     first_of_equals(&mut all[..alike], &lost, &[&is_innocent, &is_known]);
 }
 
@@ -222,6 +222,11 @@ pub(crate) fn of_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos 
     e.focus.groups.get(s.group).map_or(time, |g| g.by_the_clock(&e.facts, time))
 }
 
+/// What one of as many as always waited at once waited.
+fn of_one(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
+    stats::of_one(s.time, e.facts.duration(), time)
+}
+
 /// Whether a recording was limited to other devices: of such a one hardly anything is in it.
 fn is_elsewhere(e: &Explanation, dev: DevId) -> bool {
     let only = &e.subject.only;
@@ -254,10 +259,9 @@ struct Balance {
 fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, Balance> {
     let mut sums = BTreeMap::<String, Balance>::new();
     for s in all.iter().filter(|s| !s.is_thin) {
-        let at_once = (s.time.0 as f64 / e.facts.duration().0.max(1) as f64).max(1.0);
         for b in s.because.iter().filter(|b| b.culprit.is_another_than(&s.task)) {
             let Some(by) = b.culprit.name.as_deref() else { continue };
-            let by_the_clock = Nanos((b.time.0 as f64 / at_once) as u64);
+            let by_the_clock = of_one(e, s, b.time);
             let own = sums.entry(s.task.clone()).or_default();
             own.lost += b.time;
             own.lost_by_the_clock += by_the_clock;

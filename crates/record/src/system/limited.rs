@@ -1,7 +1,7 @@
 //! Control groups that limit memory or processor time.
 //!
 //! Version 2: `memory.max`, `memory.high`, `memory.events`, `cpu.max`, `cpu.stat` (Documentation/admin-guide/cgroup-v2.rst). Version 1:
-//! `memory.limit_in_bytes`, `memory.failcnt` (cgroup-v1/memory.rst), `cpu.cfs_quota_us`, `cpu.cfs_period_us`, `cpu.stat`
+//! `memory.limit_in_bytes`, `memory.failcnt`, `memory.memsw.failcnt` (cgroup-v1/memory.rst), `cpu.cfs_quota_us`, `cpu.cfs_period_us`, `cpu.stat`
 //! (scheduler/sched-bwc.rst). A limit no smaller than the machine's memory limits nothing.
 
 use super::cgroup::folders;
@@ -57,7 +57,8 @@ fn memory_of(dir: &Path, machine: u64) -> Option<MemoryLimit> {
         ("memory.max", events("max"), None),
         (
             "memory.limit_in_bytes",
-            number(dir, "memory.failcnt").unwrap_or(0),
+            // With memory and swap together limited to the same, that is what is met first (mm/memcontrol.c, `try_charge_memcg`).
+            ["memory.failcnt", "memory.memsw.failcnt"].iter().filter_map(|file| number(dir, file)).sum(),
             Some("memory.memsw.limit_in_bytes"),
         ),
     ];
@@ -148,6 +149,7 @@ mod tests {
         let put = |file: &str, text: &str| put(root.path(), file, text);
         put("memory/a/memory.limit_in_bytes", "31457280\n");
         put("memory/a/memory.failcnt", "5\n");
+        put("memory/a/memory.memsw.failcnt", "3\n");
         put("memory/a/memory.memsw.limit_in_bytes", "9223372036854771712\n");
         put("memory/a/cgroup.procs", "7\n");
         put("memory/b/memory.limit_in_bytes", "9223372036854771712\n");
@@ -159,7 +161,8 @@ mod tests {
         let found = read(root.path(), 1 << 30);
         let told: Vec<_> = found.iter().map(|l| (&*l.path, l.memory.is_some(), l.cpu.is_some())).collect();
         assert_eq!(told, [("memory/a", true, false), ("cpu/a", false, true)]);
-        assert_eq!((&*found[0].members, found[0].memory.clone().unwrap().above), (&[7][..], None));
+        let memory = found[0].memory.clone().unwrap();
+        assert_eq!((&*found[0].members, memory.met, memory.above), (&[7][..], 8, None));
         let cpu = found[1].cpu.clone().unwrap();
         assert_eq!((&*cpu.file, cpu.throttled, cpu.throttled_ns), ("cpu.cfs_quota_us", 2, 99));
     }

@@ -196,7 +196,10 @@ impl Reader {
                 at: Bytes(r.int(at)),
                 bytes: Bytes(r.int(bytes)),
             },
-            Plan::LogReserved { dev } => What::LogReserved { dev: DevId(r.int(dev) as u32) },
+            Plan::Changes { fs, dev, blocks } => {
+                let blocks = if blocks.present { r.int(blocks) as u32 } else { 0 };
+                What::Changes { fs, dev: DevId(r.int(dev) as u32), blocks }
+            }
             Plan::Commit { dev, phase } => What::Commit { dev: DevId(r.int(dev) as u32), phase },
             Plan::WaitPage { inode } => What::WaitPage { inode: r.int(inode) },
             Plan::Writeback { name, inode, cgroup } => What::Writeback {

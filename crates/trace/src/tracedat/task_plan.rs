@@ -16,7 +16,7 @@ pub(super) enum Plan {
     SoftIrq { vector: Slot, step: Completions },
     File { fs: Fs, dev: Slot, inode: Slot },
     Direct { dev: Slot, inode: Slot, at: Slot, bytes: Slot },
-    LogReserved { dev: Slot },
+    Changes { fs: Fs, dev: Slot, blocks: Slot },
     Commit { dev: Slot, phase: CommitPhase },
     WaitPage { inode: Slot },
     Writeback { name: Slot, inode: Slot, cgroup: Slot },
@@ -60,7 +60,12 @@ impl Plan {
             ("irq", "softirq_raise") => Plan::SoftIrq { vector: slot("vec"), step: Completions::Wanted },
             ("irq", "softirq_entry") => Plan::SoftIrq { vector: slot("vec"), step: Completions::Begin },
             ("irq", "softirq_exit") => Plan::SoftIrq { vector: slot("vec"), step: Completions::End },
-            ("xfs", "xfs_log_reserve" | "xfs_log_regrant") => Plan::LogReserved { dev },
+            ("xfs", "xfs_log_reserve" | "xfs_log_regrant") => {
+                Plan::Changes { fs: Fs::Xfs, dev, blocks: Slot::default() }
+            }
+            ("jbd2", "jbd2_handle_stats") => {
+                Plan::Changes { fs: Fs::Ext4, dev, blocks: slot("dirtied_blocks") }
+            }
             ("jbd2", "jbd2_start_commit") => Plan::Commit { dev, phase: CommitPhase::Start },
             ("jbd2", "jbd2_commit_locking") => Plan::Commit { dev, phase: CommitPhase::Locking },
             ("jbd2", "jbd2_commit_flushing") => Plan::Commit { dev, phase: CommitPhase::Flushing },
