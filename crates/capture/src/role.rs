@@ -147,6 +147,15 @@ pub fn server(task: &str) -> Option<&'static str> {
     SERVERS.iter().find(|(name, _)| fits(name, task)).map(|(_, role)| *role)
 }
 
+/// Servers whose asynchronous operations are pages read ahead and written behind, for which no client waits: for a page or for the log it waits
+/// in a call (InnoDB: `buf_read_page` and `log_write_up_to` beside `buf_read_ahead_linear` and `buf_flush_page`, storage/innobase).
+const AHEAD: [&str; 3] = ["mysql", "mariadb", "mysql page cleaner"];
+
+/// Whether no client of a server in this role waits for what it does asynchronously.
+pub fn does_ahead(role: &str) -> bool {
+    AHEAD.contains(&role)
+}
+
 /// Whether it runs as long as it runs: another that is delayed by it is asked about first.
 pub fn is_job(task: &str) -> bool {
     JOBS.iter().any(|name| fits(name, task))
@@ -170,6 +179,12 @@ fn fits(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_does_ahead_is_a_known_server() {
+        assert!(AHEAD.iter().all(|role| SERVERS.iter().any(|(_, known)| known == role)));
+        assert!(does_ahead(server("mariadbd").unwrap()) && !does_ahead(server("scylla").unwrap()));
+    }
 
     #[test]
     fn names_are_told_whole_or_by_their_beginning() {

@@ -172,14 +172,17 @@ pub(super) fn commits(e: &Explanation, s: &Sufferer) -> bool {
     e.facts.operations.is_empty() && is_journal(&s.task)
 }
 
-/// Whether it keeps operations in flight, and is no server. Of writes that blocks show somebody may wait for all together: a sync. What a
-/// limit holds for most of its time does not wait for the disk that it would keep busy, and what mostly waits for others does not keep it busy.
+/// Whether it keeps operations in flight, and is no server, or one whose clients wait for none of these. Of writes that blocks show somebody
+/// may wait for all together: a sync. What a limit holds for most of its time does not wait for the disk that it would keep busy, and what mostly waits for others does not keep it busy.
 pub(super) fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
     let waited_for = |g: &Group| g.op.is_none() && g.class != Class::Read;
     let limited: Nanos =
         s.because.iter().filter(|b| b.culprit.kind == CulpritKind::Limit).map(|b| b.time).sum();
     let is_held = limited.0 > s.time.0 / 2;
-    s.role.is_none()
+    let is_asynchronous = |g: &Group| g.op.is_some_and(|op| op.kind.overlaps());
+    let nobody_waits =
+        |role: &str| capture::does_ahead(role) && e.focus.groups.get(s.group).is_some_and(is_asynchronous);
+    s.role.is_none_or(nobody_waits)
         && !is_held
         && !is_mostly_behind_others(s)
         && overlaps(e, s)

@@ -17,14 +17,15 @@ use trace::{Call, Nanos};
 /// of them, the operations are told first that have most of it.
 pub(super) fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     let Some(first) = victims.first() else { return };
-    // Who asks for writeback ahead (sync_file_range(2): a checkpoint) does not wait for what it asks for.
+    // Who asks for writeback ahead (sync_file_range(2): a checkpoint) does not wait for what it asks for, nor for what it keeps in flight.
     let asks_ahead = |v: &Sufferer| {
         let op = e.focus.groups.get(v.group).and_then(|g| g.op);
         op.is_some_and(|op| op.kind == operation::Kind::Call(Call::SyncFileRange))
     };
+    let is_waited_for = |v: &Sufferer| !asks_ahead(v) && (rank::is_queue(e, first) || !rank::is_queue(e, v));
     let is_its = |v: &Sufferer| {
         let is_first = v.group == first.group;
-        v.task == first.task && e.is_same_device(v.group, first.group) && (is_first || !asks_ahead(v))
+        v.task == first.task && e.is_same_device(v.group, first.group) && (is_first || is_waited_for(v))
     };
     let chosen = |at: usize, v: &Sufferer| {
         let (found, is_worth) = chosen(e, v, victims)?;
