@@ -32,7 +32,7 @@ pub use pack::{open_packed, pack, Packed};
 pub use processes::{Asleep, OpenFile, Process, Processes};
 pub use recorded::{Capture, Chosen, Detail, EndedBy, Loss, Moment, TraceFiles, CAPTURE_SCHEMA};
 pub use redact::redact;
-pub use role::{does_ahead, is_job, is_recorder, server, Role};
+pub use role::{is_job, is_recorder, server, writes_behind, Role};
 pub use sample::{Named, Sample};
 pub use settings::Settings;
 pub use stream::{Parts, Stream};

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub enum Role {
     /// Something that others wait for.
     Server,
+    /// The same, but hardly for what it writes asynchronously.
+    WritesBehind,
     /// A copy, a search, a shell.
     Job,
     /// In words of another version.
@@ -23,7 +25,9 @@ pub enum Role {
 impl Role {
     /// What a name tells.
     pub fn of(task: &str) -> Option<Role> {
-        server(task).map(|_| Role::Server).or(is_job(task).then_some(Role::Job))
+        server(task)
+            .map(|role| if writes_behind(role) { Role::WritesBehind } else { Role::Server })
+            .or(is_job(task).then_some(Role::Job))
     }
 }
 
@@ -147,13 +151,13 @@ pub fn server(task: &str) -> Option<&'static str> {
     SERVERS.iter().find(|(name, _)| fits(name, task)).map(|(_, role)| *role)
 }
 
-/// Servers whose asynchronous operations are pages read ahead and written behind, for which no client waits: for a page or for the log it waits
-/// in a call (InnoDB: `buf_read_page` and `log_write_up_to` beside `buf_read_ahead_linear` and `buf_flush_page`, storage/innobase).
-const AHEAD: [&str; 3] = ["mysql", "mariadb", "mysql page cleaner"];
+/// Servers whose asynchronous writes are pages written behind: a client waits for the log, which is written in calls (InnoDB: `log_write_up_to`
+/// beside `buf_flush_page`, storage/innobase), and for a page to be written only where the pool has none free.
+const BEHIND: [&str; 3] = ["mysql", "mariadb", "mysql page cleaner"];
 
-/// Whether no client of a server in this role waits for what it does asynchronously.
-pub fn does_ahead(role: &str) -> bool {
-    AHEAD.contains(&role)
+/// Whether clients of a server in this role hardly wait for what it writes asynchronously.
+pub fn writes_behind(role: &str) -> bool {
+    BEHIND.contains(&role)
 }
 
 /// Whether it runs as long as it runs: another that is delayed by it is asked about first.
@@ -181,9 +185,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_ahead_is_a_known_server() {
-        assert!(AHEAD.iter().all(|role| SERVERS.iter().any(|(_, known)| known == role)));
-        assert!(does_ahead(server("mariadbd").unwrap()) && !does_ahead(server("scylla").unwrap()));
+    fn what_writes_behind_is_a_known_server() {
+        assert!(BEHIND.iter().all(|role| SERVERS.iter().any(|(_, known)| known == role)));
+        assert!(writes_behind(server("mariadbd").unwrap()) && !writes_behind(server("scylla").unwrap()));
     }
 
     #[test]

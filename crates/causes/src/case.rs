@@ -107,7 +107,10 @@ impl<'a> Case<'a> {
         let own = |g: &Group| g.by_the_clock(facts, g.all.time.total.since(g.lost)).0 as f64;
         let much = MIN_SHARE * facts.duration().0 as f64;
         let notices = move |g: &Group| lost(g) >= much && of_one(g) >= trifle;
-        let is_no_trifle = move |g: &Group| lost(g) >= TRIFLE * all_lost || notices(g) || own(g) >= much;
+        // Of hundreds that are trifles beside each other the largest is none.
+        let most = groups.iter().map(lost).fold(0.0, f64::max);
+        let least = most.min(TRIFLE * all_lost);
+        let is_no_trifle = move |g: &Group| lost(g) >= least || notices(g) || own(g) >= much;
         let matters = move |g: &Group| is_worth(g) && is_no_trifle(g) && !g.is_thin(facts);
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }

@@ -64,6 +64,11 @@ pub enum Action {
         /// The options.
         options: String,
     },
+    /// Processes are stopped for a while.
+    Pause {
+        /// Their numbers, or the shell's command for them, and who that is.
+        who: String,
+    },
     /// A command that changes nothing: it shows what to do, or whether it is worth it.
     Look(String),
     /// A command.
@@ -106,6 +111,7 @@ impl Action {
                 settings.iter().fold("sysctl".into(), |all, (key, to)| format!("{all} {key}={to}"))
             }
             Action::Remount { mount, options } => format!("mount -o remount,{options} {mount}"),
+            Action::Pause { who } => format!("kill -STOP {who}"),
             Action::Look(command) | Action::Run { command, .. } => command.clone(),
         }
     }
@@ -123,7 +129,7 @@ impl Action {
     pub(crate) fn acts(&self) -> Acts {
         match self {
             Action::Set { .. } | Action::Remount { .. } => Acts::Device,
-            Action::Sysctl(_) | Action::Look(_) | Action::Run { .. } => Acts::Host,
+            Action::Sysctl(_) | Action::Pause { .. } | Action::Look(_) | Action::Run { .. } => Acts::Host,
         }
     }
 }

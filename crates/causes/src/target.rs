@@ -132,7 +132,7 @@ impl Target {
                     pids: format!("$(pgrep -x {})", pattern(task)),
                     remark: String::new(),
                     who: format!("{task}, every process of that name"),
-                    over: is_over.then(|| format!("kill -STOP PID  # one of: pgrep -ax {}", pattern(task))),
+                    over: is_over.then(|| format!("PID  # one of: pgrep -ax {}", pattern(task))),
                 };
             }
             _ => {}
@@ -164,19 +164,19 @@ fn stop(v: Verdict, case: &Case, victim: &str, task: &str, but: &str) -> Verdict
         return of_a_thread(v, case, task, process);
     }
     let (acts, target) = (Acts::Culprit(task.into()), Target::of(case, task));
-    if let Some(command) = &target.over {
+    if let Some(who) = target.over {
         return v.try_on(
             acts,
             format!(
                 "{task} had ended: when it runs again, pause the one that is meant (kill -CONT resumes it): it finishes later by as much{but}"
             ),
-            &**command,
+            Action::Pause { who },
         );
     }
     v.try_on(
         acts,
         format!("pause {} (kill -CONT resumes it): it finishes later by as much{but}", target.who),
-        format!("kill -STOP {}{}", target.pids, target.remark),
+        Action::Pause { who: target.pids + &target.remark },
     )
 }
 

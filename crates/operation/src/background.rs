@@ -56,7 +56,7 @@ pub(crate) fn commit(
 ) -> Option<Operation> {
     h.file_systems.seen(dev, Fs::Ext4);
     if phase == CommitPhase::Start {
-        h.writers.commits(dev, names.of(e.tid), who_asked(h, e.tid, names));
+        h.writers.commits(dev, names.of(e.tid), who_asked(h, e.tid, dev, names));
     }
     let thread = h.thread_mut(e.tid)?;
     let began = thread.commit_began();
@@ -67,11 +67,16 @@ pub(crate) fn commit(
     Some(Operation { fs: Fs::Ext4, dev, ..operation })
 }
 
-/// Who woke a journal's thread to commit (`jbd2_log_start_commit`, fs/jbd2/journal.c): nobody where its timer did, or where it had not
-/// slept since the commit before.
-fn who_asked(h: &History, journal: Tid, names: &Names) -> Option<TaskName> {
-    let wake = h.thread(journal)?.stretches.iter().rev().nth(1).and_then(Stretch::wake)?;
-    (!wake.context.is_interrupt()).then(|| names.of(wake.by))
+/// Who asked for a journal's commit: of those who changed something who woke its thread (`jbd2_log_start_commit`, fs/jbd2/journal.c); where
+/// it had not slept since the commit before, or others woke it, who makes data safe meanwhile. Nobody where its timer did.
+fn who_asked(h: &History, journal: Tid, dev: DevId, names: &Names) -> Option<TaskName> {
+    let wake = h.thread(journal)?.stretches.iter().rev().nth(1).and_then(Stretch::wake);
+    let woke = wake.filter(|wake| !wake.context.is_interrupt()).map(|wake| names.of(wake.by));
+    let makes_safe =
+        |tid| h.thread(tid).and_then(|t| t.open).is_some_and(|open| Kind::Call(open.call).makes_safe());
+    h.writers
+        .most_of(dev, |task, _| Some(task) == woke)
+        .or_else(|| h.writers.most_of(dev, |_, tid| makes_safe(tid)))
 }
 
 /// A flusher begins with a file.

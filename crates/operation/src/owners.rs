@@ -83,7 +83,7 @@ pub(crate) fn takes_part(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, ino
 
 /// A task takes part in the running transaction, with so many blocks that were not in it before. A flusher does so for those who wrote
 /// the file; of other work items it is not known for whom. A journal's own thread commits others' changes.
-pub(crate) fn joins(h: &mut History, e: &TaskEvent, dev: DevId, blocks: u32, names: &Names) {
+pub(crate) fn joins(h: &mut History, e: &TaskEvent, dev: DevId, blocks: i32, names: &Names) {
     let thread = h.thread(e.tid);
     if dev == DevId(0) || e.context.is_interrupt() || thread.is_some_and(|t| !t.steps.is_empty()) {
         return;
@@ -93,5 +93,5 @@ pub(crate) fn joins(h: &mut History, e: &TaskEvent, dev: DevId, blocks: u32, nam
         None if thread.is_some_and(|t| t.work().is_some()) => Tasks::new(),
         None => Tasks::from_slice(&[names.of(e.tid)]),
     };
-    tasks.into_iter().for_each(|task| h.writers.changed(dev, task, blocks));
+    tasks.into_iter().for_each(|task| h.writers.changed(dev, task, e.tid, blocks));
 }

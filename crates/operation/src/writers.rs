@@ -7,7 +7,7 @@
 use life::{Owner, TaskName};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use trace::{DevId, Nanos};
+use trace::{DevId, Nanos, Tid};
 
 /// Files and journals whose writers are remembered at most, and writers of each.
 const MAX_FILES: usize = 1 << 16;
@@ -62,20 +62,22 @@ pub(crate) struct WritingBack {
 const ROOT_GROUP: u64 = 1;
 
 /// What a commit writes besides the changes: the block that describes them, and its record (fs/jbd2/commit.c).
-const OWN_BLOCKS: u32 = 2;
+const OWN_BLOCKS: i64 = 2;
 
 /// Writes up to so many times as large are taken for alike (`device::service` lets sizes two doublings apart stand in for one another):
 /// without another's changes such a commit would not be shorter.
-const ALIKE: u32 = 4;
+const ALIKE: i64 = 4;
 
 /// A task's part in a transaction.
 #[derive(Clone, Copy, Debug)]
-struct Change {
+pub(crate) struct Change {
     task: TaskName,
+    /// Its thread that took part last.
+    pub tid: Tid,
     /// How often it took part.
     times: u32,
-    /// Blocks that it was the first to change in it; 0 where the kernel does not say.
-    blocks: u32,
+    /// Blocks that it was the first to change in it, less those that it took out again; 0 where the kernel does not say.
+    blocks: i64,
 }
 
 /// The tasks that hold changes in the transactions of one journal.
@@ -88,16 +90,36 @@ struct Changers {
 }
 
 impl Changers {
+    /// A task takes part. Where there is no room whoever has changed least makes some.
+    fn change(&mut self, task: TaskName, tid: Tid, blocks: i32) {
+        let blocks = i64::from(blocks);
+        if let Some(known) = self.running.iter_mut().find(|c| c.task == task) {
+            known.tid = tid;
+            known.times = known.times.saturating_add(1);
+            known.blocks = known.blocks.saturating_add(blocks);
+            return;
+        }
+        if self.running.len() >= MAX_WRITERS {
+            let least = self.running.iter().enumerate().min_by_key(|(_, c)| (c.blocks, c.times));
+            let least = least.filter(|(_, c)| c.blocks < blocks).map(|(at, _)| at);
+            let Some(at) = least else { return };
+            self.running.remove(at);
+        }
+        self.running.push(Change { task, tid, times: 1, blocks });
+    }
+
     /// The transaction is committed because a task asked for it, if that is known: without that one there would be no commit, and it comes
-    /// first, unless another's changes make the commit many times larger; the rest by what they changed. The committing task may have looked
+    /// first, unless others' changes make the commit many times larger; the rest by what they changed. The committing task may have looked
     /// at the transaction before, and changed nothing.
     fn commits(&mut self, by: TaskName, asked: Option<TaskName>) {
         let mut changes = std::mem::take(&mut self.running);
         changes.retain(|c| c.task != by);
         changes.sort_by_key(|c| std::cmp::Reverse((c.blocks, c.times)));
         if let Some(at) = changes.iter().position(|c| Some(c.task) == asked) {
-            let alone = changes[at].blocks.saturating_add(OWN_BLOCKS);
-            if changes[0].blocks <= alone.saturating_mul(ALIKE) {
+            let blocks = |c: &Change| c.blocks.max(0);
+            let own = blocks(&changes[at]);
+            let others = changes.iter().map(blocks).fold(0, i64::saturating_add).saturating_sub(own);
+            if others <= own.saturating_add(OWN_BLOCKS).saturating_mul(ALIKE) {
                 changes[..=at].rotate_right(1);
             }
         }
@@ -130,21 +152,18 @@ impl Writers {
         self.files.remove(&(dev, inode));
     }
 
-    /// A task takes part in a journal's transaction, with so many blocks that were not in it before.
-    pub(crate) fn changed(&mut self, dev: DevId, task: TaskName, blocks: u32) {
+    /// A thread of a task takes part in a journal's transaction, with so many blocks that were not in it before.
+    pub(crate) fn changed(&mut self, dev: DevId, task: TaskName, tid: Tid, blocks: i32) {
         if self.journals.len() >= MAX_FILES {
             self.journals.clear();
         }
-        let running = &mut self.journals.entry(dev).or_default().running;
-        let has_room = running.len() < MAX_WRITERS;
-        match running.iter_mut().find(|c| c.task == task) {
-            Some(known) => {
-                known.times = known.times.saturating_add(1);
-                known.blocks = known.blocks.saturating_add(blocks);
-            }
-            None if has_room => running.push(Change { task, times: 1, blocks }),
-            None => {}
-        }
+        self.journals.entry(dev).or_default().change(task, tid, blocks);
+    }
+
+    /// Of those that take part in a journal's running transaction the one with most blocks that is so.
+    pub(crate) fn most_of(&self, dev: DevId, is: impl Fn(TaskName, Tid) -> bool) -> Option<TaskName> {
+        let running = self.journals.get(&dev)?.running.iter();
+        running.filter(|c| is(c.task, c.tid)).max_by_key(|c| (c.blocks, c.times)).map(|c| c.task)
     }
 
     /// A journal begins to commit what was changed so far, because a task asked for it, if that is known.
@@ -192,34 +211,68 @@ mod tests {
         assert_eq!((w.of(one, 12), w.of(other, 12)), (&[][..], &[TaskName(4)][..]));
     }
 
-    #[test]
-    fn a_transaction_is_whose_changes_are_most() {
-        let dev = DevId(8 << 20);
+    const DEV: DevId = DevId(8 << 20);
+
+    /// Whose a commit is that a task asked for, of those who took part so often, with so many blocks each time.
+    fn committed(parts: &[(u32, u32, i32)], asked: Option<u32>) -> Vec<u32> {
         let mut w = Writers::default();
-        w.changed(dev, TaskName(1), 0);
-        (0..3).for_each(|_| w.changed(dev, TaskName(2), 0));
-        w.changed(dev, TaskName(3), 0);
-        w.commits(dev, TaskName(3), None);
-        assert_eq!(w.committing(dev), [TaskName(2), TaskName(1)]);
-        (0..3).for_each(|_| w.changed(dev, TaskName(2), 0));
-        w.changed(dev, TaskName(1), 0);
-        w.commits(dev, TaskName(3), Some(TaskName(1)));
-        assert_eq!(w.committing(dev), [TaskName(1), TaskName(2)], "who asked for it comes first");
+        for (task, times, blocks) in parts {
+            (0..*times).for_each(|_| w.changed(DEV, TaskName(*task), Tid(*task), *blocks));
+        }
+        w.commits(DEV, TaskName(99), asked.map(TaskName));
+        w.committing(DEV).iter().map(|task| task.0).collect()
     }
 
-    /// Who asks for a commit waits for what it needs in any case, or for what another has put into it.
+    #[test]
+    fn a_transaction_is_whose_changes_are_most() {
+        assert_eq!(
+            committed(&[(1, 1, 0), (2, 3, 0), (99, 1, 0)], None),
+            [2, 1],
+            "who commits changes nothing"
+        );
+        assert_eq!(committed(&[(1, 1, 0), (2, 3, 0)], Some(1)), [1, 2], "who asked for it comes first");
+        assert_eq!(committed(&[(1, 9, 1), (2, 1, 10)], None), [2, 1]);
+    }
+
+    /// Who asks for a commit waits for what it needs in any case, or for what others have put into it.
     #[test]
     fn a_commit_that_is_long_for_anothers_changes_is_that_ones() {
-        let (dev, asks, other) = (DevId(8 << 20), TaskName(1), TaskName(2));
-        let commit = |own: u32, others: u32| {
-            let mut w = Writers::default();
-            w.changed(dev, asks, own);
-            (0..others).for_each(|_| w.changed(dev, other, 1));
-            w.commits(dev, TaskName(3), Some(asks));
-            w.committing(dev)[0]
-        };
-        assert_eq!(commit(4, 60), other);
-        assert_eq!(commit(4, 12), asks, "a request of as good as the same size");
-        assert_eq!(commit(40, 60), asks);
+        let first = |parts: &[(u32, u32, i32)]| committed(parts, Some(1))[0];
+        assert_eq!(first(&[(1, 1, 4), (2, 60, 1)]), 2);
+        assert_eq!(
+            (first(&[(1, 1, 4), (2, 24, 1)]), first(&[(1, 1, 4), (2, 25, 1)])),
+            (1, 2),
+            "as good as the same size"
+        );
+        assert_eq!(first(&[(1, 1, 40), (2, 60, 1)]), 1);
+        assert_eq!(
+            first(&[(1, 1, 4), (2, 1, 10), (3, 1, 16)]),
+            3,
+            "all others together, and of these the one with most"
+        );
+    }
+
+    /// A block that an earlier handle changed is taken out again, and counts as one less.
+    #[test]
+    fn blocks_are_taken_out_again() {
+        assert_eq!(committed(&[(1, 1, 4), (2, 30, -1), (2, 40, 1)], Some(1)), [1, 2]);
+        assert_eq!(committed(&[(1, 3, -1), (2, 1, 9)], Some(1)), [2, 1]);
+    }
+
+    #[test]
+    fn where_there_is_no_room_who_changed_least_makes_some() {
+        let few: Vec<_> = (1..=MAX_WRITERS as u32).map(|task| (task, 1, 3)).collect();
+        assert_eq!(committed(&[&few[..], &[(40, 1, 5000)]].concat(), None)[0], 40);
+        assert!(!committed(&[&few[..], &[(40, 1, 1)]].concat(), None).contains(&40));
+    }
+
+    #[test]
+    fn most_of_those_that_are_so() {
+        let mut w = Writers::default();
+        for (task, blocks) in [(1, 5), (2, 9), (3, 1)] {
+            w.changed(DEV, TaskName(task), Tid(task + 100), blocks);
+        }
+        let most = |is: fn(u32) -> bool| w.most_of(DEV, |_, tid| is(tid.0)).map(|task| task.0);
+        assert_eq!((most(|_| true), most(|tid| tid != 102), most(|_| false)), (Some(2), Some(1), None));
     }
 }

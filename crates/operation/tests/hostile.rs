@@ -80,7 +80,7 @@ fn what() -> impl Strategy<Value = What> {
         1 => (11u64..14).prop_map(|inode| What::DirtiedFile { disk: DevId::new(8, 0), inode }),
         1 => (11u64..14).prop_map(|inode| What::Created { dev: DevId::new(8, 0), inode }),
         1 => (11u64..14).prop_map(|inode| What::Freed { dev: DevId::new(8, 0), inode }),
-        1 => any::<u32>().prop_map(|blocks| What::Changes { fs: Fs::Ext4, dev: DevId::new(8, 0), blocks }),
+        1 => any::<i32>().prop_map(|blocks| What::Changes { fs: Fs::Ext4, dev: DevId::new(8, 0), blocks }),
         1 => (0u32..6, any::<bool>(), any::<bool>())
             .prop_map(|(tid, thread, shares_files)| What::Born { tid: Tid(tid), thread, shares_files }),
         1 => (0u32..6, 0u32..2).prop_map(|(tid, hierarchy)| {

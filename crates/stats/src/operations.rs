@@ -125,6 +125,8 @@ pub struct Operations {
     pub outside: OutsideStats,
     /// What some tasks sent for others, by the disk, what it was, and for whom.
     pub sent_for: BTreeMap<(DevId, Purpose, Whose), Sent>,
+    /// What journals wrote, by the disk and the task whose commit each was.
+    pub committed: BTreeMap<(DevId, Box<str>), Bytes>,
     /// Files whose numbers may have been used again.
     pub freed: Freed,
     /// Processes of each task by name, as far as they are known.
@@ -320,6 +322,12 @@ impl OperationObserver for Operations {
             let sum = self.sent_for.entry(key).or_default();
             sum.requests += 1;
             sum.bytes += bytes;
+        }
+        let of_journal = request.owner.filter(|owner| owner.journal && sent.purpose == Purpose::Journal);
+        let Some(owner) = of_journal.map(|owner| Box::from(names.text(owner.task))) else { return };
+        let key = (request.dev, owner);
+        if self.committed.len() < MAX_GROUPS || self.committed.contains_key(&key) {
+            *self.committed.entry(key).or_default() += bytes;
         }
     }
 

@@ -27,6 +27,10 @@ const MOST_IDLES: usize = 1024;
 /// Gaps in a run.
 pub const IN_A_RUN: u32 = 16;
 
+/// Flushes have a part worth a look of what lies between two completions if it is this part or more: the middle half of what comes by the
+/// clock lies as near to its median.
+const FLUSHES: u64 = 10;
+
 /// Requests that waited in the scheduler while the device had nothing to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
@@ -49,7 +53,8 @@ pub struct Pace {
     head: Sector,
     /// From one completion to the [`IN_A_RUN`]th after it, the same way; runs do not overlap.
     pub runs: Distribution,
-    /// From one completion of data to the next that was issued after it, where the device was idle for less than half of it.
+    /// From one completion of data to the next that was issued after it, where the device was idle for less than half of it, and next to no
+    /// time was a flush's.
     pub ticks: Distribution,
     /// `D2C` of the requests that ended these.
     pub between_ticks: Distribution,
@@ -61,6 +66,8 @@ pub struct Pace {
     last_turn: Nanos,
     /// The last completion of data, and when that was issued.
     last_data: Option<(Nanos, Nanos)>,
+    /// What flushes took in the device that were completed since.
+    flushed: Nanos,
     /// Reads, writes, flushes by the idle time that they ended: one kind may take longer than another, and come after a pause more often.
     pub after_idle: [Waking; 3],
     /// `I2D` of requests, as a sum, by class.
@@ -134,8 +141,10 @@ impl Pace {
             }
             self.last_done = last.max(Some(done)).filter(|_| self.busy);
         }
-        if n.bytes.0 > 0 && class != Class::Other {
-            self.tick(done, d2c);
+        match class {
+            Class::Other => {}
+            _ if n.bytes.0 > 0 => self.tick(done, d2c),
+            _ => self.flushed += d2c,
         }
         let ended = self.idle.filter(|(_, to)| Some(*to) == n.first_issued());
         let idle = ended.map(|(from, to)| to.since(from)).filter(|idle| *idle >= IDLE_UNIT);
@@ -165,12 +174,14 @@ impl Pace {
             return;
         };
         let tick = done.since(last);
+        let flushed = std::mem::take(&mut self.flushed);
         let last_turn = std::mem::replace(&mut self.last_turn, d2c.min(tick));
         if last_turn >= QUICK && tick.0.saturating_mul(2) < last_turn.0 {
             self.broken.record(last_turn.0);
         }
-        // Behind another one completions are as even as the device is; alone they are as even as they come.
-        if d2c <= tick && d2c.0 >= tick.0.div_ceil(2) {
+        // Behind another one, or behind a flush, completions are as even as the device is; alone they are as even as they come.
+        let flushes = flushed.0.saturating_mul(FLUSHES) > tick.0;
+        if !flushes && d2c <= tick && d2c.0 >= tick.0.div_ceil(2) {
             self.ticks.record(tick.0);
             self.between_ticks.record(d2c.0);
             self.issued_apart.record(issued.since(last_issued).0);
@@ -250,7 +261,7 @@ fn in_turn(class: usize, turns: Turns) -> InTurn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::{Request, Timeline};
+    use life::{Op, Request, Timeline};
     use trace::{Bytes, Flags};
 
     const MS: u64 = 1_000_000;
@@ -317,7 +328,23 @@ mod tests {
         assert_eq!(pace.broken.count(), 2);
     }
 
-    /// Seen late by 1 ms every second time, and then in time again: over 16 the clock is even.
+    /// A device that serves one after the other completes data, a flush and data again, however late the data came.
+    #[test]
+    fn a_flush_between_two_completions_is_no_tick() {
+        let ticks = |flush: Option<(u64, u64)>| {
+            let mut pace = Pace::default();
+            let read = |issued, completed| Request { bytes: Bytes(4096), ..read(None, issued, completed) };
+            tell(&mut pace, read(0, 40));
+            if let Some((issued, completed)) = flush {
+                tell(&mut pace, Request { op: Op::Flush, bytes: Bytes(0), ..read(issued, completed) });
+            }
+            tell(&mut pace, read(60, 120));
+            tell(&mut pace, read(125, 165));
+            pace.ticks.count()
+        };
+        assert_eq!((ticks(None), ticks(Some((42, 80))), ticks(Some((42, 44)))), (2, 1, 2));
+    }
+
     #[test]
     fn a_clock_that_leaps_by_centuries_is_no_overflow() {
         let mut pace = Pace::default();
@@ -328,6 +355,7 @@ mod tests {
         assert_eq!((pace.ticks.count(), pace.ticks.max()), (1, (end - 1) * MS));
     }
 
+    /// Seen late by 1 ms every second time, and then in time again: over 16 the clock is even.
     #[test]
     fn runs_are_even_however_late_each_completion_is_seen() {
         let mut pace = Pace::default();

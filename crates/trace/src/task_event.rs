@@ -210,8 +210,9 @@ pub enum What {
         fs: Fs,
         /// Whose journal.
         dev: DevId,
-        /// Blocks that were not in the transaction before (`jbd2_handle_stats`: `dirtied_blocks`); 0 where the kernel does not say.
-        blocks: u32,
+        /// Blocks that were not in the transaction before, less those that it took out again (`jbd2_handle_stats`: `dirtied_blocks`); 0 where
+        /// the kernel does not say.
+        blocks: i32,
     },
     /// The journal thread is at a commit.
     Commit {

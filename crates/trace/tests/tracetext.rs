@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use testkit::tools::installed;
 use trace::tracetext::TraceText;
-use trace::{Action, Batch, Event, Input, Left, Source, TaskEvent, Tid, What};
+use trace::{Action, Batch, DevId, Event, Fs, Input, Left, Source, TaskEvent, Tid, What};
 
 fn all(source: &mut dyn Source) -> (Vec<Event>, Vec<TaskEvent>, Vec<String>) {
     let (mut batch, mut events, mut tasks, mut texts) = (Batch::default(), vec![], vec![], vec![]);
@@ -230,6 +230,19 @@ fn system_calls_have_their_arguments() {
             "Exit { call: Open, result: 3 }",
         ]
     );
+}
+
+/// A handle that takes a block out of the transaction again has changed one less.
+#[test]
+fn a_handle_of_the_journal_says_how_many_blocks_it_changed() {
+    let said = |dirtied: &str| {
+        let line = format!(
+            "rm 12 [000] 1.000001: jbd2:jbd2_handle_stats: dev 7,4 tid 1945 type 4 line_no 3254 interval 2 sync 0 requested_blocks 25 {dirtied}\n"
+        );
+        all(&mut text(line.as_bytes())).1[0].what
+    };
+    let changes = |blocks| What::Changes { fs: Fs::Ext4, dev: DevId::new(7, 4), blocks };
+    assert_eq!(["dirtied_blocks 4", "dirtied_blocks -1", ""].map(said), [4, -1, 0].map(changes));
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                  not under load",
                 target.who
             ),
-            format!("kill -STOP {}{}", target.pids, target.remark),
+            Action::Pause { who: target.pids + &target.remark },
         );
     }
     for &number in groups {

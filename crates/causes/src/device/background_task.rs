@@ -30,7 +30,7 @@ use operation::Wait;
 use stats::TailRow;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{is_journal, is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
-use waits::{ChainId, Culprit, CulpritId, Phase, Selection, Table};
+use waits::{ChainId, Culprit, CulpritId, Phase, Selection};
 
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
@@ -77,9 +77,8 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     for (task, time) in &all {
         // What is claimed is not left any more.
         let of_all = of_all(case, slow, task);
-        let is_told = slow.share(*time) >= MIN_SHARE || of_all >= NOT_ITS_OWN;
-        v = v.plus(claim(case, slow, task, is_told), sure);
-        if !is_told {
+        v = v.plus(claim(case, slow, task, *time), sure);
+        if slow.share(*time) < MIN_SHARE && of_all < NOT_ITS_OWN {
             continue;
         }
         v.of_all.extend(not_of_the_slowest(case, slow, task));
@@ -139,11 +138,6 @@ pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
     }
 }
 
-/// Whether it is what the journal's write of somebody's changes takes in the device.
-fn is_of_its_commit(table: &Table, phase: Phase, culprit: CulpritId) -> bool {
-    phase == Phase::Service && table.culprit_of(culprit).io == Some(Io::Journal)
-}
-
 /// The other tasks that were in the way of a group's slowest, and for how long, the one that was most so first; those that were only in the way of
 /// others of its operations last. What is written back
 /// for a task is a flood's ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and
@@ -179,22 +173,16 @@ fn not_of_the_slowest(case: &Case, slow: &Slow, task: &str) -> Vec<(usize, Chain
         case.rows(slow.group_number).iter().map(|row| (row.chain, row.culprit)).collect();
     let rows = slow.group.rows(table, Selection::default());
     rows.iter()
-        .filter(|row| leads_to_the_device(row.phase) || is_of_its_commit(table, row.phase, row.culprit))
-        .filter(|row| of_task.contains(&row.culprit))
+        .filter(|row| leads_to_the_device(row.phase) && of_task.contains(&row.culprit))
         .filter(|row| !slowest.contains(&(row.chain, row.culprit)))
         .map(|row| (slow.group_number, row.chain, row.culprit))
         .collect()
 }
 
-/// Of who is told also what a commit takes in the device for its changes.
-fn claim(case: &mut Case, slow: &Slow, task: &str, is_told: bool) -> Nanos {
-    let (of_task, table) = (culprits_of(case, slow, task), &case.facts.waits);
-    let is_its = |row: &Claimable| {
-        let is_behind =
-            leads_to_the_device(row.phase) || is_told && is_of_its_commit(table, row.phase, row.culprit);
-        is_behind && of_task.contains(&row.culprit)
-    };
-    case.claim_rows(slow.group_number, Nanos(u64::MAX), is_its)
+fn claim(case: &mut Case, slow: &Slow, task: &str, time: Nanos) -> Nanos {
+    let of_task = culprits_of(case, slow, task);
+    let is_its = |row: &Claimable| leads_to_the_device(row.phase) && of_task.contains(&row.culprit);
+    case.claim_rows(slow.group_number, time, is_its)
 }
 
 /// The slowest spent so long in its way, and all operations such a part.
@@ -302,6 +290,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     }
     let pause = |v: Verdict| pause(v, case, &slow.group.task, task);
     let v = match (orders, service.is_some()) {
+        _ if moved::is_by_commits(case, slow, task) => pause(v),
         (true, true) => pause(limit(idle(v))),
         (true, false) => limit(pause(idle(v))),
         (false, true) => idle(pause(limit(v))),

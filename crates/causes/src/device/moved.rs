@@ -3,8 +3,6 @@
 use crate::case::Case;
 use crate::proof::{proof, Proof};
 use crate::slow::Slow;
-use operation::Purpose;
-use stats::Whose;
 use trace::Bytes;
 
 /// What a task moved on the victim's device, and what all did.
@@ -19,16 +17,15 @@ pub(crate) fn moved(case: &Case, slow: &Slow, task: &str) -> (Bytes, Bytes) {
     (its, all)
 }
 
-/// What the journal on the victim's device wrote in commits that held changes of a task, and maybe of others.
+/// What the journal on the victim's device wrote in commits that are a task's: it asked for them, or its changes made them large.
 fn committed(case: &Case, slow: &Slow, task: &str) -> Bytes {
-    let holds_its =
-        |whose: &Whose| matches!(whose, Whose::Tasks(all) if all.split(", ").any(|one| one == task));
-    let sent = case.facts.operations.sent_for.iter();
-    sent.filter(|((dev, purpose, whose), _)| {
-        (*dev, *purpose) == (slow.on.id, Purpose::Journal) && holds_its(whose)
-    })
-    .map(|(_, sent)| sent.bytes)
-    .sum()
+    case.facts.operations.committed.get(&(slow.on.id, task.into())).copied().unwrap_or_default()
+}
+
+/// Whether a task is in the way by commits of its changes rather than by what it moves itself: the journal's thread sends these, with a priority
+/// and in a control group of its own.
+pub(crate) fn is_by_commits(case: &Case, slow: &Slow, task: &str) -> bool {
+    committed(case, slow, task) > moved(case, slow, task).0
 }
 
 /// Which of the two is more.
@@ -36,8 +33,14 @@ pub(crate) fn proof(case: &Case, slow: &Slow, task: &str) -> Proof {
     let name = case.name(slow.on.id);
     let (moved, whole) = moved(case, slow, task);
     let committed = committed(case, slow, task);
-    match committed > moved {
-        true => proof!("of the {whole} that {name} moved, {committed} were commits of its journal with changes of {task}", whole, name, committed, task),
+    match is_by_commits(case, slow, task) {
+        true => proof!(
+            "of the {whole} that {name} moved, {committed} were commits of {task}'s changes",
+            whole,
+            name,
+            committed,
+            task
+        ),
         false => proof!("{task} moved {moved} of the {whole} that {name} moved", task, moved, whole, name),
     }
 }

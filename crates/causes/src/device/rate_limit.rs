@@ -16,7 +16,7 @@ use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::background_task::leads_to_the_device;
 use crate::device::by_the_clock::{self, Passed};
-use crate::device::even::{apart, clock, even, is_even, spread, within};
+use crate::device::even::{apart, clock, even, spread, within};
 use crate::device::healthy::rotational;
 use crate::hardware::Hardware;
 use crate::limit;
@@ -146,19 +146,19 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
         let [small, large] = sizes;
         return Ok((large, apart(&pace.gaps(), name), Held::Sizes { small, large }));
     }
-    by_pace(slow, name, may_turn).or_else(|why| {
+    by_pace(slow, name).or_else(|why| {
         let Some((kind, slope)) = by_the_clock::whenever_they_come(case, slow) else { return Err(why) };
         Ok((pace.ticks.quantile(0.5), each_alone(kind.most, &kind.turns.alone, name), Held::Sooner(slope)))
     })
 }
 
 /// By how even completions are while others wait, or come after them.
-fn by_pace(slow: &Slow, name: &str, may_turn: bool) -> Result<(u64, Proof, Held), Proof> {
+fn by_pace(slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proof> {
     let pace = &slow.on.pace;
     let (apart, told) = even(pace, name)?;
     let held = clock(pace)
         .map(|_| Held::Clock { spread: spread(&pace.between_ticks, MIDDLE) })
-        .or_else(|| whatever_the_size(pace, may_turn).map(|[small, large]| Held::Sizes { small, large }))
+        .or_else(|| whatever_the_size(pace).map(|[small, large]| Held::Sizes { small, large }))
         .or_else(|| faster_alone(slow, apart));
     match held {
         Some(held) => Ok((apart, told, held)),
@@ -278,15 +278,10 @@ fn before_the_device(case: &mut Case, slow: &Slow, proof: &Held) -> Nanos {
     }
 }
 
-/// The gaps after small requests and after large ones, if they are the same. On a disk that turns both take a seek and little else: there
-/// they must be more even than seeks are.
-fn whatever_the_size(pace: &Pace, may_turn: bool) -> Option<[u64; 2]> {
-    let gaps = pace.gaps();
-    let even = match may_turn {
-        true => within(&gaps, MIDDLE, EVEN_TURNS),
-        false => is_even(&gaps),
-    };
-    even.then(|| same_of_sizes(pace, 0.5))?
+/// The gaps after small requests and after large ones, if they are the same and a clock's. Where a disk seeks both take a seek and little
+/// else, which varies, whatever it says of itself: volumes on disks that turn say that they do not.
+fn whatever_the_size(pace: &Pace) -> Option<[u64; 2]> {
+    within(&pace.gaps(), MIDDLE, AS_A_CLOCK).then(|| same_of_sizes(pace, 0.5))?
 }
 
 /// The same where the slower half of all comes by the clock, and what had been saved up passes at once.

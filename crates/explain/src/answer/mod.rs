@@ -26,7 +26,7 @@ pub use waits::{Absent, Those};
 pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, Without, CONCERNED};
 
 use crate::explanation::Explanation;
-use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
+use causes::{Action, Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
 use chosen::chosen;
 use kind::{is_blind, kind, may_be_held_above};
 use life::Io;
@@ -174,6 +174,12 @@ impl Answer {
         let victim = self.victims.first();
         let fits = |r: &&Remedy| match &r.acts {
             Acts::Victim => !blamed,
+            // Clients wait for a server: nobody stops it for somebody else.
+            Acts::Culprit(name)
+                if matches!(r.action, Action::Pause { .. }) && e.subject.roles.server(name).is_some() =>
+            {
+                false
+            }
             Acts::Culprit(_) => victim.is_none_or(|v| !slows(e, v, r)),
             Acts::Device | Acts::Host => true,
         };

@@ -12,6 +12,7 @@ use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, KEPT_WAITING};
 use life::Class;
+use operation::Kind;
 use stats::{Group, FEW};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +29,9 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let costs_more = |s: &Sufferer| {
         let beside_own = s.lost.since(own_queue(s));
         let in_the_way = |b: &Balance| b.cost > b.lost_by_the_clock && is_worth_seeing(b.lost, beside_own);
-        balance.get(&s.task).is_some_and(in_the_way)
+        // A server's clients wait for one another: who waits for them is told beside them.
+        let is_of_clients = s.role.is_some() && 2 * own_queue(s).0 > s.lost.0 && s.time > e.facts.duration();
+        !is_of_clients && balance.get(&s.task).is_some_and(in_the_way)
     };
     let least = e.facts.duration().0 / KEPT_WAITING;
     let keeps_waiting = |s: &Sufferer, lost: Nanos| {
@@ -179,10 +182,10 @@ pub(super) fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
     let limited: Nanos =
         s.because.iter().filter(|b| b.culprit.kind == CulpritKind::Limit).map(|b| b.time).sum();
     let is_held = limited.0 > s.time.0 / 2;
-    let is_asynchronous = |g: &Group| g.op.is_some_and(|op| op.kind.overlaps());
+    let is_of_pages = |g: &Group| g.op.is_some_and(|op| matches!(op.kind, Kind::RingWrite | Kind::AioWrite));
     let nobody_waits =
-        |role: &str| capture::does_ahead(role) && e.focus.groups.get(s.group).is_some_and(is_asynchronous);
-    s.role.is_none_or(nobody_waits)
+        || e.subject.roles.writes_behind(&s.task) && e.focus.groups.get(s.group).is_some_and(is_of_pages);
+    (s.role.is_none() || nobody_waits())
         && !is_held
         && !is_mostly_behind_others(s)
         && overlaps(e, s)

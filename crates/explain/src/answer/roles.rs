@@ -13,8 +13,19 @@ impl Roles {
     pub(crate) fn server(&self, task: &str) -> Option<&'static str> {
         let task = program(task);
         match &self.0 {
-            Some(told) => (told.get(task) == Some(&Role::Server)).then_some("server"),
+            Some(told) => {
+                matches!(told.get(task), Some(Role::Server | Role::WritesBehind)).then_some("server")
+            }
             None => capture::server(task),
+        }
+    }
+
+    /// Whether it is a server whose clients hardly wait for what it writes asynchronously.
+    pub(crate) fn writes_behind(&self, task: &str) -> bool {
+        let task = program(task);
+        match &self.0 {
+            Some(told) => told.get(task) == Some(&Role::WritesBehind),
+            None => capture::server(task).is_some_and(capture::writes_behind),
         }
     }
 
@@ -47,6 +58,9 @@ mod tests {
             (None, Some("postgresql"))
         );
         assert!(Roles::default().is_job("tar"));
+        let behind = Roles(Some([("x".to_string(), Role::WritesBehind)].into()));
+        assert_eq!((behind.server("x"), behind.writes_behind("x")), (Some("server"), true));
+        assert!(Roles::default().writes_behind("mariadbd:7") && !roles.writes_behind("dd"));
         let recorder = |roles: &Roles| roles.is_recorder("trace-cmd:812");
         assert!(recorder(&Roles::default()) && !recorder(&roles));
     }

@@ -19,7 +19,8 @@ fn predicted(t: &Try, v: &Sufferer) -> Option<String> {
     let (what, predicted, now) = told(then.p99, then.mean, v);
     let left = match bounds(predicted) {
         Bounds::Told { value, from, to } => format!("{value} ({from} to {to})"),
-        Bounds::AtMost(_) if predicted.high >= now => return None,
+        // A bound that may be all there is now says nothing.
+        Bounds::AtMost(_) if !is_less(predicted.high, now) => return None,
         Bounds::AtMost(most) => format!("< {most}"),
     };
     Some(format!("{what} at best {left}"))
@@ -40,5 +41,9 @@ pub(crate) fn told(
 
 /// Whether anybody would notice that a latency is what is predicted.
 pub(crate) fn falls(predicted: Predicted, now: Nanos) -> bool {
-    (predicted.value.0 as f64) < (1.0 - CONCERNED) * now.0 as f64
+    is_less(predicted.value, now)
+}
+
+fn is_less(then: Nanos, now: Nanos) -> bool {
+    (then.0 as f64) < (1.0 - CONCERNED) * now.0 as f64
 }

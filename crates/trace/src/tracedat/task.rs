@@ -197,7 +197,7 @@ impl Reader {
                 bytes: Bytes(r.int(bytes)),
             },
             Plan::Changes { fs, dev, blocks } => {
-                let blocks = if blocks.present { r.int(blocks) as u32 } else { 0 };
+                let blocks = if blocks.present { r.int(blocks) as i32 } else { 0 };
                 What::Changes { fs, dev: DevId(r.int(dev) as u32), blocks }
             }
             Plan::Commit { dev, phase } => What::Commit { dev: DevId(r.int(dev) as u32), phase },

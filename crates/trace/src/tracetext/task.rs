@@ -89,7 +89,7 @@ pub fn task<'a>(h: &Header<'a>, known: &mut Known) -> Option<Said<'a>> {
         "jbd2_end_commit" => What::Commit { dev: dev()?, phase: CommitPhase::End },
         "xfs_log_reserve" | "xfs_log_regrant" => What::Changes { fs: Fs::Xfs, dev: dev()?, blocks: 0 },
         "jbd2_handle_stats" => {
-            let blocks = value(rest, "dirtied_blocks").and_then(|n| n.parse().ok()).unwrap_or(0);
+            let blocks = after(rest, "dirtied_blocks").and_then(|n| n.parse().ok()).unwrap_or(0);
             What::Changes { fs: Fs::Ext4, dev: dev()?, blocks }
         }
         "folio_wait_writeback" | "wait_on_page_writeback" => What::WaitPage { inode: ino()? },
