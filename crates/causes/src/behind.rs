@@ -192,6 +192,18 @@ fn is_behind_flush(case: &Case, culprit: CulpritId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::Claim;
+    use ledger::Reason;
+
+    #[test]
+    fn half_of_what_a_cause_claims_is_not_most_of_it() {
+        let claim = |group, ns| Claim { group, row: 0, reason: Reason::Device, time: Nanos(ns) };
+        let is_mostly = |ns: [u64; 2]| {
+            let claims = vec![claim(0, ns[0]), claim(1, ns[1])];
+            is_mostly_of(&Verdict { claims, ..Verdict::begin("background-task") }, |group| group == 0)
+        };
+        assert_eq!([[50, 50], [51, 50], [50, 51], [80, 0]].map(is_mostly), [false, true, false, true]);
+    }
 
     /// A hundred reads of 1 ms.
     #[test]

@@ -57,13 +57,6 @@ fn did(facts: &Facts, group: &Group) -> Class {
 }
 
 impl<'a> Slow<'a> {
-    /// How large the requests of the device are on average.
-    pub fn mean_size(&self) -> Bytes {
-        let (count, bytes) =
-            self.on.requests.iter().fold((0, 0), |(n, sum), p| (n + p.count, sum + p.bytes.0));
-        Bytes(bytes / count.max(1))
-    }
-
     /// Of a group: one, or where it was done below one for its reads and one for its writes there.
     pub(crate) fn of(facts: &'a Facts, number: usize, group: &'a Group) -> Vec<Slow<'a>> {
         let Some(own) = facts.device(group.dev) else { return vec![] };

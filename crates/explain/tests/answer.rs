@@ -142,6 +142,43 @@ fn who_keeps_many_requests_in_flight_waits_for_none_of_them() {
     for other in [READER, beside_them] {
         assert_eq!(first(&recorded(&[threads.clone(), vec![other]].concat())), other.task);
     }
+    let backends: Vec<Load> = threads.iter().map(|thread| Load { task: "postgres", ..*thread }).collect();
+    let beside_clients = recorded(&[backends, vec![READER]].concat());
+    assert_eq!(first(&beside_clients), "postgres", "clients wait for one another");
+}
+
+/// Whoever waits for somebody may have that one paused, unless clients wait for it.
+#[test]
+fn a_server_is_not_paused_for_somebody_else() {
+    let pauses = |task| {
+        let deep = Load { task, tid: 400, kind: "R", every: 1_000, turn: 2, usual: 12_000, long: 12_100 };
+        let e = explained(&recorded(&[deep, READER]), &[]);
+        let victim = Answer::of(&e).victims.iter().position(|v| v.task == "java");
+        let mut a = Answer::of(&e);
+        a.victims.rotate_left(victim.expect("a reader"));
+        a.cause = Some("background-task");
+        let all = a.remedies(&e);
+        assert!(!all.is_empty(), "{:?}", a.victims);
+        all.iter().any(|t| t.remedy.command().starts_with("kill -STOP"))
+    };
+    assert!(pauses("backup") && !pauses("postgres"));
+}
+
+/// A hundred and twenty that each lose as much.
+#[test]
+fn of_many_alike_one_is_told() {
+    let of = |n: u32| Load {
+        task: format!("app{n:03}").leak(),
+        tid: 400 + n,
+        kind: "R",
+        every: 119_000,
+        turn: 2,
+        usual: 109_000,
+        long: 110_000,
+    };
+    let e = explained(&recorded(&(0..120).map(of).collect::<Vec<_>>()), &[]);
+    let a = Answer::of(&e);
+    assert!(a.kind != Kind::Healthy && a.victims[0].task.starts_with("app"), "{:?}", a.kind);
 }
 
 /// Two servers on a disk that serves one request after the other: one sends four at once, and the other waits behind them.

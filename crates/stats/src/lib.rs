@@ -58,7 +58,7 @@ pub use line::{Line, Slope};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, Sent, Whose, OF_STORAGE, STUCK};
 pub use outside::OutsideStats;
-pub use pace::{Held, Pace, IN_A_RUN};
+pub use pace::{Held, Pace, Ticks, IN_A_RUN};
 pub use phases::Phases;
 pub use pictures::{
     heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,

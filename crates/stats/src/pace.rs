@@ -44,6 +44,17 @@ pub struct Held {
 const SIZES: usize = 11;
 const SMALLEST: u64 = 4096;
 
+/// Completions one after the other, and the requests that ended with them.
+#[derive(Clone, Debug, Default)]
+pub struct Ticks {
+    /// From one completion to the next.
+    pub apart: Distribution,
+    /// `D2C` of the requests.
+    pub d2c: Distribution,
+    /// From the issue of the one before to theirs: what comes by a clock of the program's own completes by it, too.
+    pub issued_apart: Distribution,
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
@@ -53,13 +64,10 @@ pub struct Pace {
     head: Sector,
     /// From one completion to the [`IN_A_RUN`]th after it, the same way; runs do not overlap.
     pub runs: Distribution,
-    /// From one completion of data to the next that was issued after it, where the device was idle for less than half of it, and next to no
-    /// time was a flush's.
-    pub ticks: Distribution,
-    /// `D2C` of the requests that ended these.
-    pub between_ticks: Distribution,
-    /// From the issue of the one before to theirs: what comes by a clock of the program's own completes by it, too.
-    pub issued_apart: Distribution,
+    /// Completions of data of requests that were issued after the one before, where the device was idle for less than half of the time.
+    pub ticks: Ticks,
+    /// Of these the ones between which next to no time was a flush's.
+    pub clear_of_flushes: Ticks,
     /// What the completion before had taken since it was issued and the device free for it, of each that was done within half of that: who holds
     /// one back lets no next one through so soon.
     pub broken: Distribution,
@@ -179,12 +187,17 @@ impl Pace {
         if last_turn >= QUICK && tick.0.saturating_mul(2) < last_turn.0 {
             self.broken.record(last_turn.0);
         }
-        // Behind another one, or behind a flush, completions are as even as the device is; alone they are as even as they come.
-        let flushes = flushed.0.saturating_mul(FLUSHES) > tick.0;
-        if !flushes && d2c <= tick && d2c.0 >= tick.0.div_ceil(2) {
-            self.ticks.record(tick.0);
-            self.between_ticks.record(d2c.0);
-            self.issued_apart.record(issued.since(last_issued).0);
+        // Behind another one completions are as even as the device is; alone they are as even as they come.
+        if d2c > tick || d2c.0 < tick.0.div_ceil(2) {
+            return;
+        }
+        let is_clear = flushed.0.saturating_mul(FLUSHES) <= tick.0;
+        for ticks in
+            [Some(&mut self.ticks), is_clear.then_some(&mut self.clear_of_flushes)].into_iter().flatten()
+        {
+            ticks.apart.record(tick.0);
+            ticks.d2c.record(d2c.0);
+            ticks.issued_apart.record(issued.since(last_issued).0);
         }
     }
 
@@ -330,7 +343,7 @@ mod tests {
 
     /// A device that serves one after the other completes data, a flush and data again, however late the data came.
     #[test]
-    fn a_flush_between_two_completions_is_no_tick() {
+    fn completions_with_a_flush_between_them_are_told_apart() {
         let ticks = |flush: Option<(u64, u64)>| {
             let mut pace = Pace::default();
             let read = |issued, completed| Request { bytes: Bytes(4096), ..read(None, issued, completed) };
@@ -340,9 +353,9 @@ mod tests {
             }
             tell(&mut pace, read(60, 120));
             tell(&mut pace, read(125, 165));
-            pace.ticks.count()
+            (pace.ticks.apart.count(), pace.clear_of_flushes.apart.count())
         };
-        assert_eq!((ticks(None), ticks(Some((42, 80))), ticks(Some((42, 44)))), (2, 1, 2));
+        assert_eq!([None, Some((42, 80)), Some((42, 44))].map(ticks), [(2, 2), (2, 1), (2, 2)]);
     }
 
     #[test]
@@ -352,7 +365,7 @@ mod tests {
         for (from, to) in [(0, 1), (1, end)] {
             tell(&mut pace, Request { bytes: Bytes(4096), ..read(None, from, to) });
         }
-        assert_eq!((pace.ticks.count(), pace.ticks.max()), (1, (end - 1) * MS));
+        assert_eq!((pace.ticks.apart.count(), pace.ticks.apart.max()), (1, (end - 1) * MS));
     }
 
     /// Seen late by 1 ms every second time, and then in time again: over 16 the clock is even.

@@ -103,7 +103,7 @@ pub(super) fn whenever_they_come(case: &Case, slow: &Slow) -> Option<(InTurn, Sl
     let sooner = |kind: &InTurn| {
         kind.turns.after_idle.slope().filter(|slope| slope.value + SURELY * slope.error < SOONER)
     };
-    let apart = Nanos(slow.on.pace.ticks.quantile(0.5));
+    let apart = Nanos(slow.on.pace.ticks.apart.quantile(0.5));
     let kind = first(
         case,
         slow,

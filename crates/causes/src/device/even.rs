@@ -4,7 +4,7 @@ use crate::proof::{proof, Proof};
 use crate::thresholds::rate_limit::{
     AS_A_CLOCK, ENOUGH, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, MIDDLE, MOST, MOST_TICKS, NOT_TICKS,
 };
-use stats::{Distribution, Pace, IN_A_RUN};
+use stats::{Distribution, Pace, Ticks, IN_A_RUN};
 use trace::Nanos;
 
 /// From one percentile to another.
@@ -12,19 +12,25 @@ pub(crate) fn spread(d: &Distribution, [low, high]: [f64; 2]) -> u64 {
     d.quantile(high).saturating_sub(d.quantile(low))
 }
 
-/// How many nanoseconds completions are apart where they come by the clock although requests do not: a device that takes as long
-/// for each would complete them as unevenly as they come, or more so. Requests that are as even themselves prove nothing: sent one after
-/// another, they come by the device's own clock. Neither do those of a program that asks by a clock of its own.
+/// Completions that come by the clock although requests do not: a device that takes as long for each would complete them as unevenly as they
+/// come, or more so. Requests that are as even themselves prove nothing: sent one after another, they come by the device's own clock. Neither
+/// do those of a program that asks by a clock of its own.
 ///
 /// Example: writes that are issued 0.1 to 0.6 ms after the last completion and take 3.9 to 3.4 ms: all complete 4.0 ms after it.
-pub(crate) fn clock(pace: &Pace) -> Option<u64> {
-    let (ticks, requests) = (&pace.ticks, &pace.between_ticks);
+pub(crate) fn clock(pace: &Pace) -> Option<&Ticks> {
+    // One after the other and a flush between them completions are as even as the device is, but not as a clock.
+    let as_a_clock = by_a_clock(&pace.ticks, AS_A_CLOCK);
+    as_a_clock.or_else(|| by_a_clock(&pace.clear_of_flushes, EVEN))
+}
+
+fn by_a_clock(ticks: &Ticks, bounds: (f64, f64)) -> Option<&Ticks> {
+    let (apart, requests) = (&ticks.apart, &ticks.d2c);
     let is_clock = |part: [f64; 2]| {
-        let even = within(ticks, part, EVEN) && !within(requests, part, AS_A_CLOCK);
-        let by_itself = spread(ticks, part) < spread(&pace.issued_apart, part);
-        even && by_itself && spread(ticks, part).saturating_mul(2) < spread(requests, part)
+        let even = within(apart, part, bounds) && !within(requests, part, AS_A_CLOCK);
+        let by_itself = spread(apart, part) < spread(&ticks.issued_apart, part);
+        even && by_itself && spread(apart, part).saturating_mul(2) < spread(requests, part)
     };
-    (ticks.count() >= ENOUGH && [MIDDLE, MOST].into_iter().any(is_clock)).then(|| ticks.quantile(0.5))
+    (apart.count() >= ENOUGH && [MIDDLE, MOST].into_iter().any(is_clock)).then_some(ticks)
 }
 
 /// Whether two percentiles lie between two parts of the middle one.
@@ -67,8 +73,8 @@ pub(crate) fn apart(gaps: &Distribution, name: &str) -> Proof {
 
 /// How many nanoseconds completions are apart, if they are so evenly, and in words.
 pub(crate) fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
-    if let Some(tick) = clock(pace) {
-        return Ok((tick, apart(&pace.ticks, name)));
+    if let Some(ticks) = clock(pace) {
+        return Ok((ticks.apart.quantile(0.5), apart(&ticks.apart, name)));
     }
     let (gaps, runs) = (&pace.gaps(), &pace.runs);
     if gaps.count() < ENOUGH {

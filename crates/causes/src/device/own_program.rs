@@ -24,3 +24,10 @@ fn other_process(task: &str, victim: &str) -> Option<Tid> {
     let (name, process) = program_and_process(task);
     process.filter(|_| name == program(victim))
 }
+
+#[cfg(test)]
+#[test]
+fn only_a_numbered_process_of_the_same_program_is_another_of_it() {
+    let of = |task| is_another_process(task, "postgres:812");
+    assert_eq!(["postgres:4711", "postgres", "cp:4711"].map(of), [true, false, false]);
+}

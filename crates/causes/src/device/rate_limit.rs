@@ -148,7 +148,11 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
     }
     by_pace(slow, name).or_else(|why| {
         let Some((kind, slope)) = by_the_clock::whenever_they_come(case, slow) else { return Err(why) };
-        Ok((pace.ticks.quantile(0.5), each_alone(kind.most, &kind.turns.alone, name), Held::Sooner(slope)))
+        Ok((
+            pace.ticks.apart.quantile(0.5),
+            each_alone(kind.most, &kind.turns.alone, name),
+            Held::Sooner(slope),
+        ))
     })
 }
 
@@ -157,7 +161,7 @@ fn by_pace(slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proof> {
     let pace = &slow.on.pace;
     let (apart, told) = even(pace, name)?;
     let held = clock(pace)
-        .map(|_| Held::Clock { spread: spread(&pace.between_ticks, MIDDLE) })
+        .map(|ticks| Held::Clock { spread: spread(&ticks.d2c, MIDDLE) })
         .or_else(|| whatever_the_size(pace).map(|[small, large]| Held::Sizes { small, large }))
         .or_else(|| faster_alone(slow, apart));
     match held {

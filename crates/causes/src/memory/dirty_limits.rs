@@ -23,3 +23,28 @@ fn limit(case: &Case, [bytes, ratio]: [&str; 2]) -> Option<Bytes> {
     let (ratio, memory) = (case.system.vm_number(ratio)?, case.system.memory_bytes()?);
     Some(Bytes(memory.value.0 / 100 * ratio.value))
 }
+
+#[cfg(test)]
+#[test]
+fn limits_are_bytes_or_a_part_of_memory() {
+    let gib = |n: u64| Bytes(n << 30);
+    let of = |vm: &str| {
+        let mut story = crate::story::Story::default();
+        story.document(
+            "system.json",
+            &format!(r#"{{"before": {{"memory_bytes": {}, "vm": {vm}}}}}"#, gib(10).0),
+        );
+        let mut told = crate::told::Told::default();
+        told.over(story);
+        told.asked(|case| {
+            (limit(case, ["dirty_bytes", "dirty_ratio"]), [1, 3, 6].map(|n| has_room_for(case, gib(n))))
+        })
+    };
+    let a_fifth = Some(Bytes(gib(10).0 / 100 * 20));
+    assert_eq!(of(r#"{"dirty_bytes": "0", "dirty_ratio": "20"}"#), (a_fifth, [false, true, false]));
+    assert_eq!(
+        of(r#"{"dirty_bytes": "4096", "dirty_ratio": "0"}"#),
+        (Some(Bytes(4096)), [true, true, false])
+    );
+    assert_eq!(of("{}"), (None, [true, true, false]), "not known, but for the memory");
+}

@@ -39,7 +39,7 @@ fn two_that_read_in_order_read_more_at_a_time() {
             told.behind(READ, 40, 3, "tar", SMALL);
         });
         let all = commands(&told.verdict("background-task"));
-        all.iter().position(|command| command.contains("read_ahead_kb"))
+        all.iter().position(|command| command == "echo 4096 > /sys/block/sda/queue/read_ahead_kb")
     };
     let settings =
         |turns: u8, kib: u32| format!("sda/queue/rotational: {turns}\nsda/queue/read_ahead_kb: {kib}\n");

@@ -10,6 +10,16 @@ const FDATASYNC: Kind = Kind::Call(Call::Fdatasync);
 const OPEN: Kind = Kind::Call(Call::Open);
 const MS_IN_US: u64 = 1000;
 
+/// On a device that does not turn writes of 1 ms, and one more after so many seconds.
+fn quick_writes(idle_s: u64) -> Story {
+    let mut story = Story::default();
+    story.settings("sda/queue/rotational: 0\n");
+    for at in (0..200).map(|i| i * 10 * MS).chain([(2000 + idle_s * 1000) * MS]) {
+        story.sync_write(at, at, at + 1000);
+    }
+    story
+}
+
 /// On a device that takes so long (us) for a write: quick fdatasyncs, and 300 that wait for so long for a write that the device serves alone,
 /// asleep so.
 fn waiting(write_us: u64, quick: u64, wait: Wait, us: u64) -> Told {
@@ -73,6 +83,44 @@ fn a_mount_that_makes_each_change_safe_is_told_first() {
     let (proof, command) = of("rw");
     assert!(!proof.contains("sync") || proof.contains("folder"), "{proof}");
     assert!(!command.contains("remount"), "{command}");
+}
+
+/// A quarter of what opens wait for is the journal's: they ask for no commit, and nor does their folder.
+#[test]
+fn who_waits_for_a_commit_now_and_then_does_not_ask_for_it() {
+    let of = |others: u64| {
+        let mut told = Told::default();
+        told.over(quick_writes(0)).quick(OPEN, 100);
+        let own = Split { known: true, own: Nanos(3_000_000), ..Split::default() };
+        for (wait, count) in [(Wait::JournalCommit, 300), (Wait::DirectIo, others)] {
+            told.waiting_for(wait);
+            (0..count).for_each(|_| {
+                told.inside_of(OPEN, READER, own);
+            });
+        }
+        let v = told.verdict("journal-commit");
+        found(&v);
+        says(&v, "the folder has the attribute D or S")
+    };
+    assert!(of(0) && of(200) && !of(400));
+}
+
+/// A quarter of 3.6 s is a tenth of the recording up to 9 s.
+#[test]
+fn what_the_journal_takes_is_a_tenth_of_the_recording_or_nothing_to_act_on() {
+    let of = |idle_s: u64| {
+        let mut told = Told::default();
+        told.over(quick_writes(idle_s)).quick(FDATASYNC, 100);
+        let own = Split { known: true, own: Nanos(3_000_000), ..Split::default() };
+        for (wait, count) in [(Wait::JournalCommit, 300), (Wait::DirectIo, 900)] {
+            told.waiting_for(wait);
+            (0..count).for_each(|_| {
+                told.inside_of(FDATASYNC, READER, own);
+            });
+        }
+        is_found(&told.verdict("journal-commit"))
+    };
+    assert!(of(0) && !of(20));
 }
 
 /// From a fifth of their time on.

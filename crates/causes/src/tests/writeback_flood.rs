@@ -216,20 +216,21 @@ fn what_throttles_writeback_is_turned_on_or_down() {
 /// Who waits behind what it wrote itself is told what writes it out; behind another's it is not.
 #[test]
 fn what_a_task_wrote_itself_is_no_others_to_hold_back() {
-    let of = |kind: Kind, writer: &str| {
+    let waiting = |kind: Kind, writer: &str, for_pages: u32| {
         let mut told = moved("dd", 10, "");
-        if kind == Kind::Call(Call::Open) {
-            told.waiting_for(Wait::OwnData);
-        }
-        (0..120).for_each(|_| {
+        for n in 0..120 {
+            if kind == Kind::Call(Call::Open) {
+                told.waiting_for(if n < for_pages { Wait::OwnData } else { Wait::InodeLock });
+            }
             told.behind_io(kind, 40, writer, Io::BackgroundWrite);
-        });
+        }
         told.asked(|case| {
             let slow = case.slow();
             let slow = slow.iter().find(|slow| slow.group.op.map(|op| op.kind) == Some(kind));
             own_writeback::told(Verdict::begin("writeback-flood"), case, slow.expect("slow"))
         })
     };
+    let of = |kind: Kind, writer: &str| waiting(kind, writer, 120);
     let [rename, open, read] = [Call::Rename, Call::Open, Call::Read].map(Kind::Call);
     let v = of(rename, READER).expect("its own");
     assert!(says(&v, "ext4 writes out what is new in a file that is renamed over another"), "{v:?}");
@@ -240,4 +241,8 @@ fn what_a_task_wrote_itself_is_no_others_to_hold_back() {
     );
     assert!(says(&of(open, READER).expect("its own"), "a file is cut only after"));
     assert!(of(rename, "dd").is_none() && of(read, READER).is_none());
+    assert!(
+        waiting(open, READER, 70).is_some() && waiting(open, READER, 50).is_none(),
+        "most wait for pages"
+    );
 }
