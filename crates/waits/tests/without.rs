@@ -59,7 +59,7 @@ fn several_are_gone_together_by_name_or_by_kind() {
     assert_eq!(mean_without(those(&["reader"], &[Io::Read])), Nanos(2000));
 }
 
-/// A read of 4 ms: 1 behind a copy, 2 without a processor, and 1 that the device serves.
+/// Reads of 4 ms: 1 behind a copy or not, 2 without a processor, and the rest that the device serves.
 #[test]
 fn what_is_left_for_nobody_who_could_be_asked_is_unclear() {
     let mut t = Table::default();
@@ -70,15 +70,19 @@ fn what_is_left_for_nobody_who_could_be_asked_is_unclear() {
         dev: DevId(8),
     });
     let copy = Culprit { name: Some("cp".into()), io: Some(Io::Read), ..Culprit::of(CulpritKind::Task) };
-    let all = [(copy, 1000), (Culprit::of(CulpritKind::Cpu), 2000), (Culprit::of(CulpritKind::Own), 1000)];
     let chain = t.chain(ChainId(0), Link::Phase(Phase::Behind));
-    let parts = all.map(|(culprit, ns)| Part { chain, culprit: t.culprit(&culprit), time: Nanos(ns) });
-    for _ in 0..10 {
-        let waiting = Waiting { victim, end: Nanos(0), total: Nanos(4000), bytes: 0, in_device: true };
-        t.add(waiting, &parts, Nanos(4000), Nanos(0));
+    let [cpu, own] = [CulpritKind::Cpu, CulpritKind::Own].map(Culprit::of);
+    for behind in [1000, 0] {
+        let all = [(&copy, behind), (&cpu, 2000), (&own, 2000 - behind)];
+        let parts = all.map(|(culprit, ns)| Part { chain, culprit: t.culprit(culprit), time: Nanos(ns) });
+        let parts = &parts[usize::from(behind == 0)..];
+        for _ in 0..10 {
+            let waiting = Waiting { victim, end: Nanos(0), total: Nanos(4000), bytes: 0, in_device: true };
+            t.add(waiting, parts, Nanos(4000), Nanos(0));
+        }
     }
     let unclear = t.unclear_without(victim, &Absent::Task("cp".into()), 0.0);
-    assert!((unclear - 2.0 / 3.0).abs() < 0.01, "{unclear}");
+    assert!((unclear - 4.0 / 7.0).abs() < 0.01, "{unclear}");
 }
 
 proptest! {
