@@ -174,12 +174,6 @@ impl Answer {
         let victim = self.victims.first();
         let fits = |r: &&Remedy| match &r.acts {
             Acts::Victim => !blamed,
-            // Clients wait for a server: nobody stops it for somebody else.
-            Acts::Culprit(name)
-                if matches!(r.action, Action::Pause { .. }) && e.subject.roles.server(name).is_some() =>
-            {
-                false
-            }
             Acts::Culprit(_) => victim.is_none_or(|v| !slows(e, v, r)),
             Acts::Device | Acts::Host => true,
         };
@@ -205,11 +199,14 @@ impl Answer {
     }
 }
 
-/// Whether a remedy acts on the victim itself, for others, or on the process of which it is a thread.
+/// Whether a remedy acts on the victim itself, for others, or on the process of which it is a thread, or stops a server for somebody else: its
+/// clients wait for it.
 pub fn slows(e: &Explanation, victim: &Sufferer, remedy: &Remedy) -> bool {
     let is_itself =
         |name: &str| name == victim.task || e.facts.operations.process_of_both(&victim.task, name).is_some();
-    matches!(&remedy.acts, Acts::Culprit(name) if is_itself(name))
+    let pauses = matches!(remedy.action, Action::Pause { .. });
+    let is_server = |name: &str| e.subject.roles.server(name).is_some();
+    matches!(&remedy.acts, Acts::Culprit(name) if is_itself(name) || pauses && is_server(name))
 }
 
 /// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first;
