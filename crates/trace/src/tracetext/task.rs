@@ -87,11 +87,7 @@ pub fn task<'a>(h: &Header<'a>, known: &mut Known) -> Option<Said<'a>> {
         "jbd2_commit_flushing" => What::Commit { dev: dev()?, phase: CommitPhase::Flushing },
         "jbd2_commit_logging" => What::Commit { dev: dev()?, phase: CommitPhase::Logging },
         "jbd2_end_commit" => What::Commit { dev: dev()?, phase: CommitPhase::End },
-        "xfs_log_reserve" | "xfs_log_regrant" => What::Changes { fs: Fs::Xfs, dev: dev()?, blocks: 0 },
-        "jbd2_handle_stats" => {
-            let blocks = after(rest, "dirtied_blocks").and_then(|n| n.parse().ok()).unwrap_or(0);
-            What::Changes { fs: Fs::Ext4, dev: dev()?, blocks }
-        }
+        "jbd2_handle_stats" | "xfs_log_reserve" | "xfs_log_regrant" => changes(h.event, rest, dev()?),
         "folio_wait_writeback" | "wait_on_page_writeback" => What::WaitPage { inode: ino()? },
         "writeback_single_inode_start" => {
             let cgroup = value(rest, "cgroup_ino").and_then(number).unwrap_or(0);
@@ -118,6 +114,13 @@ pub fn task<'a>(h: &Header<'a>, known: &mut Known) -> Option<Said<'a>> {
             None => file(name, dev(), ino())?,
         },
     }))
+}
+
+/// What a journal keeps is changed: of ext4 the event says by how many blocks, of XFS it does not.
+fn changes(event: &str, rest: &str, dev: DevId) -> What {
+    let fs = if event == "jbd2_handle_stats" { Fs::Ext4 } else { Fs::Xfs };
+    let blocks = after(rest, "dirtied_blocks").and_then(|n| n.parse().ok()).unwrap_or(0);
+    What::Changes { fs, dev, blocks }
 }
 
 /// Any event of a file system with a device or a file says on what the task is at work.
