@@ -68,7 +68,7 @@ pub(crate) fn commit(
 }
 
 /// Who asked for a journal's commit: of those who changed something who woke its thread (`jbd2_log_start_commit`, fs/jbd2/journal.c); where
-/// it had not slept since the commit before, or others woke it, who makes data safe meanwhile. Nobody where its timer did.
+/// none of them did (it had not slept since the commit before, or an interrupt woke it) who makes data safe meanwhile, if anybody does.
 fn who_asked(h: &History, journal: Tid, dev: DevId, names: &Names) -> Option<TaskName> {
     let wake = h.thread(journal)?.stretches.iter().rev().nth(1).and_then(Stretch::wake);
     let woke = wake.filter(|wake| !wake.context.is_interrupt()).map(|wake| names.of(wake.by));

@@ -33,7 +33,7 @@ pub(crate) fn proof(case: &Case, slow: &Slow, task: &str) -> Proof {
     let name = case.name(slow.on.id);
     let (moved, whole) = moved(case, slow, task);
     let committed = committed(case, slow, task);
-    match is_by_commits(case, slow, task) {
+    match committed > moved {
         true => proof!(
             "of the {whole} that {name} moved, {committed} were commits of {task}'s changes",
             whole,

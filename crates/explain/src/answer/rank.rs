@@ -176,7 +176,8 @@ pub(super) fn commits(e: &Explanation, s: &Sufferer) -> bool {
 }
 
 /// Whether it keeps operations in flight, and is no server, or one whose clients wait for none of these. Of writes that blocks show somebody
-/// may wait for all together: a sync. What a limit holds for most of its time does not wait for the disk that it would keep busy, and what mostly waits for others does not keep it busy.
+/// may wait for all together: a sync. What a limit holds for most of its time does not wait for the disk that it would keep busy, and what
+/// mostly waits for others does not keep it busy.
 pub(super) fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
     let waited_for = |g: &Group| g.op.is_none() && g.class != Class::Read;
     let limited: Nanos =
