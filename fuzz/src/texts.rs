@@ -8,27 +8,27 @@ use explain::texts::Texts;
 use explain::Explanation;
 use report::{Detail, Style};
 use std::io::BufReader;
-use tooltext::Mail;
+use tooltext::ToolOutput;
 use whatif::question::{assignment, stretch, Sweep, Word};
 use whatif::settings::Settings;
 use whatif::suggest::Aim;
 
 /// What tools print, and fio's JSON.
 pub fn tool_text(bytes: &[u8]) {
-    let mail = Mail::read("mail.txt", bytes);
-    let _ = (mail.has_readings(), mail.says_anything());
+    let output = ToolOutput::read("mail.txt", bytes);
+    let _ = (output.has_readings(), output.says_anything());
 }
 
 /// What tools print, with all that is told of it: what it shows, on the screen and as JSON.
 pub fn judged(bytes: &[u8]) {
-    let mail = Mail::read("mail.txt", bytes);
-    assert!(mail.understood <= mail.words);
-    for reading in mail.runs.iter().flat_map(|run| &run.readings) {
+    let output = ToolOutput::read("mail.txt", bytes);
+    assert!(output.understood <= output.words);
+    for reading in output.runs.iter().flat_map(|run| &run.readings) {
         for row in &reading.rows {
             assert!(row.values.iter().all(|(_, n)| n.value.is_finite()), "{row:?}");
         }
     }
-    let explanation = Explanation::of_texts(Texts::alone(vec![mail]));
+    let explanation = Explanation::of_texts(Texts::alone(vec![output]));
     let style = Style { detail: Detail::All, ..Style::default() };
     let _ = report::render(&explanation, style);
     let _ = serde_json::to_string(&report::to_json_with_texts(&explanation));
@@ -39,15 +39,15 @@ pub fn quoted(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let marked: String = text.lines().map(|line| format!("> {line}\n")).collect();
     for text in [text.as_bytes(), marked.as_bytes()] {
-        let mail = Mail::read("mail.txt", text);
-        assert!(mail.understood <= mail.words);
+        let output = ToolOutput::read("mail.txt", text);
+        assert!(output.understood <= output.words);
     }
 }
 
 /// fio's logs, of which the beginning is looked at first.
 pub fn fio_log(bytes: &[u8]) {
     let (start, rest) = bytes.split_at(bytes.len().min(4096));
-    let _ = Mail::read_stream("x_clat.1.log", start.to_vec(), BufReader::new(rest));
+    let _ = ToolOutput::read_stream("x_clat.1.log", start.to_vec(), BufReader::new(rest));
 }
 
 /// Settings and what was recorded, as `iowhy record` writes them.

@@ -185,11 +185,11 @@ impl Table {
         let Some(e) = read else { return };
         self.recognised += 1;
         self.recordings += usize::from(!e.is_of_texts());
-        let runs = || e.texts.mails.iter().flat_map(|mail| &mail.runs);
+        let runs = || e.texts.outputs.iter().flat_map(|mail| &mail.runs);
         self.runs += runs().count();
-        self.impossible += e.texts.mails.iter().map(|mail| mail.doubts.len()).sum::<usize>();
+        self.impossible += e.texts.outputs.iter().map(|mail| mail.doubts.len()).sum::<usize>();
         let format = e.subject.sources.first().cloned();
-        for tool in explain::texts::tools(&e.texts.mails).into_iter().map(str::to_owned).chain(format) {
+        for tool in explain::texts::tools(&e.texts.outputs).into_iter().map(str::to_owned).chain(format) {
             *self.tools.entry(tool).or_default() += 1;
         }
         let found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
@@ -260,7 +260,7 @@ impl Table {
 
 /// How much there is to judge by, as the power of ten below it.
 fn evidence(e: &Explanation) -> usize {
-    let readings: usize = e.texts.mails.iter().flat_map(|m| &m.runs).map(|run| run.readings.len()).sum();
+    let readings: usize = e.texts.outputs.iter().flat_map(|m| &m.runs).map(|run| run.readings.len()).sum();
     let requests = e.facts.tally.requests as usize;
     match readings.max(requests) {
         0 => 0,

@@ -13,7 +13,7 @@ use crate::verdict::{Answer, Claim, Verdict};
 use evidence::{Samples, System};
 use ledger::Reason;
 use life::Class;
-use stats::{Device, Facts, Focus, Group, Kept, TailRow};
+use stats::{Device, Facts, Focus, Group, SampledOperation, TailRow};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{DevId, Nanos, Quality};
 use waits::{CulpritId, Phase, Selection};
@@ -79,15 +79,15 @@ impl<'a> Case<'a> {
     }
 
     /// The slowest operations of a group that were kept, the slowest first: its task's, no neighbour's.
-    pub fn kept(&self, group: &Group) -> Vec<&'a Kept> {
+    pub fn sampled(&self, group: &Group) -> Vec<&'a SampledOperation> {
         let stats = group.op.and_then(|op| self.facts.operations.groups.get(&op));
         stats.map_or(vec![], |s| s.slowest.of(&group.task))
     }
 
     /// Those of them that are in the group's tail.
-    pub fn kept_of_tail(&self, group: &Group) -> impl Iterator<Item = &'a Kept> + use<'a> {
+    pub fn kept_of_tail(&self, group: &Group) -> impl Iterator<Item = &'a SampledOperation> + use<'a> {
         let from = group.tail.threshold;
-        self.kept(group).into_iter().filter(move |kept| kept.operation.total() >= from)
+        self.sampled(group).into_iter().filter(move |sampled| sampled.operation.total() >= from)
     }
 
     /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time and of all that was
@@ -102,16 +102,16 @@ impl<'a> Case<'a> {
         let is_worth = move |g: &Group| tail(g) >= least || lost(g) >= waited.min(MIN_SHARE * all_lost);
         // Beside a task with many that wait at once somebody who notices is no trifle, of which one counts.
         let of_one = |g: &Group| g.of_one(facts, g.lost).0 as f64;
-        let trifle = TRIFLE * groups.iter().map(of_one).sum::<f64>();
+        let insignificant = TRIFLE * groups.iter().map(of_one).sum::<f64>();
         // What the device takes by itself is not lost, and yet waited for.
         let own = |g: &Group| g.by_the_clock(facts, g.all.time.total.since(g.lost)).0 as f64;
         let much = MIN_SHARE * facts.duration().0 as f64;
-        let notices = move |g: &Group| lost(g) >= much && of_one(g) >= trifle;
+        let notices = move |g: &Group| lost(g) >= much && of_one(g) >= insignificant;
         // Of hundreds that are trifles beside each other the largest is none.
         let most = groups.iter().map(lost).fold(0.0, f64::max);
         let least = most.min(TRIFLE * all_lost);
-        let is_no_trifle = move |g: &Group| lost(g) >= least || notices(g) || own(g) >= much;
-        let matters = move |g: &Group| is_worth(g) && is_no_trifle(g) && !g.is_thin(facts);
+        let is_significant = move |g: &Group| lost(g) >= least || notices(g) || own(g) >= much;
+        let matters = move |g: &Group| is_worth(g) && is_significant(g) && !g.is_thin(facts);
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }
 
@@ -212,7 +212,7 @@ impl<'a> Case<'a> {
     }
 
     /// Rolls back what was claimed since then: it would be too little to report.
-    pub(crate) fn give_back(&mut self, before: Vec<Vec<Nanos>>) {
+    pub(crate) fn rollback(&mut self, before: Vec<Vec<Nanos>>) {
         for (row, left) in self.rows.iter_mut().flatten().zip(before.into_iter().flatten()) {
             row.left = left;
         }

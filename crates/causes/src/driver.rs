@@ -138,12 +138,12 @@ impl Cause {
         }
         let claims = case.claims_since(&before);
         let is_little = v.explains.0 > 0 && case.part_of_all(&claims) < TRIFLE;
-        let is_trifle =
+        let is_insignificant =
             is_little && v.throughout.is_empty() && case.part_of_operations(&claims) < NOT_ITS_OWN;
         // An error is no matter of time.
-        if v.verdict == Answer::Found && is_trifle && self.name != device::device_errors::CAUSE.name {
-            case.give_back(before.clone());
-            v = v.trifle(all_of_it);
+        if v.verdict == Answer::Found && is_insignificant && self.name != device::device_errors::CAUSE.name {
+            case.rollback(before.clone());
+            v = v.insignificant(all_of_it);
         }
         v.claims = case.claims_since(&before);
         case.note(&v);

@@ -24,7 +24,7 @@ impl Growth {
     /// What is known of the requests that were slow there: what grows, if anything does.
     pub(crate) fn of(slow: &Slow) -> Option<Growth> {
         let requests = by_requests(slow).map(|(few, many)| Growth::Requests(few, many));
-        let bytes = slow.company().by_bytes.growth().map(Growth::Bytes);
+        let bytes = slow.contention().by_bytes.growth().map(Growth::Bytes);
         let growing = [requests, bytes].into_iter().flatten().find(Growth::grows);
         growing.or(requests).or(bytes)
     }
@@ -87,7 +87,7 @@ impl Growth {
 /// one with the most others, if that has.
 fn by_requests(slow: &Slow) -> Option<(DepthRow, DepthRow)> {
     let rows: Vec<DepthRow> =
-        slow.company().by_depth.rows().filter(|r| r.count >= MIN_SAMPLES_OF_A_ROW).collect();
+        slow.contention().by_depth.rows().filter(|r| r.count >= MIN_SAMPLES_OF_A_ROW).collect();
     let few = *rows.first()?;
     let usual = *rows.iter().max_by_key(|r| r.count)?;
     let twice_as_many = |r: &DepthRow| r.from + 1 >= 2 * (few.to + 1);

@@ -11,9 +11,11 @@ mod damage;
 mod driver;
 mod growth;
 mod hardware;
+mod interfering;
 mod limit;
 mod measure;
-mod met;
+#[cfg(test)]
+mod op_builder;
 mod paths;
 mod proof;
 mod raid;
@@ -21,15 +23,13 @@ mod remedy;
 mod risk;
 mod shares;
 mod slow;
-#[cfg(test)]
-mod story;
 mod target;
 mod tested;
 #[cfg(test)]
 mod tests;
 mod thresholds;
 #[cfg(test)]
-mod told;
+mod trace_builder;
 mod verdict;
 use units::words;
 
@@ -146,7 +146,7 @@ pub enum Nature {
     /// It says no more than where the time passed.
     General,
     /// Somebody else's requests in the device: full of these it may well complete nothing for a while.
-    Crowd,
+    Contention,
     /// Every busy machine has a little of it, or every one with that setting or layout: what matters is how much.
     Everyday,
     /// Somebody set a limit. It says more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.

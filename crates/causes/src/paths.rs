@@ -11,7 +11,7 @@ use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
 use ledger::Reason;
 use operation::{Node, Part, Waits, Wakeup};
-use stats::{Group, Kept, TailRow};
+use stats::{Group, SampledOperation, TailRow};
 use std::collections::BTreeMap;
 use trace::{works_for_others, Nanos};
 use waits::{Phase, Selection};
@@ -27,12 +27,12 @@ pub(crate) fn unrecorded(cause: &'static str) -> Verdict {
 pub(crate) fn awakener(
     case: &Case,
     groups: &[usize],
-    wanted: impl Fn(&Kept, &Wakeup) -> bool,
+    wanted: impl Fn(&SampledOperation, &Wakeup) -> bool,
 ) -> Option<(String, u64)> {
     let mut all = BTreeMap::<&str, u64>::new();
-    for kept in groups.iter().flat_map(|g| case.kept(&case.focus.groups[*g])) {
-        let woke = kept.account.hops.iter().filter(|h| !h.interrupt && wanted(kept, h));
-        for name in woke.filter_map(|h| kept.names.get(&h.by)).filter(|n| !works_for_others(n)) {
+    for sampled in groups.iter().flat_map(|g| case.sampled(&case.focus.groups[*g])) {
+        let woke = sampled.account.hops.iter().filter(|h| !h.interrupt && wanted(sampled, h));
+        for name in woke.filter_map(|h| sampled.names.get(&h.by)).filter(|n| !works_for_others(n)) {
             *all.entry(name).or_default() += 1;
         }
     }
@@ -45,7 +45,7 @@ pub(crate) struct Paths<'a> {
     pub group: &'a Group,
     pub number: usize,
     /// Those that were kept.
-    kept: Vec<&'a Kept>,
+    sampled: Vec<&'a SampledOperation>,
     time: BTreeMap<(Waits, Reason), Nanos>,
 }
 
@@ -54,12 +54,12 @@ impl<'a> Paths<'a> {
     pub fn of(case: &Case<'a>) -> Vec<Paths<'a>> {
         let of = |(number, group): (usize, &'a Group)| {
             case.facts.operations.groups.get(&group.op?)?;
-            let kept = case.kept(group);
+            let sampled = case.sampled(group);
             let mut time = BTreeMap::<(Waits, Reason), Nanos>::new();
             for row in case.rows(number) {
                 *time.entry((row.waits, row.reason)).or_default() += row.time;
             }
-            Some(Paths { group, number, kept, time })
+            Some(Paths { group, number, sampled, time })
         };
         case.slow_groups().filter_map(of).collect()
     }
@@ -88,16 +88,16 @@ impl<'a> Paths<'a> {
     /// The part of the kept operations' time within sleeps on whose stack one of these functions is.
     pub fn kept_share(&self, functions: &[&str]) -> f64 {
         let (mut within, mut all) = (Nanos(0), Nanos(0));
-        for kept in &self.kept {
-            all += kept.operation.total();
+        for sampled in &self.sampled {
+            all += sampled.operation.total();
             let mut inside: Option<u8> = None;
-            for node in &kept.account.nodes {
+            for node in &sampled.account.nodes {
                 if inside.is_some_and(|depth| node.depth > depth) {
                     continue;
                 }
                 inside = None;
                 let Part::Wait { stack: Some(id), .. } = &node.part else { continue };
-                let stack = kept.texts.get(id).map_or("", String::as_str);
+                let stack = sampled.texts.get(id).map_or("", String::as_str);
                 if stack.split('\n').any(|f| functions.contains(&f)) {
                     within += node.length();
                     inside = Some(node.depth);
@@ -110,27 +110,27 @@ impl<'a> Paths<'a> {
     /// Whether it is known where any of the kept operations slept.
     pub fn has_stacks(&self) -> bool {
         let known = |node: &Node| matches!(node.part, Part::Wait { stack: Some(_), .. });
-        self.kept.iter().any(|kept| kept.account.nodes.iter().any(known))
+        self.sampled.iter().any(|sampled| sampled.account.nodes.iter().any(known))
     }
 
     /// The part of the kept operations that were on this file.
     pub fn inode_share(&self, inode: u64) -> f64 {
-        let on_it = self.kept.iter().filter(|k| k.operation.inode == inode);
-        on_it.count() as f64 / self.kept.len().max(1) as f64
+        let on_it = self.sampled.iter().filter(|k| k.operation.inode == inode);
+        on_it.count() as f64 / self.sampled.len().max(1) as f64
     }
 
     /// The kept operation with the most time of some paths, and that time.
-    pub fn worst(&self, pick: impl Fn(Waits, Reason) -> bool) -> Option<(&'a Kept, Nanos)> {
-        let of = |kept: &'a Kept| {
+    pub fn worst(&self, pick: impl Fn(Waits, Reason) -> bool) -> Option<(&'a SampledOperation, Nanos)> {
+        let of = |sampled: &'a SampledOperation| {
             let mut sum = Nanos(0);
-            kept.account.each(|node, reason, waits, _| {
+            sampled.account.each(|node, reason, waits, _| {
                 if pick(waits, reason) {
                     sum += node.length();
                 }
             });
-            (kept, sum)
+            (sampled, sum)
         };
-        self.kept.iter().copied().map(of).max_by_key(|(_, t)| *t)
+        self.sampled.iter().copied().map(of).max_by_key(|(_, t)| *t)
     }
 
     /// Adds to a verdict what they `spent` in some paths, `what` says how, and how much of it was claimed.
@@ -159,13 +159,13 @@ impl<'a> Paths<'a> {
             );
         }
         let mut verdict = verdict.about(self.number).plus(claimed, Confidence::High).because(said);
-        if let Some((kept, spent)) = self.worst(pick) {
+        if let Some((sampled, spent)) = self.worst(pick) {
             verdict = verdict.because(proof!(
                 "most of it in one: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
-                device = kept.operation.kind.name(),
-                task = kept.task,
-                tid = Text(kept.operation.tid.0.to_string()),
-                total = kept.operation.total(),
+                device = sampled.operation.kind.name(),
+                task = sampled.task,
+                tid = Text(sampled.operation.tid.0.to_string()),
+                total = sampled.operation.total(),
                 spent,
                 what
             ));
@@ -250,7 +250,7 @@ impl Waited {
                 case.rows(paths.number).iter().map(|row| self.is_its(case, paths.group, row)).collect();
             let claimed = case.claim_numbered(paths.number, Nanos(u64::MAX), |number| its[number]);
             if paths.share(claimed) < WORTH_NAMING {
-                case.give_back(before);
+                case.rollback(before);
                 let said = proof!(
                     "other causes explain what the slowest {words} spent {doing}",
                     words,

@@ -12,7 +12,7 @@ use crate::growth::Growth;
 use ledger::Reason;
 use life::{Class, Op};
 use operation::{Kind, Wait};
-use stats::{Company, Device, Facts, Group, Phases, TailRow, TailTime};
+use stats::{Device, Facts, Group, Phases, TailRow, TailTime, UnderContention};
 use trace::{Bytes, Call, DevId, Nanos};
 use waits::{Link, Selection};
 
@@ -187,8 +187,8 @@ impl<'a> Slow<'a> {
     }
 
     /// How requests of this class fared there with others in flight.
-    pub fn company(&self) -> &'a Company {
-        &self.on.company[self.class.index()]
+    pub fn contention(&self) -> &'a UnderContention {
+        &self.on.contention[self.class.index()]
     }
 
     /// How the device's time for a request grows with others in it, if both few and many were there.

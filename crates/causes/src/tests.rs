@@ -41,7 +41,7 @@ mod tag_exhaustion;
 mod worker_cpu;
 mod writeback_flood;
 
-use crate::story::Story;
+use crate::trace_builder::TraceBuilder;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::{all, Cause};
 use trace::Nanos;
@@ -103,9 +103,9 @@ fn says(v: &Verdict, words: &str) -> bool {
 }
 
 /// Reads of 1 ms, one after the other, so many; the slow ones stand out against them.
-fn quick_reads(story: &mut Story, from_ms: u64, count: u64) {
+fn quick_reads(recording: &mut TraceBuilder, from_ms: u64, count: u64) {
     for i in 0..count {
         let at = (from_ms + 2 * i) * MS;
-        story.read(at, at, at + MS);
+        recording.read(at, at, at + MS);
     }
 }

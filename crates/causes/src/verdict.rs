@@ -135,7 +135,7 @@ impl Verdict {
     }
 
     /// What was found is not why it was slow: it explains too little of that time.
-    pub(crate) fn trifle(self, all: Nanos) -> Verdict {
+    pub(crate) fn insignificant(self, all: Nanos) -> Verdict {
         let share = self.explains.0 as f64 / all.0.max(1) as f64;
         let what = self.evidence.into_iter().next().unwrap_or_else(|| "".into());
         let said = proof!("{what}: {share} of all slow time", what = what, share = Share(share));

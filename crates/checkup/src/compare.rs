@@ -102,8 +102,14 @@ pub fn compare(then: &Checkup, now: &Checkup) -> Changes {
     for s in &now.scenarios {
         for step in &s.steps {
             let Some(before) = then.step(s.number, &step.name) else { continue };
-            if let Some(company) = before.company.as_ref().or(step.company.as_ref()) {
-                c.not_alone.push(format!("{} {} / {} ({})", s.number, s.name, step.name, company.words()));
+            if let Some(other_users) = before.other_users.as_ref().or(step.other_users.as_ref()) {
+                c.not_alone.push(format!(
+                    "{} {} / {} ({})",
+                    s.number,
+                    s.name,
+                    step.name,
+                    other_users.words()
+                ));
                 continue;
             }
             for m in &step.measured {
@@ -216,7 +222,7 @@ pub fn render(c: &Changes, then: &Checkup) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::company::Company;
+    use crate::other_users::OtherUsers;
     use crate::processors::Processors;
     use crate::result::{Scenario, Step};
 
@@ -283,7 +289,8 @@ mod tests {
     #[test]
     fn what_was_measured_beside_others_is_not_compared() {
         let (then, mut now) = (with(&[1_000; 5], 90), with(&[9_000; 5], 90));
-        now.scenarios[0].steps[0].company = Some(Company { tasks: vec!["cp".into()], bytes: 1, share: 0.5 });
+        now.scenarios[0].steps[0].other_users =
+            Some(OtherUsers { tasks: vec!["cp".into()], bytes: 1, share: 0.5 });
         let words = render(&compare(&then, &now), &then);
         assert!(words.contains("others used the disk") && !words.contains("WORSE"), "{words}");
         assert!(!words.contains("no change"), "{words}");

@@ -8,7 +8,6 @@
 //! and after a crash with the next run. No more is written, and no longer, than was announced. No setting is changed
 //! except by [`trial`], which writes down first what to restore.
 
-mod company;
 pub mod compare;
 mod error;
 mod fio;
@@ -18,6 +17,7 @@ pub mod job;
 mod judge;
 mod lay;
 mod load;
+mod other_users;
 mod output;
 mod page;
 mod place;

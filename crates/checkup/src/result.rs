@@ -1,6 +1,6 @@
 //! What came of a checkup: the file to keep (schema `iowhy.checkup/1`). Names once shipped do not change, fields may be added.
 
-use crate::company::Company;
+use crate::other_users::OtherUsers;
 use crate::place::Place;
 use crate::processors::Processors;
 use crate::trial::Trial;
@@ -66,7 +66,8 @@ pub struct Probe {
     pub size: u64,
     /// Other tasks' I/O on the disk during the reference read, if it was much: then limits that are multiples of it are
     /// too mild.
-    pub company: Option<Company>,
+    #[serde(rename = "company")]
+    pub other_users: Option<OtherUsers>,
 }
 
 /// One scenario.
@@ -112,7 +113,8 @@ pub struct Step {
     /// What the processors did meanwhile.
     pub processors: Option<Processors>,
     /// Other tasks' I/O on the disk, if it was much: then the measurements are not of the disk alone.
-    pub company: Option<Company>,
+    #[serde(rename = "company")]
+    pub other_users: Option<OtherUsers>,
     /// What went wrong.
     pub trouble: Option<String>,
 }

@@ -3,13 +3,13 @@
 //! Everything that can be refused is refused before anything is written. Then our own folder is made, and whatever
 //! happens from there on, dropping it removes it.
 
-use crate::company::company;
 use crate::error::{Error, Result};
 use crate::fio::Fio;
 use crate::home::{Home, JOURNAL};
 use crate::judge;
 use crate::lay::{lay, Laid};
 use crate::load::Load;
+use crate::other_users::other_users;
 use crate::output;
 use crate::place::Place;
 use crate::plan::Plan;
@@ -240,7 +240,7 @@ impl Runner<'_> {
                 Ok(explanation) => {
                     done.recorded = true;
                     done.causes = causes_of(&explanation);
-                    done.company = company(&explanation.facts);
+                    done.other_users = other_users(&explanation.facts);
                     let lost = explanation.subject.quality.lost_total();
                     if lost > 0 {
                         checkup

@@ -75,7 +75,7 @@ pub struct Ticket {
     per_cost: f64,
     /// Of a device that serves one after the other: how much of its time was nobody's yet.
     into: Nanos,
-    company: Nanos,
+    contention: Nanos,
     paused: Nanos,
     /// How many were there before it, and had been completed before.
     ahead: u32,
@@ -113,7 +113,7 @@ pub struct Inside {
     /// The sum of time / cost: what a request of cost 1 would have got.
     per_cost: f64,
     /// Time with two or more in the device.
-    company: Nanos,
+    contention: Nanos,
     /// Time without completions beyond any service.
     paused: Nanos,
     in_flight: u32,
@@ -166,7 +166,7 @@ impl Inside {
         ticket.place = place;
         ticket.per_cost = self.per_cost;
         ticket.into = now.since(self.served);
-        ticket.company = self.company;
+        ticket.contention = self.contention;
         ticket.paused = self.paused;
         (ticket.ahead, ticket.completed) = (self.in_flight, self.completed);
         ticket.places = self.holders.len() as u8;
@@ -223,8 +223,8 @@ impl Inside {
         }
         let most = quiet.filter(|_| bytes.0 == 0).map(|q| if q.samples > 0 { q.most } else { q.p50 });
         self.serve(now, ticket, pause, most);
-        self.model.time = self.company;
-        self.model.completed(d2c, self.company.since(ticket.company), quiet.map(|q| q.p50));
+        self.model.time = self.contention;
+        self.model.completed(d2c, self.contention.since(ticket.contention), quiet.map(|q| q.p50));
         self.services.busy(shape, gap, d2c);
         if bytes.0 == 0 {
             self.services.empty(d2c);
@@ -271,7 +271,7 @@ impl Inside {
             return;
         }
         if self.in_flight >= 2 {
-            self.company += time;
+            self.contention += time;
         }
         if self.model.in_turn {
             return;

@@ -5,7 +5,7 @@ use crate::input::Input;
 use crate::places::Places;
 use crate::scope::device_name;
 use evidence::Device;
-use life::Lives;
+use life::IoTracker;
 use operation::Called;
 use trace::{Action, Batch, DevId, Event, Nanos};
 use whatif::arrival::{Gather, Recorded};
@@ -36,13 +36,13 @@ impl Arrivals {
     /// Reads a recording; with lost events it says nothing.
     pub fn read(input: Input) -> Result<Arrivals> {
         let places = input.places();
-        let (mut lives, mut gather) = (Lives::default(), Gather::default());
+        let (mut tracker, mut gather) = (IoTracker::default(), Gather::default());
         let mut began = None;
         let quality = input.read(|batch: &Batch| {
             // As everywhere, time begins with the first block event.
             let told = |e: &&Event| !matches!(e.action, Action::TaskName | Action::WallClock | Action::Lost);
             began = began.or_else(|| batch.events.iter().find(told).map(|e| e.time));
-            lives.feed(batch, &mut gather)
+            tracker.feed(batch, &mut gather)
         })?;
         let lost: u64 = quality.lost.values().sum();
         if lost > 0 {

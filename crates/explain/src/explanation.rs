@@ -153,7 +153,7 @@ impl Explanation {
 
     /// Whether there is no recording, only texts.
     pub fn is_of_texts(&self) -> bool {
-        self.subject.sources.is_empty() && !self.texts.mails.is_empty()
+        self.subject.sources.is_empty() && !self.texts.outputs.is_empty()
     }
 
     /// What a device is called.

@@ -1,6 +1,6 @@
 //! The events of some requests, gathered in a second reading.
 
-use life::{has_extent, Lives, Op, Request, Sink};
+use life::{has_extent, IoObserver, IoTracker, Op, Request};
 use trace::{Action, Batch, Event, Nanos, Sector, Tid};
 
 /// The events of one request.
@@ -19,18 +19,18 @@ pub struct Gathering {
     /// One for each request, in the order in which they were given.
     pub all: Vec<Gathered>,
     most: usize,
-    lives: Lives,
+    tracker: IoTracker,
 }
 
 /// The names of tasks are followed, lives are not.
 pub struct Nobody;
-impl Sink for Nobody {}
+impl IoObserver for Nobody {}
 
 impl Gathering {
     /// At most `most` events of each request.
     pub fn of(requests: impl Iterator<Item = Request>, most: usize) -> Gathering {
         let gathered = |request| Gathered { request, events: vec![], left_out: 0 };
-        Gathering { all: requests.map(gathered).collect(), most, lives: Lives::default() }
+        Gathering { all: requests.map(gathered).collect(), most, tracker: IoTracker::default() }
     }
 
     /// Takes in a batch of the second reading.
@@ -40,14 +40,14 @@ impl Gathering {
         let mut near: Vec<_> = self.all.iter_mut().filter(|g| during(&g.request)).collect();
         for event in &batch.events {
             if event.action == Action::TaskName {
-                self.lives.step(event, batch, &mut Nobody);
+                self.tracker.step(event, batch, &mut Nobody);
             }
             if near.is_empty() || !has_extent(event.action) {
                 continue;
             }
             for gathered in near.iter_mut().filter(|g| belongs(event, &g.request)) {
                 if gathered.events.len() < self.most {
-                    let names = self.lives.names();
+                    let names = self.tracker.names();
                     gathered.events.push((*event, names.text(names.of(event.tid)).to_string()));
                 } else {
                     gathered.left_out += 1;

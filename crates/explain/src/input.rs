@@ -21,25 +21,25 @@ use operation::{Asking, Follow, Scope};
 use stats::{Analysis, Flow, Pictures, Served, Tape};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use tooltext::Mail;
+use tooltext::ToolOutput;
 use trace::{Batch, DevId, Place, Quality, Recording, Tid};
 use waits::Those;
 
 /// Hears of each batch.
-type Listener<'a> = Box<dyn FnMut(&Batch) + 'a>;
+type OnBatch<'a> = Box<dyn FnMut(&Batch) + 'a>;
 
 /// An input.
 #[derive(Default)]
 pub struct Input<'a> {
     /// The recording, and what it was called; `None` if there are only texts.
     recording: Option<(Recording, PathBuf)>,
-    texts: Vec<Mail>,
+    texts: Vec<ToolOutput>,
     /// Texts that were asked for by name stand first.
     named: usize,
     window: Option<Window>,
     analysis: Analysis,
     pictures: Option<&'a mut Pictures>,
-    also: Option<Listener<'a>>,
+    also: Option<OnBatch<'a>>,
     predicts: bool,
     asking: Asking,
     which: Which,
@@ -49,13 +49,13 @@ impl<'a> Input<'a> {
     /// A recording, texts of other tools or a folder of them, or a recording and texts; `-` is standard
     /// input.
     pub fn open(paths: &[PathBuf]) -> Result<Input<'a>> {
-        let Sorted { recording, start, mut mails } = texts::sort(paths)?;
-        let named = mails.len();
+        let Sorted { recording, start, mut outputs } = texts::sort(paths)?;
+        let named = outputs.len();
         if let Some(folder) = recording.as_deref().filter(|path| path.is_dir()) {
             // Settings there are the recorded machine's, which are read with the recording.
-            mails.extend(texts::in_folder(folder).into_iter().filter(Mail::has_readings));
+            outputs.extend(texts::in_folder(folder).into_iter().filter(ToolOutput::has_readings));
         }
-        texts::shorten_names(&mut mails);
+        texts::shorten_names(&mut outputs);
         let recording = match recording {
             Some(path) => {
                 let recording = reading::open(&path, start).map_err(|e| known_shape(e, &path))?;
@@ -63,7 +63,7 @@ impl<'a> Input<'a> {
             }
             None => None,
         };
-        Ok(Input { recording, texts: mails, named, ..Input::default() })
+        Ok(Input { recording, texts: outputs, named, ..Input::default() })
     }
 
     /// A recording, and nothing else; `-` is standard input.
@@ -289,8 +289,8 @@ impl<'a> Input<'a> {
 /// The error where a text stands in the place of a recording.
 fn text_of(path: &Path, error: &Error) -> Option<Error> {
     let unknown = matches!(error, Error::Trace(e) if e.is_unrecognised());
-    let mail = unknown.then(|| texts::read(path)).flatten()?;
-    let tools = match texts::tools(std::slice::from_ref(&mail))[..] {
+    let output = unknown.then(|| texts::read(path)).flatten()?;
+    let tools = match texts::tools(std::slice::from_ref(&output))[..] {
         [] => "settings".to_string(),
         ref tools => format!("text of {}", tools.join(", ")),
     };

@@ -6,7 +6,7 @@
 
 use crate::siblings::{Apart, Siblings};
 use events::Window;
-use life::{Lives, Services};
+use life::{IoTracker, Services};
 use std::path::Path;
 use trace::{Batch, DevId, Part, Source, Tid, What};
 
@@ -36,26 +36,27 @@ pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid
         Some(Window { start, end }) => Box::new(Part::new(recording.source, start, end)),
         None => recording.source,
     };
-    let (mut lives, mut batch, mut siblings) = (Lives::default(), Batch::default(), Siblings::new(processes));
-    lives.tell_threads_apart(processes.iter().map(|(thread, _)| *thread), true);
+    let (mut tracker, mut batch, mut siblings) =
+        (IoTracker::default(), Batch::default(), Siblings::new(processes));
+    tracker.tell_threads_apart(processes.iter().map(|(thread, _)| *thread), true);
     let mut since = [0; 2];
     while source.position() < MOST && matches!(source.fill(&mut batch), Ok(true)) {
         for task in &batch.tasks {
             if let What::Born { tid, thread, .. } = task.what {
-                lives.born(task.tid, tid, thread);
+                tracker.born(task.tid, tid, thread);
                 siblings.born(task.tid, tid, thread);
             }
         }
-        lives.feed(&batch, &mut siblings);
+        tracker.feed(&batch, &mut siblings);
         since[0] += batch.events.len();
         since[1] += batch.tasks.len();
         if since.iter().all(|read| *read < STEP) {
             continue;
         }
         since = [0; 2];
-        let all: u64 = lives.services().map(|(_, services)| services.requests()).sum();
+        let all: u64 = tracker.services().map(|(_, services)| services.requests()).sum();
         let is_beside = |s: &Services| s.requests().saturating_mul(BESIDE) < all;
-        if lives.services().all(|(_, s)| s.is_settled() || is_beside(s)) && !siblings.are_there() {
+        if tracker.services().all(|(_, s)| s.is_settled() || is_beside(s)) && !siblings.are_there() {
             break;
         }
     }
@@ -63,6 +64,6 @@ pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid
     if source.quality().files_missing {
         return Learned::default();
     }
-    let services = lives.services().map(|(dev, services)| (dev, services.clone())).collect();
+    let services = tracker.services().map(|(dev, services)| (dev, services.clone())).collect();
     Learned { services, apart: siblings.apart() }
 }

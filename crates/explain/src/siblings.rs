@@ -9,7 +9,7 @@
 mod family;
 
 use family::{Family, Lost, Sent};
-use life::{Names, Request, Sink, TaskName};
+use life::{IoObserver, Names, Request, TaskName};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{program_and_process, Nanos, Tid};
 
@@ -123,7 +123,7 @@ impl Siblings {
     }
 }
 
-impl Sink for Siblings {
+impl IoObserver for Siblings {
     fn request(&mut self, r: &Request, names: &Names) {
         let Some(victim) = self.of(r.task, names) else { return };
         let own = &mut self.all[victim];
@@ -131,13 +131,13 @@ impl Sink for Siblings {
         own.sent.add(&Sent { first: from, last: to, time: to.since(from) });
         let flushes = [r.time.preflush, r.time.postflush].into_iter().flatten();
         let flushes = flushes.flat_map(|flush| [flush.queued, flush.behind, flush.second]);
-        for behind in flushes.chain(r.company.split.behind).filter(|b| b.time > Nanos(0)) {
+        for behind in flushes.chain(r.contention.split.behind).filter(|b| b.time > Nanos(0)) {
             let Some(culprit) = names.holding(behind.holder).and_then(|h| self.of(h.task, names)) else {
                 continue;
             };
             let is_sibling = culprit != victim && self.all[culprit].name == self.all[victim].name;
             let pair = (victim, culprit);
-            let lost = &mut self.lost[usize::from(!r.company.split.known)];
+            let lost = &mut self.lost[usize::from(!r.contention.split.known)];
             if is_sibling && (lost.len() < MOST_PAIRS || lost.contains_key(&pair)) {
                 let waits = lost.entry(pair).or_default();
                 waits.time += behind.time;

@@ -2,7 +2,7 @@
 
 use life::Names;
 use operation::{Account, History, Operation, OperationObserver};
-use stats::Kept;
+use stats::SampledOperation;
 use trace::Nanos;
 
 /// Which operations are asked for.
@@ -18,7 +18,7 @@ pub struct Choice {
 #[derive(Debug, Default)]
 pub struct SlowestOperations {
     choice: Choice,
-    kept: Vec<Kept>,
+    sampled: Vec<SampledOperation>,
     /// Operations that were chosen from.
     pub seen: u64,
 }
@@ -30,8 +30,8 @@ impl SlowestOperations {
     }
 
     /// The slowest first.
-    pub fn all(&self) -> &[Kept] {
-        &self.kept
+    pub fn all(&self) -> &[SampledOperation] {
+        &self.sampled
     }
 
     fn asks_for(&self, o: &Operation) -> bool {
@@ -46,13 +46,13 @@ impl OperationObserver for SlowestOperations {
         }
         self.seen += 1;
         let total = o.total();
-        let least = self.kept.last().map_or(Nanos(0), |k| k.operation.total());
-        if self.kept.len() >= self.choice.number && total <= least {
+        let least = self.sampled.last().map_or(Nanos(0), |k| k.operation.total());
+        if self.sampled.len() >= self.choice.number && total <= least {
             return;
         }
-        let at = self.kept.partition_point(|k| k.operation.total() >= total);
-        self.kept.insert(at, Kept::new(*o, account, names, history));
-        self.kept.truncate(self.choice.number);
+        let at = self.sampled.partition_point(|k| k.operation.total() >= total);
+        self.sampled.insert(at, SampledOperation::new(*o, account, names, history));
+        self.sampled.truncate(self.choice.number);
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::gathered::{Gathered, Gathering};
 use crate::sent_below::{Sent, SlowestStacked};
 use crate::slowest::Slowest;
-use life::{Bio, BioNumber, Names, Request, Sink};
+use life::{Bio, BioNumber, IoObserver, Names, Request};
 use std::cmp::Reverse;
 use trace::{Batch, Nanos};
 
@@ -126,7 +126,7 @@ impl SlowestRequests {
     }
 }
 
-impl Sink for SlowestRequests {
+impl IoObserver for SlowestRequests {
     fn request(&mut self, r: &Request, names: &Names) {
         self.settle();
         // Own ones are told in any case: what is not among their slowest is not among the slowest of all.

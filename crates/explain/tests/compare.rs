@@ -90,9 +90,9 @@ fn a_run_of_fio_is_compared_with_operations_in_its_own_order() {
     let syncs =
         "  fsync/fdatasync/sync_file_range:\n    sync (usec): min=66, max=5138, avg=900.76, stdev=241.57\n";
     let text = format!("j: (groupid=0, jobs=1): err= 0: pid=1\n{}{}{syncs}", side("write"), side("read"));
-    let mail = tooltext::Mail::read("fio.txt", text.as_bytes());
+    let output = tooltext::ToolOutput::read("fio.txt", text.as_bytes());
     let compared = |e: &Explanation| {
-        Comparison::of_run_and_recording(RunOf { mail: &mail, run: 0 }, e, None, "it".into(), First::Run)
+        Comparison::of_run_and_recording(RunOf { output: &output, run: 0 }, e, None, "it".into(), First::Run)
     };
     let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/append-stable-page");
     let c = compared(&Input::recording(&fixture).unwrap().explain().unwrap());

@@ -9,23 +9,23 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
 }
 
-fn mail() -> PathBuf {
+fn output() -> PathBuf {
     let all = std::fs::read_dir(fixture("mails")).unwrap().flatten().map(|entry| entry.path());
     all.filter(|path| path.extension().is_some_and(|e| e == "txt")).min().expect("a text")
 }
 
 #[test]
 fn a_recording_and_a_text_are_one_explanation() {
-    let both = Input::open(&[fixture("nullblk-randrw"), mail()]).unwrap().explain().unwrap();
+    let both = Input::open(&[fixture("nullblk-randrw"), output()]).unwrap().explain().unwrap();
     let alone = Input::recording(&fixture("nullblk-randrw")).unwrap().explain().unwrap();
-    assert_eq!((both.texts.named, alone.texts.mails.len()), (1, 0));
+    assert_eq!((both.texts.named, alone.texts.outputs.len()), (1, 0));
     assert_eq!(both.subject.quality.events, alone.subject.quality.events);
     assert!(both.verdicts.len() >= alone.verdicts.len() && !both.is_of_texts());
 }
 
 #[test]
 fn texts_alone_have_no_recording_and_are_judged_by_their_counters() {
-    let e = Input::open(&[mail()]).unwrap().explain().unwrap();
+    let e = Input::open(&[output()]).unwrap().explain().unwrap();
     assert!(e.is_of_texts() && e.facts.devices.is_empty());
     assert_eq!(e.trust, Trust::Good);
     assert_eq!(e.verdicts.len(), e.texts.verdicts.len());

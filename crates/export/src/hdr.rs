@@ -9,7 +9,7 @@ use crate::DeviceNames;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::Histogram;
-use life::{Bio, Class, Names, Request, Sink};
+use life::{Bio, Class, IoObserver, Names, Request};
 use operation::{Account, Follow, History, Kind, Operation, OperationObserver, Outside};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -155,7 +155,7 @@ fn class_name(class: Class) -> String {
     serde_json::to_value(class).ok().and_then(|v| v.as_str().map(str::to_string)).unwrap_or_default()
 }
 
-impl Sink for Log {
+impl IoObserver for Log {
     fn request(&mut self, r: &Request, _: &Names) {
         self.record(Key::Requests(r.dev, r.class()), r.time.completed, r.time.total());
     }

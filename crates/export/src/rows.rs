@@ -5,7 +5,7 @@ use crate::output::{Failure, Folder};
 use crate::tables::{Form, TableFile};
 use crate::DeviceNames;
 use ledger::{Ledger, Reason};
-use life::{Bio, Class, Names, Op, Request, Sink, Timeline};
+use life::{Bio, Class, IoObserver, Names, Op, Request, Timeline};
 use operation::{Account, Follow, History, Operation, OperationObserver, Outside};
 use serde_json::{json, Value};
 use trace::{Batch, Bytes, DevId, Nanos, Sector, Tid};
@@ -87,7 +87,7 @@ struct Row<'a> {
     error: u16,
     time: &'a Timeline,
     ledger: Ledger,
-    company: &'a life::Company,
+    contention: &'a life::Contention,
 }
 
 impl Tables {
@@ -111,14 +111,14 @@ impl Tables {
             phase(r.time.i2d()),
             phase(r.time.d2c()),
             r.time.requeues.into(),
-            r.company.ahead().into(),
-            r.company.served().into(),
-            r.company.served_bytes.0.into(),
+            r.contention.ahead().into(),
+            r.contention.served().into(),
+            r.contention.served_bytes.0.into(),
         ]);
     }
 }
 
-impl Sink for Tables {
+impl IoObserver for Tables {
     fn request(&mut self, r: &Request, names: &Names) {
         self.completed(&Row {
             dev: r.dev,
@@ -132,7 +132,7 @@ impl Sink for Tables {
             error: r.error,
             time: &r.time,
             ledger: Ledger::of(&r.time),
-            company: &r.company,
+            contention: &r.contention,
         });
     }
 
@@ -152,7 +152,7 @@ impl Sink for Tables {
             error: 0,
             time: &b.time,
             ledger: Ledger::of_bio(b),
-            company: &b.company,
+            contention: &b.contention,
         });
     }
 }

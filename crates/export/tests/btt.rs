@@ -4,7 +4,7 @@ use export::{BttExport, BttOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use testkit::{golden, tools, Layout, Story};
+use testkit::{golden, tools, Layout, Script};
 use trace::{Batch, DevId, Nanos};
 
 type Files = BTreeMap<String, Vec<String>>;
@@ -79,15 +79,15 @@ fn in_any_order(lines: &[String]) -> Vec<String> {
 }
 
 /// Three kinds of I/O on two SCSI disks, none of which btt gets wrong: single reads, merged writes, plugged writes.
-fn plain() -> Story {
-    let reads = Story::of(
+fn plain() -> Script {
+    let reads = Script::of(
         "0    Q R 4096+8 tid=7
          3    G R 4096+8 tid=7
          5    I R 4096+8 tid=7
          9    D R 4096+8 tid=7
          170  C R 4096+8 tid=7",
     );
-    let writes = Story::of(
+    let writes = Script::of(
         "0    P N tid=9
          1    Q W 90000+16 tid=9
          2    G W 90000+16 tid=9
@@ -101,7 +101,7 @@ fn plain() -> Story {
          900  C W 90000+48 tid=9",
     );
     let other_disk = DevId::new(8, 16);
-    Story::of("0 name fio tid=7\n0 name postgres tid=9")
+    Script::of("0 name fio tid=7\n0 name postgres tid=9")
         .and(reads.repeated(400, Nanos(9_000_000), 24).after(Nanos(10_000)))
         .and(writes.repeated(300, Nanos(11_500_000), 100).after(Nanos(40_000)))
         .and(reads.repeated(50, Nanos(70_000_000), 3000).after(Nanos(1_003_000)).on(other_disk))
@@ -139,8 +139,8 @@ fn the_same_as_btt_where_btt_is_right() {
 }
 
 /// What btt leaves out or tells wrong, on a virtio disk (major 254).
-fn difficult() -> Story {
-    Story::of(
+fn difficult() -> Script {
+    Script::of(
         "0     name fio tid=7
          0     Q WS 64+8 tid=7       # a write, then a flush of 50 ms
          1     G WS 64+8 tid=7

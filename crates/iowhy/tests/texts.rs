@@ -137,10 +137,10 @@ fn text_of_another_encoding_and_json_that_breaks_off_are_told() {
 
 #[test]
 fn the_answer_of_a_text_is_one_sentence_and_of_the_same_schema() {
-    let mails = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails");
+    let outputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails");
     let said = |file: &str| {
-        let line = String::from_utf8(explain(&["--brief", file], &mails).stdout).unwrap();
-        let v: Value = serde_json::from_slice(&explain(&["--json", file], &mails).stdout).unwrap();
+        let line = String::from_utf8(explain(&["--brief", file], &outputs).stdout).unwrap();
+        let v: Value = serde_json::from_slice(&explain(&["--json", file], &outputs).stdout).unwrap();
         assert_eq!((line.lines().count(), v["schema"].as_str()), (1, Some("iowhy.explain/2")));
         assert_eq!(v["answer"]["line"], line.trim_end());
         assert_eq!((&v["victims"], &v["unexplained"]), (&Value::Array(vec![]), &Value::Null));

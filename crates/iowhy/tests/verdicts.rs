@@ -119,7 +119,7 @@ const KNOWN: &[Known] = &[
 ];
 
 /// What operations must tell of a long recording, in numbers.
-struct Told {
+struct Expected {
     recording: &'static str,
     /// A cause, the least share of the tail's time that it explains, and words of what proves it.
     found: &'static [(&'static str, f64, &'static str)],
@@ -130,8 +130,8 @@ struct Told {
 /// No slow operation waited so at all.
 const NOBODY: &str = "no slow operation waited for this";
 
-const TOLD: &[Told] = &[
-    Told {
+const TOLD: &[Expected] = &[
+    Expected {
         recording: "a_randread_alone",
         found: &[("cpu-wait", 0.15, "of their 830 ms waiting for a processor")],
         rejected: &[
@@ -145,7 +145,7 @@ const TOLD: &[Told] = &[
             ("outside-io", "for up to 11.2 ms, 40.6 ms in all"),
         ],
     },
-    Told {
+    Expected {
         recording: "c_dd_buffered",
         found: &[("writeback-flood", 0.9, "reads took 919 ms in the device (p99)")],
         rejected: &[
@@ -154,12 +154,12 @@ const TOLD: &[Told] = &[
             ("dirty-throttling", NOBODY),
         ],
     },
-    Told {
+    Expected {
         recording: "e2_append_ext4_stable0",
         found: &[("outside-io", 0.0, "for up to 74.4 ms, 951 ms in all")],
         rejected: &[("stable-page", NOBODY), ("journal-cpu", "0.2 % of their time")],
     },
-    Told {
+    Expected {
         recording: "e2_append_ext4_stable1",
         found: &[
             ("stable-page", 0.65, "74 % of their 530 ms"),
@@ -167,7 +167,7 @@ const TOLD: &[Told] = &[
         ],
         rejected: &[("cpu-wait", "0.4 % of their time"), ("journal-ordered", NOBODY)],
     },
-    Told {
+    Expected {
         recording: "f_fsync_xfs_j4",
         found: &[
             ("cpu-wait", 0.4, "44 % of their 1.23 s"),
@@ -176,7 +176,7 @@ const TOLD: &[Told] = &[
         ],
         rejected: &[("journal-ordered", NOBODY), ("journal-cpu", NOBODY)],
     },
-    Told {
+    Expected {
         recording: "g_deadline_default",
         found: &[
             ("scheduler-starvation", 0.4, "writeback was sent to loop0 before them"),
@@ -184,7 +184,7 @@ const TOLD: &[Told] = &[
         ],
         rejected: &[("stable-page", NOBODY), ("writeback-throttle", NOBODY)],
     },
-    Told {
+    Expected {
         recording: "i_ordered_dioread_lock",
         found: &[
             ("journal-ordered", 0.15, "37 % of their 2.4 s"),
@@ -192,12 +192,12 @@ const TOLD: &[Told] = &[
         ],
         rejected: &[("log-force", NOBODY), ("flush-cost", "0.3 % of the time"), ("journal-cpu", "0.3 %")],
     },
-    Told {
+    Expected {
         recording: "j_nrreq_4",
         found: &[("tag-exhaustion", 0.2, "4 requests were in loop0")],
         rejected: &[("cgroup-limit", NOBODY), ("writeback-flood", "0 % of their time")],
     },
-    Told {
+    Expected {
         recording: "k_throttle_200",
         found: &[("cgroup-limit", 0.95, "99.1 % of their 1.43 s")],
         rejected: &[("device-saturated", "0.6 % of their time in the device"), ("tag-exhaustion", "5.54 us")],

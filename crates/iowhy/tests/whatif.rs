@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use testkit::{Layout, Story};
+use testkit::{Layout, Script};
 use trace::Nanos;
 
 fn fixture(name: &str) -> PathBuf {
@@ -163,12 +163,12 @@ fn the_load_is_told() {
 }
 
 /// One read a millisecond apart from the next, by tasks in turn; each is 8 sectors, random enough, and takes `took`.
-fn reads(count: u64, every: Nanos, took: &str, tasks: u64) -> Story {
+fn reads(count: u64, every: Nanos, took: &str, tasks: u64) -> Script {
     let one = |task: u64| {
         let lines =
             ["0 Q", "1 G", "2 I", "3 D"].map(|at| format!("{at} R {}+8 tid={}", 64 + 8 * task, 100 + task));
         let all = lines.join("\n") + &format!("\n{took} C R {}+8 tid={}", 64 + 8 * task, 100 + task);
-        Story::of(&all)
+        Script::of(&all)
     };
     let each = |task: u64| {
         one(task).repeated(count / tasks, Nanos(every.0 * tasks), 800).after(Nanos(every.0 * task))
@@ -186,7 +186,7 @@ fn a_recording_that_says_too_little_is_refused_in_words() {
     let mut lossy = reads(4000, Nanos(MS), "600", 2);
     let at = lossy.told.len() / 2;
     lossy.told[at].event.sequence = at as u32 + 100;
-    for (name, story, words, why) in [
+    for (name, script, words, why) in [
         ("short", reads(1000, Nanos(MS), "600", 2), &was, "too short: 1.00 s, 2 s are needed"),
         ("few", reads(400, Nanos(10 * MS), "600", 2), &was, "too short: 400 requests, 500 are needed"),
         ("idle", reads(1000, Nanos(20 * MS), "100", 2), &was, "idle for 99.5 % of the time"),
@@ -196,7 +196,7 @@ fn a_recording_that_says_too_little_is_refused_in_words() {
     ] {
         let to = folder.join(name);
         std::fs::create_dir_all(&to).unwrap();
-        let names = story.files(&to, Layout::USUAL);
+        let names = script.files(&to, Layout::USUAL);
         let out = asked(&names[0], words);
         let said = String::from_utf8_lossy(&out.stderr);
         assert!(!out.status.success() && said.contains(why), "{name}: {said}");

@@ -2,7 +2,7 @@
 
 use ledger::Ledger;
 use proptest::prelude::*;
-use testkit::{heard, hostile};
+use testkit::{hostile, observed};
 use trace::Nanos;
 
 fn balances(l: &Ledger, end: Nanos) -> Result<(), TestCaseError> {
@@ -21,8 +21,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn ledgers_of_all_lives_balance(story in hostile::story(200)) {
-        let told = heard(&story);
+    fn ledgers_of_all_lives_balance(script in hostile::script(200)) {
+        let told = observed(&script);
         for r in &told.requests {
             balances(&Ledger::of(&r.time), r.time.completed)?;
         }

@@ -1,6 +1,6 @@
 //! A completed bio: what was asked of the block layer, and what it waited for.
 
-use crate::crowd::Company;
+use crate::contention::Contention;
 use crate::holding::Owner;
 use crate::names::TaskName;
 use crate::op::{Class, Op};
@@ -45,7 +45,7 @@ pub struct Bio {
     pub lower: Option<Lower>,
     /// Who else was there, from the request that served its last piece.
     #[serde(skip)]
-    pub company: Company,
+    pub contention: Contention,
     /// Its number; no other bio of the recording has it.
     #[serde(skip)]
     pub number: BioNumber,
@@ -53,7 +53,7 @@ pub struct Bio {
     #[serde(skip)]
     pub parent: Option<BioNumber>,
     /// Whether a stacked device sent it of which it was not known, when it was over, for which of its bios:
-    /// [`Sink::adopted`](crate::Sink::adopted) may tell later.
+    /// [`IoObserver::adopted`](crate::IoObserver::adopted) may tell later.
     #[serde(skip)]
     pub orphan: bool,
     /// Of a read ahead: whether its task waited for it, as far as what it sent next shows.

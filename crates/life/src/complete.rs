@@ -1,12 +1,12 @@
 //! Out of the block layer: `C`.
 
-use crate::crowd::Company;
+use crate::contention::Contention;
 use crate::device::FLUSH_SECTOR;
 use crate::holding::Holding;
-use crate::lives::{Lives, Sink};
 use crate::op::Op;
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
 use crate::timeline::{FlushWait, Timeline};
+use crate::tracker::{IoObserver, IoTracker};
 use trace::{Bytes, Cpu, Event, Flags, Nanos, Sector};
 
 /// What brought the end of a bio.
@@ -20,37 +20,37 @@ enum Carrier {
     None,
 }
 
-impl Lives {
+impl IoTracker {
     /// `C`: a request, or a bio of a bio-based device, is done in part or whole. In line although two call it: the other
-    /// ([`Lives::end_early`]) hardly ever does.
+    /// ([`IoTracker::end_early`]) hardly ever does.
     #[inline(always)]
-    pub(crate) fn complete(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
+    pub(crate) fn complete(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         let op = Op::of(e);
         if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
             if let Some(id) = self.oldest_here(key, e.cpu, |p| p.stage == Stage::Issued) {
-                self.leave_device(id, e.time, sink);
+                self.leave_device(id, e.time, observer);
                 let piece = self.table.get_mut(id);
                 piece.stage = Stage::PostFlush;
                 let issued = piece.request.time.issued.unwrap_or(e.time);
-                let flush = FlushWait::new(issued, e.time, &piece.request.company.split);
+                let flush = FlushWait::new(issued, e.time, &piece.request.contention.split);
                 self.devices[dev as usize].flushes.complete(flush, e.cpu);
-                return self.finish_request(id, e, sink);
+                return self.finish_request(id, e, observer);
             }
         } else if e.bytes.0 == 0 && op == Op::Write {
-            if self.end_of_flush_sequence(dev, e, sink) {
+            if self.end_of_flush_sequence(dev, e, observer) {
                 return;
             }
         } else {
             let key = Key { dev, start: e.sector, op };
             if let Some(id) = self.choose(key, e, |p| p.stage == Stage::Issued) {
-                return self.complete_request(id, e, sink);
+                return self.complete_request(id, e, observer);
             }
         }
-        self.complete_bio(dev, op, e, sink);
+        self.complete_bio(dev, op, e, observer);
     }
 
-    fn complete_request(&mut self, id: PieceId, e: &Event, sink: &mut dyn Sink) {
+    fn complete_request(&mut self, id: PieceId, e: &Event, observer: &mut dyn IoObserver) {
         let piece = self.table.get_mut(id);
         piece.request.completions += 1;
         if e.bytes < piece.bytes() && piece.op() != Op::Passthrough {
@@ -68,14 +68,14 @@ impl Lives {
             let (dev, issued) = (piece.dev, piece.request.time.issued.unwrap_or(e.time));
             let holder = self.names.holder(Holding::of(&piece.request));
             self.devices[dev as usize].flushes.complete_data(holder, issued, e.time);
-            self.leave_device(id, e.time, sink);
+            self.leave_device(id, e.time, observer);
             return;
         }
-        self.finish_request(id, e, sink);
+        self.finish_request(id, e, observer);
     }
 
     /// The completion of no bytes that ends a write with flushes, or an empty flush.
-    fn end_of_flush_sequence(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) -> bool {
+    fn end_of_flush_sequence(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) -> bool {
         let write = Key { dev, start: e.sector, op: Op::Write };
         let flush = Key { dev, start: e.sector, op: Op::Flush };
         let ready = |p: &Piece| p.stage == Stage::PostFlush;
@@ -89,7 +89,7 @@ impl Lives {
             Some(data) => time.postflush = flushes.since(data, e.cpu),
             None => time.preflush = time.got.and_then(|g| flushes.since(g, e.cpu)),
         }
-        self.finish_request(id, e, sink);
+        self.finish_request(id, e, observer);
         true
     }
 
@@ -99,22 +99,22 @@ impl Lives {
         right().find(|id| self.table.get(*id).request.submit_cpu == cpu).or_else(|| right().next())
     }
 
-    fn leave_device(&mut self, id: PieceId, now: Nanos, sink: &mut dyn Sink) {
+    fn leave_device(&mut self, id: PieceId, now: Nanos, observer: &mut dyn IoObserver) {
         let piece = self.table.get_mut(id);
         let device = &mut self.devices[piece.dev as usize];
         let bytes = piece.done + piece.bytes();
         let class = piece.request.class();
-        piece.request.company.shared(&piece.since, &device.crowd.completed(now));
-        piece.request.company.split =
+        piece.request.contention.shared(&piece.since, &device.load.completed(now));
+        piece.request.contention.split =
             device.inside.complete(now, class.index() as u8, bytes, &mut piece.ticket);
-        device.crowd.leave(class, bytes, true, now);
-        sink.in_flight(device.id, now, device.crowd.in_flight());
+        device.load.leave(class, bytes, true, now);
+        observer.in_flight(device.id, now, device.load.in_flight());
     }
 
     /// The request is over: passes it and the bios that end with it to the sink.
-    fn finish_request(&mut self, id: PieceId, e: &Event, sink: &mut dyn Sink) {
+    fn finish_request(&mut self, id: PieceId, e: &Event, observer: &mut dyn IoObserver) {
         if self.table.get(id).stage == Stage::Issued {
-            self.leave_device(id, e.time, sink);
+            self.leave_device(id, e.time, observer);
         }
         let piece = self.table.get_mut(id);
         let parts = std::mem::take(&mut piece.parts);
@@ -132,30 +132,36 @@ impl Lives {
                     cut.map(|b| Bytes(b.bytes.0 / u64::from(b.pieces))).max().unwrap_or_default();
             }
             let request = &self.table.get(id).request;
-            if sink.shares() {
-                sink.carried(request, &self.shares(&parts), &self.names);
+            if observer.shares() {
+                observer.carried(request, &self.shares(&parts), &self.names);
             }
-            sink.request(request, &self.names);
+            observer.request(request, &self.names);
         }
         let carrier = if was_issued && parts.len() == 1 { Carrier::Alone } else { Carrier::Shared };
         for part in &parts {
-            self.complete_part(part, id, carrier, sink);
+            self.complete_part(part, id, carrier, observer);
         }
         self.table.remove(id);
     }
 
     /// A part of a bio is done; with the last one the bio is.
-    fn complete_part(&mut self, part: &Part, piece: PieceId, carrier: Carrier, sink: &mut dyn Sink) {
+    fn complete_part(
+        &mut self,
+        part: &Part,
+        piece: PieceId,
+        carrier: Carrier,
+        observer: &mut dyn IoObserver,
+    ) {
         let Some(bio) = self.bios.get_mut(part.bio) else { return };
         bio.remaining = bio.remaining - part.bytes;
         bio.by_request |= carrier != Carrier::None;
         if bio.remaining.0 == 0 {
-            self.finish_bio(part, piece, carrier, sink);
+            self.finish_bio(part, piece, carrier, observer);
         }
     }
 
     /// The bio of a part is over, and this piece was its last.
-    fn finish_bio(&mut self, part: &Part, piece: PieceId, carrier: Carrier, sink: &mut dyn Sink) {
+    fn finish_bio(&mut self, part: &Part, piece: PieceId, carrier: Carrier, observer: &mut dyn IoObserver) {
         let Some(bio) = self.bios.remove(part.bio) else { return };
         let request = &self.table.get(piece).request;
         let completed = request.time.completed;
@@ -171,8 +177,8 @@ impl Lives {
         told.by_request = bio.by_request;
         told.lower = bio.below.take().map(|b| b.end(bio.queued, completed));
         match carrier {
-            Carrier::None => told.company = Company::default(),
-            _ => told.company = request.company,
+            Carrier::None => told.contention = Contention::default(),
+            _ => told.contention = request.contention,
         }
         (told.number, told.parent) = (part.bio.number(), bio.parent.map(BioId::number));
         told.awaited = told.flags.has(Flags::AHEAD)
@@ -188,7 +194,7 @@ impl Lives {
             self.forget_waiting(piece);
         }
         self.tell_parent(parent, op, completed);
-        sink.bio(&self.told, &self.names);
+        observer.bio(&self.told, &self.names);
     }
 
     /// A child of a bio on the device above is over.
@@ -208,7 +214,7 @@ impl Lives {
 
     /// A completion on a bio-based device (md, dm). The pieces of a split bio are chained in the kernel
     /// (`bio_chain`): the last piece is not completed before all others are, and not all others are announced.
-    fn complete_bio(&mut self, dev: u32, op: Op, e: &Event, sink: &mut dyn Sink) {
+    fn complete_bio(&mut self, dev: u32, op: Op, e: &Event, observer: &mut dyn IoObserver) {
         let key = Key { dev, start: e.sector, op };
         let end = e.sector.after(e.bytes);
         let found = self.choose(key, e, |p| p.stage == Stage::Queued).or_else(|| {
@@ -226,9 +232,9 @@ impl Lives {
         let end = piece.end;
         if let Some(part) = piece.parts.pop() {
             if self.bios.get(part.bio).is_some_and(|b| b.end == end) {
-                self.finish_bio(&part, id, Carrier::None, sink);
+                self.finish_bio(&part, id, Carrier::None, observer);
             } else {
-                self.complete_part(&part, id, Carrier::None, sink);
+                self.complete_part(&part, id, Carrier::None, observer);
             }
         }
         self.table.remove(id);

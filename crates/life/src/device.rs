@@ -1,10 +1,10 @@
 //! Through the device: `I`, `D`, `R`.
 
 use crate::holding::{Holding, Owner};
-use crate::lives::{Lives, Sink};
 use crate::op::{kind, Op};
 use crate::piece::{Key, Piece, PieceId, Stage};
 use crate::request::Request;
+use crate::tracker::{IoObserver, IoTracker};
 use trace::{Event, Nanos, Sector};
 
 /// Flush requests have no sector: 0 when issued, 2^64-1 or 0 when completed. They are kept under this one.
@@ -15,7 +15,7 @@ pub(crate) const FLUSH_SECTOR: Sector = Sector(u64::MAX);
 /// s).
 pub const GIVEN_UP: Nanos = Nanos(500_000_000);
 
-impl Lives {
+impl IoTracker {
     /// `I`: into the scheduler.
     pub(crate) fn insert(&mut self, dev: u32, e: &Event) {
         let key = Key { dev, start: e.sector, op: Op::of(e) };
@@ -30,7 +30,7 @@ impl Lives {
                 id
             }
         };
-        let reading = self.devices[dev as usize].crowd.issued(e.time);
+        let reading = self.devices[dev as usize].load.issued(e.time);
         let piece = self.table.get_mut(id);
         piece.stage = Stage::Inserted;
         piece.since = reading;
@@ -39,7 +39,7 @@ impl Lives {
     }
 
     /// `D`: to the device.
-    pub(crate) fn issue(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
+    pub(crate) fn issue(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         let op = Op::of(e);
         let id = if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
@@ -62,33 +62,33 @@ impl Lives {
         self.table.close_end(id);
         let device = &mut self.devices[dev as usize];
         let piece = self.table.get_mut(id);
-        let Request { time, company, flags, .. } = &mut piece.request;
+        let Request { time, contention, flags, .. } = &mut piece.request;
         let first = time.first_issued.is_none();
         if first {
             time.first_issued = Some(e.time);
             if piece.stage == Stage::Inserted {
-                company.waited(&piece.since, &device.crowd.issued(e.time));
+                contention.waited(&piece.since, &device.load.issued(e.time));
             }
-            if Lives::goes_through_flush(*flags, kind(e)) {
+            if IoTracker::goes_through_flush(*flags, kind(e)) {
                 time.flushed = true;
                 time.preflush = time.got.and_then(|g| device.flushes.since(g, e.cpu));
             }
         } else {
             time.requeued += e.time.since(piece.touched);
-            device.crowd.take_again(e.time);
+            device.load.take_again(e.time);
         }
         time.issued = Some(e.time);
         piece.stage = Stage::Issued;
         (piece.touched, piece.losses) = (e.time, device.losses);
-        company.meet(&device.crowd);
-        piece.since = device.crowd.completed(e.time);
+        contention.meet(&device.load);
+        piece.since = device.load.completed(e.time);
         let (class, bytes) = (piece.request.class(), piece.done + piece.bytes());
-        device.crowd.enter(class, bytes, e.time);
+        device.load.enter(class, bytes, e.time);
         let holder = self.names.holder(Holding::of(&piece.request));
         device.inside.issue(e.time, holder, class.index() as u8, piece.start, bytes, &mut piece.ticket);
-        sink.in_flight(device.id, e.time, device.crowd.in_flight());
-        if sink.shares() && first {
-            sink.issued(e.dev, e.time, &self.shares(&self.table.get(id).parts));
+        observer.in_flight(device.id, e.time, device.load.in_flight());
+        if observer.shares() && first {
+            observer.issued(e.dev, e.time, &self.shares(&self.table.get(id).parts));
         }
     }
 
@@ -133,7 +133,7 @@ impl Lives {
     }
 
     /// `R`: the driver gives a request back.
-    pub(crate) fn requeue(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
+    pub(crate) fn requeue(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         let op = Op::of(e);
         let start = if op == Op::Flush { FLUSH_SECTOR } else { e.sector };
         let Some(id) = self.choose(Key { dev, start, op }, e, |p| p.stage == Stage::Issued) else {
@@ -147,11 +147,11 @@ impl Lives {
         let given_up = e.time.since(piece.touched) >= GIVEN_UP;
         piece.request.time.given_up += u32::from(given_up);
         piece.touched = e.time;
-        device.crowd.leave(piece.request.class(), piece.done + piece.bytes(), false, e.time);
+        device.load.leave(piece.request.class(), piece.done + piece.bytes(), false, e.time);
         device.inside.leave(e.time, &mut piece.ticket);
         if !given_up {
-            device.crowd.refuse(e.time);
+            device.load.refuse(e.time);
         }
-        sink.in_flight(device.id, e.time, device.crowd.in_flight());
+        observer.in_flight(device.id, e.time, device.load.in_flight());
     }
 }

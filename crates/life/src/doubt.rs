@@ -1,9 +1,9 @@
 //! Where a trace is not clear: which of several pieces an event means, what was lost, how much may be in flight.
 
-use crate::lives::Lives;
 use crate::op::Op;
 use crate::piece::{Key, Piece, PieceId, Stage};
 use crate::tally::Tally;
+use crate::tracker::IoTracker;
 use trace::{Event, Nanos};
 
 /// Pieces in flight over all devices (500 bytes each). The deepest queues that exist hold 64 Ki requests.
@@ -19,7 +19,7 @@ const MAX_FLUSHES: usize = 4096;
 /// same sector, one that has not moved for longer is a lost completion, not a slow request.
 const STALE: Nanos = Nanos(30_000_000_000);
 
-impl Lives {
+impl IoTracker {
     /// Counts an event of something whose beginning was not seen.
     pub(crate) fn count_unmatched(&mut self, dev: u32, after_losses: impl Fn(&mut Tally) -> &mut u64) {
         if self.devices[dev as usize].losses == 0 {
@@ -64,7 +64,7 @@ impl Lives {
                 let p = self.table.get_mut(id);
                 let (class, bytes) = (p.request.class(), p.done + p.bytes());
                 let device = &mut self.devices[p.dev as usize];
-                device.crowd.leave(class, bytes, false, now);
+                device.load.leave(class, bytes, false, now);
                 device.inside.leave(now, &mut p.ticket);
             }
             _ => {}

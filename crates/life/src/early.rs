@@ -6,9 +6,9 @@
 //!
 //! **Invariant**: what is kept has a request that waits for its issue, so there is never more of it than of those.
 
-use crate::lives::{Lives, Sink};
 use crate::op::Op;
 use crate::piece::{Key, Stage};
+use crate::tracker::{IoObserver, IoTracker};
 use rustc_hash::FxHashMap;
 use trace::Event;
 
@@ -25,7 +25,7 @@ impl Early {
     }
 }
 
-impl Lives {
+impl IoTracker {
     /// Keeps a completion if a request of this extent is there that was not issued yet, on a device that lost nothing.
     pub(crate) fn keep_early(&mut self, key: Key, e: &Event) -> bool {
         let not_issued = |stage| matches!(stage, Stage::Got | Stage::Inserted);
@@ -43,21 +43,21 @@ impl Lives {
 
     /// After an issue: ends the request if its end was seen before.
     #[inline]
-    pub(crate) fn end_early(&mut self, dev: u32, issue: &Event, sink: &mut dyn Sink) {
+    pub(crate) fn end_early(&mut self, dev: u32, issue: &Event, observer: &mut dyn IoObserver) {
         if !self.early.ends.is_empty() {
-            self.end_if_early(dev, issue, sink);
+            self.end_if_early(dev, issue, observer);
         }
     }
 
-    /// Apart, so that the usual way through [`Lives::complete`] stays in line.
+    /// Apart, so that the usual way through [`IoTracker::complete`] stays in line.
     #[cold]
     #[inline(never)]
-    fn end_if_early(&mut self, dev: u32, issue: &Event, sink: &mut dyn Sink) {
+    fn end_if_early(&mut self, dev: u32, issue: &Event, observer: &mut dyn IoObserver) {
         let key = Key { dev, start: issue.sector, op: Op::of(issue) };
         if let Some((n, end)) = self.early.ends.remove(&key) {
             // Of several ends only the last can be this one's.
             self.tally.began_before += n as u64 - 1;
-            self.complete(dev, &end, sink);
+            self.complete(dev, &end, observer);
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct News {
 
 /// Up to which numbers somebody else has heard of names and holders.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Heard {
+pub struct NamesSeen {
     texts: usize,
     holdings: usize,
 }
@@ -253,12 +253,12 @@ impl Names {
     }
 
     /// What is new to somebody who has heard of so many.
-    pub fn news(&self, heard: &mut Heard) -> News {
+    pub fn news(&self, heard: &mut NamesSeen) -> News {
         let news = News {
             texts: self.texts.get(heard.texts..).unwrap_or_default().to_vec(),
             holdings: self.holdings.get(heard.holdings..).unwrap_or_default().to_vec(),
         };
-        *heard = Heard { texts: self.texts.len(), holdings: self.holdings.len() };
+        *heard = NamesSeen { texts: self.texts.len(), holdings: self.holdings.len() };
         news
     }
 

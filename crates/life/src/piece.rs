@@ -6,7 +6,7 @@
 //! in part.
 
 use crate::bio::BioNumber;
-use crate::crowd::Reading;
+use crate::contention::Reading;
 use crate::op::Op;
 use crate::request::Request;
 use device::Ticket;

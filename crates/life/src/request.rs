@@ -1,6 +1,6 @@
 //! A request that was completed: what the device was asked for, once.
 
-use crate::crowd::Company;
+use crate::contention::Contention;
 use crate::holding::Owner;
 use crate::names::TaskName;
 use crate::op::{Class, Op};
@@ -52,7 +52,7 @@ pub struct Request {
     pub time: Timeline,
     /// Who else was there.
     #[serde(skip)]
-    pub company: Company,
+    pub contention: Contention,
 }
 
 impl Request {

@@ -1,8 +1,8 @@
 //! How bios and requests, and bios of stacked devices, hang together: for those who list every I/O.
 
-use crate::lives::Lives;
 use crate::names::TaskName;
 use crate::piece::Part;
+use crate::tracker::IoTracker;
 use smallvec::SmallVec;
 use trace::{Bytes, DevId, Nanos, Sector};
 
@@ -36,7 +36,7 @@ pub struct Remapped {
     pub task: TaskName,
 }
 
-impl Lives {
+impl IoTracker {
     /// The bios in a request.
     pub(crate) fn shares(&self, parts: &[Part]) -> SmallVec<[Share; 4]> {
         let share = |part: &Part| {

@@ -1,8 +1,7 @@
 //! Into the block layer: `Q`, `X`, `A`, `G`, `M`, `F`.
 
-use crate::crowd::{Company, Reading};
+use crate::contention::{Contention, Reading};
 use crate::holding::Owner;
-use crate::lives::{Lives, Sink};
 use crate::names::TaskName;
 use crate::op::{kind, Op};
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
@@ -11,6 +10,7 @@ use crate::rows::Orphan;
 use crate::share::Remapped;
 use crate::stack::Child;
 use crate::timeline::Timeline;
+use crate::tracker::{IoObserver, IoTracker};
 use trace::{Bytes, Detail, Event, Flags, Sector};
 
 /// Bios without a request on one device. Bio-based devices keep theirs so until completion; md takes a few
@@ -21,9 +21,9 @@ const MAX_WAITING: usize = 8192;
 /// bios (`max_segments`) each would be as many.
 const MAX_BIOS: usize = 1 << 17;
 
-impl Lives {
+impl IoTracker {
     /// `Q`: a bio enters.
-    pub(crate) fn queue(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
+    pub(crate) fn queue(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         self.make_room(dev, e.time);
         let op = Op::of(e);
         let announced = self.devices[dev as usize].announced.take(e.sector);
@@ -47,7 +47,7 @@ impl Lives {
         self.tally.bios += 1;
         self.tally.bytes_queued += e.bytes;
         if let Some(child) = announced {
-            self.adopt(bio, op, child, e, sink);
+            self.adopt(bio, op, child, e, observer);
         }
         let id = self.begin(Key { dev, start: e.sector, op }, e, task, Stage::Queued);
         if op == Op::Flush || kind(e).has(Flags::FLUSH) || kind(e).has(Flags::FUA) {
@@ -86,7 +86,7 @@ impl Lives {
         (request.tid, request.task, request.submit_cpu) = (e.tid, task, e.cpu);
         (request.owner, request.split, request.piece, request.completions) = (None, false, Bytes(0), 0);
         request.time = Timeline::default();
-        request.company = Company::default();
+        request.contention = Contention::default();
         id
     }
 
@@ -129,7 +129,7 @@ impl Lives {
     }
 
     /// `A`: a bio of an upper device is about to be queued here.
-    pub(crate) fn remap(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
+    pub(crate) fn remap(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         let Detail::Remap { dev: upper, sector } = e.detail else { return };
         let Some(upper) = self.known_device(upper) else { return };
         if upper == dev {
@@ -151,7 +151,7 @@ impl Lives {
             waited: sender.map(|b| e.time.since(b.queued)),
             task: sender.map_or(TaskName::default(), |b| b.task),
         };
-        sink.remapped(&child, &self.names);
+        observer.remapped(&child, &self.names);
         self.devices[dev as usize].announced.add(Child { sector: e.sector, upper, parent });
     }
 
@@ -167,7 +167,7 @@ impl Lives {
     }
 
     /// Links a bio to the one that sent it from the device above, or keeps it for when that is known.
-    fn adopt(&mut self, bio: BioId, op: Op, child: Child, e: &Event, sink: &mut dyn Sink) {
+    fn adopt(&mut self, bio: BioId, op: Op, child: Child, e: &Event, observer: &mut dyn IoObserver) {
         let rows = &mut self.devices[child.upper as usize].rows;
         let Some((parent, since)) = child.parent.and_then(|p| Some((p, self.bios.get(p)?.queued))) else {
             let orphan = Orphan { bio, op, queued: e.time, completed: None, found: false };
@@ -193,7 +193,7 @@ impl Lives {
         }
         for o in orphans {
             if o.completed.is_some() {
-                sink.adopted(o.bio.number(), parent.number());
+                observer.adopted(o.bio.number(), parent.number());
             } else if let Some(lower) = self.bios.get_mut(o.bio) {
                 lower.parent = Some(parent);
             }

@@ -3,12 +3,12 @@
 //! Where btt is installed it is run on the same bytes, so that every claim about it is proven.
 //! Times in tables are microseconds; `summary` prints operation, phase, how many, minimum, p50, p99, maximum.
 
-use testkit::{btt, btt_as, expect, heard_from_files, nanos, Layout, Story};
+use testkit::{btt, btt_as, expect, heard_from_files, nanos, Layout, Script};
 use trace::{Cpu, DevId};
 
 /// Events of one cause, as they repeat every so often at ever new sectors.
-fn every(time: &str, times: u64, story: &str) -> Story {
-    Story::of(story).repeated(times, nanos(time), 4096)
+fn every(time: &str, times: u64, script: &str) -> Script {
+    Script::of(script).repeated(times, nanos(time), 4096)
 }
 
 /// A read of 4 KiB that takes 100 us, 90 of them in the device.
@@ -22,7 +22,7 @@ const READ: &str = "
 /// B1. How long do requests take, if every bio was split in two?
 #[test]
 fn b1_split_bios() {
-    let story = every(
+    let script = every(
         "10ms",
         1000,
         "
@@ -37,15 +37,15 @@ fn b1_split_bios() {
         5000  C R 0+1024
         5001  C R 1024+1024",
     );
-    let heard = heard_from_files(&story, Layout::USUAL);
+    let observed = heard_from_files(&script, Layout::USUAL);
     expect(
-        &heard.summary("d2c q2c"),
+        &observed.summary("d2c q2c"),
         "read d2c 2000 4994 4996 4996 4996
          read q2c 2000 5000 5001 5001 5001",
     );
-    assert_eq!((heard.tally.bios, heard.bios.len(), heard.tally.unmatched()), (1000, 1000, 0));
+    assert_eq!((observed.tally.bios, observed.bios.len(), observed.tally.unmatched()), (1000, 1000, 0));
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("D2C"), None, "no device time at all");
     assert_eq!(btt.all_devices("Q2C"), None);
     let merges = &btt.device_rows("Device Merge Information")[0];
@@ -55,7 +55,7 @@ fn b1_split_bios() {
 /// B2. How long do flushes take, between fast writes?
 #[test]
 fn b2_flushes() {
-    let story = every(
+    let script = every(
         "100ms",
         100,
         "
@@ -75,17 +75,18 @@ fn b2_flushes() {
             e.sector.0 = 0;
         }
     });
-    let heard = heard_from_files(&story, Layout::USUAL);
+    let observed = heard_from_files(&script, Layout::USUAL);
     expect(
-        &heard.summary("d2c"),
+        &observed.summary("d2c"),
         "write d2c 100    90    90    90    90
          flush d2c 100 50000 50000 50000 50000",
     );
-    let waits: Vec<_> = heard.bios.iter().filter(|b| b.op == life::Op::Flush).map(|b| b.time.q2c()).collect();
+    let waits: Vec<_> =
+        observed.bios.iter().filter(|b| b.op == life::Op::Flush).map(|b| b.time.q2c()).collect();
     assert_eq!(waits, [Some(nanos("50.004ms")); 100]);
-    assert_eq!(heard.tally.unmatched(), 0);
+    assert_eq!(observed.tally.unmatched(), 0);
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("Q2C"), Some([100.0, 100.0, 100.0, 100.0]), "the flushes are not there");
 }
 
@@ -93,9 +94,9 @@ fn b2_flushes() {
 #[test]
 fn b3_majors_taken_for_device_mapper() {
     for major in [253, 254] {
-        let story = every("1ms", 1000, READ).on(DevId::new(major, 0));
+        let script = every("1ms", 1000, READ).on(DevId::new(major, 0));
         expect(
-            &heard_from_files(&story, Layout::USUAL).summary("q2g g2i i2d d2c q2c"),
+            &heard_from_files(&script, Layout::USUAL).summary("q2g g2i i2d d2c q2c"),
             "read q2g 1000   1   1   1   1
              read g2i 1000   1   1   1   1
              read i2d 1000   8   8   8   8
@@ -103,7 +104,7 @@ fn b3_majors_taken_for_device_mapper() {
              read q2c 1000 100 100 100 100",
         );
 
-        let Some(btt) = btt(&story) else { return };
+        let Some(btt) = btt(&script) else { return };
         assert_eq!(btt.all_devices("Q2C"), None);
         assert_eq!(btt.all_devices("Q2Cdm").map(|q2c| q2c[3]), Some(1000.0), "a plain disk is called dm");
         let overhead = btt.device_rows("Device Overhead");
@@ -114,7 +115,7 @@ fn b3_majors_taken_for_device_mapper() {
 /// B4. Two tasks read the same sector at once; one read takes 90 us, the other 5 ms. How many, how long?
 #[test]
 fn b4_one_sector_twice_in_flight() {
-    let story = every(
+    let script = every(
         "10ms",
         1000,
         "
@@ -129,11 +130,14 @@ fn b4_one_sector_twice_in_flight() {
          100  C R 0+8
         5000  C R 0+8",
     );
-    let heard = heard_from_files(&story, Layout::USUAL);
-    expect(&heard.summary("d2c q2c"), "read d2c 2000  90 4970 4970 4970\n read q2c 2000 100 4980 4980 4980");
-    assert_eq!((heard.tally.unmatched(), heard.tally.requests_lost), (0, 0));
+    let observed = heard_from_files(&script, Layout::USUAL);
+    expect(
+        &observed.summary("d2c q2c"),
+        "read d2c 2000  90 4970 4970 4970\n read q2c 2000 100 4980 4980 4980",
+    );
+    assert_eq!((observed.tally.unmatched(), observed.tally.requests_lost), (0, 0));
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(
         btt.all_devices("Q2C"),
         Some([80.0, 80.0, 80.0, 1000.0]),
@@ -144,7 +148,7 @@ fn b4_one_sector_twice_in_flight() {
 /// B5. A read is in flight, and a write to sectors inside it. How long is each?
 #[test]
 fn b5_overlapping_ranges() {
-    let story = every(
+    let script = every(
         "10ms",
         1000,
         "
@@ -160,14 +164,14 @@ fn b5_overlapping_ranges() {
         6000  C W 4+8",
     );
     expect(
-        &heard_from_files(&story, Layout::USUAL).summary("q2g d2c"),
+        &heard_from_files(&script, Layout::USUAL).summary("q2g d2c"),
         "read  q2g 1000    1    1    1    1
          read  d2c 1000  190  190  190  190
          write q2g 1000    1    1    1    1
          write d2c 1000 5970 5970 5970 5970",
     );
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("D2C"), Some([190.0, 190.0, 190.0, 1000.0]), "the writes have no device time");
     assert_eq!(btt.all_devices("Q2G").map(|q2g| q2g[1]), Some(11.0), "and Q2G is eleven times too long");
 }
@@ -175,7 +179,7 @@ fn b5_overlapping_ranges() {
 /// B6. The driver gives a request back and takes it again 4.5 ms later. Is the scheduler slow?
 #[test]
 fn b6_requeue() {
-    let story = every(
+    let script = every(
         "10ms",
         1000,
         "
@@ -187,26 +191,26 @@ fn b6_requeue() {
         5000  D R 0+8
         5100  C R 0+8",
     );
-    let heard = heard_from_files(&story, Layout::USUAL);
+    let observed = heard_from_files(&script, Layout::USUAL);
     expect(
-        &heard.summary("i2d d2c q2c"),
+        &observed.summary("i2d d2c q2c"),
         "read i2d 1000    8    8    8    8
          read d2c 1000  100  100  100  100
          read q2c 1000 5100 5100 5100 5100",
     );
-    assert!(heard.requests.iter().all(|r| (r.time.requeues, r.time.requeued) == (1, nanos("4.5ms"))));
+    assert!(observed.requests.iter().all(|r| (r.time.requeues, r.time.requeued) == (1, nanos("4.5ms"))));
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("I2D"), Some([8.0, 2503.0, 4998.0, 2000.0]), "it says so, of 2000 requests");
 }
 
 /// B7. The same reads, tagged with the cgroup that issued them (`trace_options/blk_cgroup`).
 #[test]
 fn b7_cgroup_tags() {
-    let story = every("1ms", 1000, READ).each(|e| e.cgroup = 1234);
-    expect(&heard_from_files(&story, Layout::USUAL).summary("q2c"), "read q2c 1000 100 100 100 100");
+    let script = every("1ms", 1000, READ).each(|e| e.cgroup = 1234);
+    expect(&heard_from_files(&script, Layout::USUAL).summary("q2c"), "read q2c 1000 100 100 100 100");
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("Q2C"), None, "no data, and not a word about it");
     assert_eq!(btt.complaints, "");
 }
@@ -214,11 +218,11 @@ fn b7_cgroup_tags() {
 /// B8. The same reads, recorded by a kernel of 2025 or later (version 8).
 #[test]
 fn b8_version_8() {
-    let story = every("1ms", 1000, READ);
+    let script = every("1ms", 1000, READ);
     let v8 = Layout { version: 8, big_endian: false };
-    expect(&heard_from_files(&story, v8).summary("q2c"), "read q2c 1000 100 100 100 100");
+    expect(&heard_from_files(&script, v8).summary("q2c"), "read q2c 1000 100 100 100 100");
 
-    let Some(btt) = btt_as(&story, v8) else { return };
+    let Some(btt) = btt_as(&script, v8) else { return };
     assert_eq!(btt.all_devices("Q2C"), None);
     assert!(btt.complaints.contains("unsupported trace version"), "{}", btt.complaints);
 }
@@ -227,26 +231,26 @@ fn b8_version_8() {
 #[test]
 fn b9_no_percentiles() {
     let slow = |i: u64| i % 100 == 0;
-    let mut story = every("100ms", 10_000, READ);
-    for t in &mut story.told {
+    let mut script = every("100ms", 10_000, READ);
+    for t in &mut script.told {
         let n = t.event.sector.0 / 4096;
         if slow(n) && t.event.action == trace::Action::Complete {
             t.event.time += nanos("49.9ms");
         }
     }
     let mut q2c: Vec<_> =
-        heard_from_files(&story, Layout::USUAL).requests.iter().filter_map(|r| r.time.q2c()).collect();
+        heard_from_files(&script, Layout::USUAL).requests.iter().filter_map(|r| r.time.q2c()).collect();
     q2c.sort();
     assert_eq!([q2c[5000], q2c[9899], q2c[9900]], [nanos("100us"), nanos("100us"), nanos("50ms")]);
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("Q2C"), Some([100.0, 599.0, 50_000.0, 10_000.0]), "599 us: no read took that");
 }
 
 /// B10. Commands that a program passes through to the device (SG_IO, smartctl, nvme-cli): what do they cost?
 #[test]
 fn b10_passthrough() {
-    let story = every(
+    let script = every(
         "10ms",
         100,
         "
@@ -256,18 +260,18 @@ fn b10_passthrough() {
     )
     .each(|e| e.sector.0 = 0);
     expect(
-        &heard_from_files(&story, Layout::USUAL).summary("i2d d2c"),
+        &heard_from_files(&script, Layout::USUAL).summary("i2d d2c"),
         "passthrough i2d 100 5 5 5 5\n passthrough d2c 100 2000 2000 2000 2000",
     );
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("D2C"), None, "they are thrown away");
 }
 
 /// B11. Two tasks each hold a plug on one disk, one after the other begins: who held what, how long?
 #[test]
 fn b11_plugs_belong_to_tasks() {
-    let story = every(
+    let script = every(
         "1ms",
         100,
         "
@@ -276,13 +280,16 @@ fn b11_plugs_belong_to_tasks() {
         200  U N 3 tid=1
         900  U N 5 tid=2",
     );
-    let heard = heard_from_files(&story, Layout::USUAL);
-    let held: Vec<_> =
-        heard.plugs.iter().map(|p| (p.tid.0, p.requests, p.from.map(|f| p.to.since(f).0 / 1000))).collect();
+    let observed = heard_from_files(&script, Layout::USUAL);
+    let held: Vec<_> = observed
+        .plugs
+        .iter()
+        .map(|p| (p.tid.0, p.requests, p.from.map(|f| p.to.since(f).0 / 1000)))
+        .collect();
     assert_eq!(held, [(1, 3, Some(200)), (2, 5, Some(800))].repeat(100));
 
     // One flag per device: the first unplug ends both, and 700 of 900 us are not seen.
-    let Some(btt) = btt(&story.and(every("1ms", 100, READ))) else { return };
+    let Some(btt) = btt(&script.and(every("1ms", 100, READ))) else { return };
     let plugged = &btt.device_rows("Plug Information")[0];
     let percent: f64 =
         plugged.split_whitespace().last().and_then(|p| p.strip_suffix('%')).unwrap().parse().unwrap();
@@ -306,14 +313,14 @@ fn b12_no_time_and_backward_time() {
         30  D R 0+8
         10  C R 0+8 cpu=1";
     // As it happened: no time is invented, and each read's step back is counted.
-    let heard = testkit::heard_of(skewed);
-    expect(&heard.summary("d2c"), "read d2c 1 0 0 0 0");
-    assert_eq!(heard.tally.backward_steps, 1);
+    let observed = testkit::heard_of(skewed);
+    expect(&observed.summary("d2c"), "read d2c 1 0 0 0 0");
+    assert_eq!(observed.tally.backward_steps, 1);
     // Put in order by the stamps, the end comes before the issue: the same reads, and the clock is to blame.
     let skewed = every("1ms", 1000, skewed);
-    let heard = heard_from_files(&skewed, Layout::USUAL);
-    expect(&heard.summary("d2c"), "read d2c 1000 0 0 0 0");
-    let tally = heard.tally;
+    let observed = heard_from_files(&skewed, Layout::USUAL);
+    expect(&observed.summary("d2c"), "read d2c 1000 0 0 0 0");
+    let tally = observed.tally;
     assert_eq!((tally.backward_steps, tally.began_before, tally.requests_in_flight), (1000, 0, 0));
 
     let (Some(same), Some(back)) = (btt(&at_once), btt(&skewed)) else { return };
@@ -326,23 +333,23 @@ fn b12_no_time_and_backward_time() {
 #[test]
 fn b13_lost_completion_and_sector_used_again() {
     let lost = every("1ms", 100, READ).forgetting(|e| e.action == trace::Action::Complete);
-    let story = lost.and(every("1ms", 100, READ).after(nanos("60s")));
-    let heard = heard_from_files(&story, Layout::USUAL);
-    expect(&heard.summary("d2c q2c"), "read d2c 100 90 90 90 90\n read q2c 100 100 100 100 100");
-    assert_eq!((heard.tally.requests_lost, heard.tally.requests_in_flight), (100, 0));
+    let script = lost.and(every("1ms", 100, READ).after(nanos("60s")));
+    let observed = heard_from_files(&script, Layout::USUAL);
+    expect(&observed.summary("d2c q2c"), "read d2c 100 90 90 90 90\n read q2c 100 100 100 100 100");
+    assert_eq!((observed.tally.requests_lost, observed.tally.requests_in_flight), (100, 0));
 
     // Here btt is right. Tools that only pair by (device, sector) show 60 s.
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("Q2C"), Some([100.0, 100.0, 100.0, 100.0]));
 }
 
 /// Events of CPU 1 are in CPU 1's file whoever issued: all cases hold whatever the number of CPUs.
 #[test]
 fn completions_on_another_cpu() {
-    let story = every("1ms", 1000, READ).each(|e| {
+    let script = every("1ms", 1000, READ).each(|e| {
         if e.action == trace::Action::Complete {
             e.cpu = Cpu(1);
         }
     });
-    expect(&heard_from_files(&story, Layout::USUAL).summary("q2c"), "read q2c 1000 100 100 100 100");
+    expect(&heard_from_files(&script, Layout::USUAL).summary("q2c"), "read q2c 1000 100 100 100 100");
 }

@@ -1,20 +1,20 @@
 //! Eight findings on real recordings, cut down to the few events that make them. With `CAPTURES` the recordings
 //! themselves are asked as well, in `captures.rs`.
 
-use testkit::{blkparse, btt, expect, heard, heard_from_files, heard_of, nanos, Layout, Story};
+use testkit::{blkparse, btt, expect, heard_from_files, heard_of, nanos, observed, Layout, Script};
 use trace::{Action, Batch, Detail, DevId, Sector};
 
 /// 1. Reads beside writeback: the one bio that takes 2 s was split, and it is the fault that one looks for.
 #[test]
 fn r1_split_writeback_is_hidden() {
-    let reads = Story::of(
+    let reads = Script::of(
         "
             0  Q R 0+8
             1  G R 0+8
            10  D R 0+8
         10010  C R 0+8",
     );
-    let writeback = Story::of(
+    let writeback = Script::of(
         "
             0  Q W 1000000+4096
             1  X W 1000000+2560 / 1002560
@@ -25,14 +25,14 @@ fn r1_split_writeback_is_hidden() {
            2s  C W 1000000+2560
            2s  C W 1002560+1536",
     );
-    let story = reads.repeated(200, nanos("10ms"), 64).and(writeback);
+    let script = reads.repeated(200, nanos("10ms"), 64).and(writeback);
     expect(
-        &heard_from_files(&story, Layout::USUAL).summary("d2c"),
+        &heard_from_files(&script, Layout::USUAL).summary("d2c"),
         "read  d2c 200   10000   10000   10000   10000
          write d2c   2 1999989 1999990 1999990 1999990",
     );
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(
         btt.all_devices("D2C"),
         Some([10_000.0, 10_000.0, 10_000.0, 200.0]),
@@ -52,8 +52,8 @@ fn r2_every_bio_split_many_times() {
         lines +=
             &format!("{} G WS {at}+64 \n {} D WS {at}+64 \n {} C WS {at}+64\n", i + 1, i + 1, 1000 * (i + 1));
     }
-    let story = Story::of(&lines).in_order();
-    let told = heard_from_files(&story, Layout::USUAL);
+    let script = Script::of(&lines).in_order();
+    let told = heard_from_files(&script, Layout::USUAL);
     expect(
         &told.requests("at q2g d2c q2c split"),
         "  0+64 1  999 1000 true
@@ -63,7 +63,7 @@ fn r2_every_bio_split_many_times() {
     );
     expect(&told.bios("at pieces q2c"), "0+256 4 4000");
 
-    let Some(btt) = btt(&story.repeated(100, nanos("10ms"), 4096)) else { return };
+    let Some(btt) = btt(&script.repeated(100, nanos("10ms"), 4096)) else { return };
     assert_eq!(
         (btt.all_devices("D2C"), btt.all_devices("Q2C")),
         (None, None),
@@ -74,7 +74,7 @@ fn r2_every_bio_split_many_times() {
 /// 3. A job that does nothing but fsync: preflush, log write, postflush, and empty flushes.
 #[test]
 fn r3_flushes_are_not_counted() {
-    let story = Story::of(
+    let script = Script::of(
         "
             0  Q FWS 0+0
             1  G FWS 0+0
@@ -83,24 +83,24 @@ fn r3_flushes_are_not_counted() {
          2070  C WS 0+0",
     )
     .repeated(500, nanos("3ms"), 0);
-    let told = heard_from_files(&story, Layout::USUAL);
+    let told = heard_from_files(&script, Layout::USUAL);
     expect(&told.summary("d2c"), "flush d2c 500 2000 2000 2000 2000");
     assert_eq!((told.bios.len(), told.bios[0].time.q2c()), (500, Some(nanos("2.07ms"))));
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!([btt.all_devices("D2C"), btt.all_devices("Q2C")], [None, None], "500 flushes, none counted");
 }
 
 /// 4. Majors 253 (null_blk) and 254 (virtio): how deep is the queue?
 #[test]
 fn r4_no_depth_for_run_time_majors() {
-    let story =
-        Story::of("0 Q R 0+8 \n 1 G R 0+8 \n 2 D R 0+8 \n 9000 C R 0+8").repeated(10, nanos("1ms"), 64);
-    let told = heard(&story);
+    let script =
+        Script::of("0 Q R 0+8 \n 1 G R 0+8 \n 2 D R 0+8 \n 9000 C R 0+8").repeated(10, nanos("1ms"), 64);
+    let told = observed(&script);
     assert_eq!(told.depths.iter().map(|(_, _, n)| *n).max(), Some(9));
 
     let plain = |major| {
-        Some(btt(&story.clone().on(DevId::new(major, 0)))?.device_rows("Active Requests At Q Information"))
+        Some(btt(&script.clone().on(DevId::new(major, 0)))?.device_rows("Active Requests At Q Information"))
     };
     let (Some(sd), Some(virtio)) = (plain(8), plain(254)) else { return };
     assert_eq!((sd.len(), virtio.len()), (1, 0), "the same trace: {sd:?} {virtio:?}");
@@ -109,7 +109,7 @@ fn r4_no_depth_for_run_time_majors() {
 /// 5. The kernel's notes carry a cgroup's id when cgroups are traced: `raid5 rmw` says what md did.
 #[test]
 fn r5_messages_with_a_cgroup() {
-    let story = Story::of(
+    let script = Script::of(
         "
          0  Q WS 8+8 dev=9,0
          5  m raid5 rmw 8 1 dev=9,0 cg=1234
@@ -117,7 +117,7 @@ fn r5_messages_with_a_cgroup() {
          9  C WS 8+8 dev=9,0",
     );
     let folder = tempfile::tempdir().unwrap();
-    story.files(folder.path(), Layout::USUAL);
+    script.files(folder.path(), Layout::USUAL);
     let mut source = trace::open(folder.path()).unwrap().source;
     let mut batch = Batch::default();
     let mut notes = vec![];
@@ -128,7 +128,7 @@ fn r5_messages_with_a_cgroup() {
     }
     assert_eq!(notes, [(1234, "raid5 rmw 8 1".into()), (0, "raid5 rcw 8 4 0".into())]);
 
-    let Some(text) = blkparse(&story) else { return };
+    let Some(text) = blkparse(&script) else { return };
     assert!(text.contains("raid5 rcw"), "{text}");
     assert!(!text.contains("raid5 rmw"), "blkparse leaves out the tagged one: {text}");
 }
@@ -136,13 +136,13 @@ fn r5_messages_with_a_cgroup() {
 /// 6a. No scheduler: no `I`, and plugs that end without a `U`. How long was something plugged?
 #[test]
 fn r6_no_scheduler() {
-    let read = Story::of("0 Q R 0+8 \n 1 G R 0+8 \n 2 P N \n 3 D R 0+8 \n 100 C R 0+8");
-    let story = read.repeated(100, nanos("1ms"), 64);
-    let told = heard(&story);
+    let read = Script::of("0 Q R 0+8 \n 1 G R 0+8 \n 2 P N \n 3 D R 0+8 \n 100 C R 0+8");
+    let script = read.repeated(100, nanos("1ms"), 64);
+    let told = observed(&script);
     expect(&told.summary("g2i d2c"), "read g2i 100 2 2 2 2\n read d2c 100 97 97 97 97");
     assert_eq!(told.plugs, [], "a plug whose end was not recorded has no length");
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     let plugged = &btt.device_rows("Plug Information")[0];
     assert!(plugged.contains("99.9"), "one plug, pulled never: {plugged}");
 }
@@ -170,7 +170,7 @@ fn r6_bio_based_devices() {
 /// 7. A write with PREFLUSH and FUA on a disk without FUA: one bio, three requests, and one more `C` than `D`.
 #[test]
 fn r7_preflush_write_postflush() {
-    let story = Story::of(
+    let script = Script::of(
         "
            0  Q FWFSM 2097471+2
           10  G FWFSM 2097471+2
@@ -182,7 +182,7 @@ fn r7_preflush_write_postflush() {
         5300  C FN 0+0
         5310  C WSM 2097471+0",
     );
-    let told = heard_from_files(&story, Layout::USUAL);
+    let told = heard_from_files(&script, Layout::USUAL);
     expect(
         &told.requests("op at q2c d2c preflush postflush"),
         "flush 0+0 - 1000 - -
@@ -192,14 +192,14 @@ fn r7_preflush_write_postflush() {
     expect(&told.bios("op at q2c"), "write 2097471+2 5310");
     assert_eq!(told.tally.unmatched(), 0);
 
-    let Some(btt) = btt(&story) else { return };
+    let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("Q2C").map(|q2c| q2c[2]), Some(2200.0), "over before the cache was flushed");
 }
 
 /// 8. Payloads are big-endian on every machine, and the wall clock is in one CPU's file only.
 #[test]
 fn r8_payloads() {
-    let story = Story::of(
+    let script = Script::of(
         "
         0  wall 1700000000 5 cpu=1
         1  A W 2056+16 <- 254,1 8
@@ -218,7 +218,7 @@ fn r8_payloads() {
     ];
     for layout in Layout::ALL {
         let folder = tempfile::tempdir().unwrap();
-        story.files(folder.path(), layout);
+        script.files(folder.path(), layout);
         let mut batch = Batch::default();
         trace::open(folder.path()).unwrap().source.fill(&mut batch).unwrap();
         assert_eq!(batch.events.iter().map(|e| e.detail).collect::<Vec<_>>(), wanted, "{layout:?}");

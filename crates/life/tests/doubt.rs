@@ -1,7 +1,7 @@
 //! What a recording does not say: lost events, a beginning or an end in the middle, clocks that step.
 //! Nothing is invented, and what found no place is counted.
 
-use testkit::{expect, heard, heard_of, nanos, Story};
+use testkit::{expect, heard_of, nanos, observed, Script};
 use trace::Bytes;
 
 const READ: &str = "0 Q R 8+8 \n 1 G R 8+8 \n 2 I R 8+8 \n 10 D R 8+8 \n 100 C R 8+8";
@@ -9,8 +9,8 @@ const READ: &str = "0 Q R 8+8 \n 1 G R 8+8 \n 2 I R 8+8 \n 10 D R 8+8 \n 100 C R
 /// Issued, never completed; the same sector a minute later. The first is lost, not slow.
 #[test]
 fn completion_lost_and_sector_used_again() {
-    let lost = Story::of("0 Q R 8+8 \n 1 G R 8+8 \n 10 D R 8+8");
-    let told = heard(&lost.and(Story::of(READ).after(nanos("60s"))));
+    let lost = Script::of("0 Q R 8+8 \n 1 G R 8+8 \n 10 D R 8+8");
+    let told = observed(&lost.and(Script::of(READ).after(nanos("60s"))));
     expect(&told.requests("q2g d2c q2c"), "1 90 100");
     let t = told.tally;
     assert_eq!((t.requests_lost, t.requests_in_flight, t.bytes_lost), (1, 0, Bytes(4096)));
@@ -176,12 +176,12 @@ fn an_end_without_an_issue_began_before() {
 /// Time far outside: no overflow anywhere.
 #[test]
 fn the_ends_of_the_number_line() {
-    let far = Story::of(READ).each(|e| {
+    let far = Script::of(READ).each(|e| {
         e.time.0 = u64::MAX - e.time.0;
         e.sector.0 = u64::MAX - 4;
     });
-    let told = heard(&far);
+    let told = observed(&far);
     assert_eq!(told.requests.len(), 1);
-    let huge = Story::of(READ).each(|e| e.bytes = Bytes(u64::MAX / 2));
-    assert_eq!(heard(&huge).tally.requests, 1);
+    let huge = Script::of(READ).each(|e| e.bytes = Bytes(u64::MAX / 2));
+    assert_eq!(observed(&huge).tally.requests, 1);
 }

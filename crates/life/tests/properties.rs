@@ -1,14 +1,14 @@
 //! What holds of any events, also of those that no kernel would write.
 
-use life::{ByClass, Lives, Sink};
+use life::{ByClass, IoObserver, IoTracker};
 use proptest::prelude::*;
-use testkit::{heard, heard_in_batches, hostile, nanos, Heard, Story};
+use testkit::{heard_in_batches, hostile, nanos, observed, Observed, Script};
 use trace::{Action, Batch, Bytes, DevId, Nanos};
 
 /// Bytes queued = completed + in flight + lost.
-fn balanced(told: &Heard, story: &Story) -> Result<(), TestCaseError> {
+fn balanced(told: &Observed, script: &Script) -> Result<(), TestCaseError> {
     let t = told.tally;
-    prop_assert_eq!(t.bytes_queued, story.bytes_queued());
+    prop_assert_eq!(t.bytes_queued, script.bytes_queued());
     prop_assert_eq!(t.bytes_queued, t.bytes_completed + t.bytes_in_flight + t.bytes_lost, "{:?}", t);
     prop_assert_eq!(t.requests, told.requests.len() as u64);
     let completed: Bytes = told.bios.iter().map(|b| b.bytes).sum();
@@ -26,38 +26,38 @@ proptest! {
 
     /// Nothing vanishes, whatever happens.
     #[test]
-    fn bytes_are_conserved(story in hostile::story(300)) {
-        balanced(&heard(&story), &story)?;
+    fn bytes_are_conserved(script in hostile::script(300)) {
+        balanced(&observed(&script), &script)?;
     }
 
     /// Cutting a recording anywhere, or losing any event of it, keeps that true.
     #[test]
     fn bytes_are_conserved_when_events_are_lost(lost in prop::collection::vec(any::<prop::sample::Index>(), 1..40)) {
-        let mut story = busy_disk();
+        let mut script = busy_disk();
         for at in lost {
-            let at = at.index(story.told.len());
-            story.told.remove(at);
+            let at = at.index(script.told.len());
+            script.told.remove(at);
         }
-        balanced(&heard(&story), &story)?;
+        balanced(&observed(&script), &script)?;
     }
 
     /// The same events give the same lives wherever the batches end.
     #[test]
-    fn batches_do_not_matter(story in hostile::story(200), size in 1usize..50) {
-        prop_assert_eq!(&heard_in_batches(&story, size).requests, &heard(&story).requests);
-        let (a, b) = (heard_in_batches(&story, size), heard(&story));
+    fn batches_do_not_matter(script in hostile::script(200), size in 1usize..50) {
+        prop_assert_eq!(&heard_in_batches(&script, size).requests, &observed(&script).requests);
+        let (a, b) = (heard_in_batches(&script, size), observed(&script));
         prop_assert_eq!((a.bios, a.plugs, a.depths, a.tasks, a.tally), (b.bios, b.plugs, b.depths, b.tasks, b.tally));
     }
 
     /// A device holds what was issued and neither completed, given back nor given up: never less than nothing.
     #[test]
-    fn depth_is_what_was_issued_less_what_left(story in hostile::story(300)) {
-        let mut lives = Lives::default();
+    fn depth_is_what_was_issued_less_what_left(script in hostile::script(300)) {
+        let mut tracker = IoTracker::default();
         let mut depth = Depths::default();
         let (mut issued, mut left) = (0, 0);
-        for batch in story.batches(1) {
+        for batch in script.batches(1) {
             depth.told = 0;
-            lives.feed(&batch, &mut depth);
+            tracker.feed(&batch, &mut depth);
             match batch.events[0].action {
                 // Its end may have come before it.
                 Action::Issue => {
@@ -68,7 +68,7 @@ proptest! {
                 _ => {}
             }
         }
-        let tally = lives.finish();
+        let tally = tracker.finish();
         let now: u64 = depth.now.values().sum();
         prop_assert!(left + now <= issued, "{issued} issued, {left} left, {now} there");
         prop_assert!(left + now + tally.requests_lost >= issued, "{issued} issued, {left} left, {now} there");
@@ -76,9 +76,9 @@ proptest! {
 
     /// Stamps of requests and bios are those of the events: never before the first, never behind the last.
     #[test]
-    fn times_come_from_the_trace(story in hostile::story(200)) {
-        let told = heard(&story);
-        let times: Vec<Nanos> = story.told.iter().map(|t| t.event.time).collect();
+    fn times_come_from_the_trace(script in hostile::script(200)) {
+        let told = observed(&script);
+        let times: Vec<Nanos> = script.told.iter().map(|t| t.event.time).collect();
         for t in told.requests.iter().map(|r| r.time).chain(told.bios.iter().map(|b| b.time)) {
             let stamps = [t.queued, t.got, t.inserted, t.first_issued, t.issued, t.data_completed, Some(t.completed)];
             for stamp in stamps.into_iter().flatten() {
@@ -94,7 +94,7 @@ struct Depths {
     told: u64,
 }
 
-impl Sink for Depths {
+impl IoObserver for Depths {
     fn in_flight(&mut self, dev: DevId, _: Nanos, in_flight: &ByClass<u32>) {
         self.told += 1;
         self.now.insert(dev, in_flight.iter().map(|n| *n as u64).sum());
@@ -102,8 +102,8 @@ impl Sink for Depths {
 }
 
 /// Reads, writes that are merged, splits, flushes and requeues, as a kernel writes them.
-fn busy_disk() -> Story {
-    Story::of(
+fn busy_disk() -> Script {
+    Script::of(
         "
           0  Q R 0+8
           1  G R 0+8
@@ -142,7 +142,7 @@ fn busy_disk() -> Story {
 /// Undamaged, every event of that disk finds its place.
 #[test]
 fn a_busy_disk_leaves_no_rest() {
-    let told = heard(&busy_disk().repeated(3, nanos("1ms"), 100_000));
+    let told = observed(&busy_disk().repeated(3, nanos("1ms"), 100_000));
     let t = told.tally;
     assert_eq!(
         (t.unmatched(), t.requests_lost, t.requests_in_flight, t.bios_in_flight),
@@ -154,9 +154,9 @@ fn a_busy_disk_leaves_no_rest() {
 
 /// Plays one line over and over, each time further on by `stride`, and gives the most that was ever in flight.
 fn flood(lines: &str, times: u64, stride: u64) -> usize {
-    let mut lives = Lives::default();
+    let mut tracker = IoTracker::default();
     let mut most = 0;
-    let base = Story::of(lines);
+    let base = Script::of(lines);
     let mut batch = Batch::default();
     for i in 0..times {
         batch.clear();
@@ -169,10 +169,10 @@ fn flood(lines: &str, times: u64, stride: u64) -> usize {
             }
             batch.events.push(e);
         }
-        lives.feed(&batch, &mut Heard::default());
-        most = most.max(lives.in_flight());
+        tracker.feed(&batch, &mut Observed::default());
+        most = most.max(tracker.in_flight());
     }
-    let t = lives.finish();
+    let t = tracker.finish();
     assert_eq!(t.bytes_queued, t.bytes_completed + t.bytes_in_flight + t.bytes_lost);
     most
 }
@@ -218,27 +218,27 @@ fn memory_is_bounded() {
 /// One bio cut again and again.
 #[test]
 fn a_bio_cut_a_hundred_thousand_times() {
-    let mut lives = Lives::default();
-    let mut batch = Story::of("0 Q W 0+200000").batches(1).remove(0);
+    let mut tracker = IoTracker::default();
+    let mut batch = Script::of("0 Q W 0+200000").batches(1).remove(0);
     for i in 1..100_000u64 {
-        batch.events.extend(Story::of(&format!("1 X W {}+1 / {i}", i - 1)).told.iter().map(|t| t.event));
+        batch.events.extend(Script::of(&format!("1 X W {}+1 / {i}", i - 1)).told.iter().map(|t| t.event));
     }
-    lives.feed(&batch, &mut Heard::default());
-    assert!(lives.in_flight() <= 1 << 18);
-    let t = lives.finish();
+    tracker.feed(&batch, &mut Observed::default());
+    assert!(tracker.in_flight() <= 1 << 18);
+    let t = tracker.finish();
     assert_eq!(t.bytes_queued, t.bytes_completed + t.bytes_in_flight + t.bytes_lost);
 }
 
 /// More devices than any host has: those that are not followed are counted.
 #[test]
 fn very_many_devices() {
-    let mut lives = Lives::default();
+    let mut tracker = IoTracker::default();
     for dev in 0..100_000u32 {
-        let read = Story::of("0 Q R 0+8 \n 1 G R 0+8 \n 2 D R 0+8").on(DevId(dev.wrapping_mul(40_503)));
-        lives.feed(&read.batches(10)[0], &mut Heard::default());
+        let read = Script::of("0 Q R 0+8 \n 1 G R 0+8 \n 2 D R 0+8").on(DevId(dev.wrapping_mul(40_503)));
+        tracker.feed(&read.batches(10)[0], &mut Observed::default());
     }
-    assert!(lives.in_flight() <= 1 << 18);
-    let t = lives.finish();
+    assert!(tracker.in_flight() <= 1 << 18);
+    let t = tracker.finish();
     let followed = t.bios + t.unmatched() / 3;
     assert_eq!(followed, 100_000);
 }

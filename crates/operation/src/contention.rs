@@ -63,7 +63,7 @@ pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> V
             continue;
         }
         let holding = Holding::of(r);
-        let split = &r.company.split;
+        let split = &r.contention.split;
         let size = r.bytes.0.max(4096);
         let (known, unknown) = if split.known { (split.own.0, 0) } else { (0, size) };
         if split.known {

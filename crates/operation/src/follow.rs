@@ -2,14 +2,14 @@
 
 use crate::freed::Freed;
 use crate::known::Known;
-use crate::observer::Listener;
+use crate::observer::Observer;
 use crate::process_tree::ProcessTree;
 use crate::scope::{Scope, Scoped};
 use crate::softirq::Softirqs;
 use crate::tracker::OperationTracker;
 use life::{
-    Bio, BioNumber, ByClass, Class, Company, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally,
-    Unclaimed, Unfinished,
+    Bio, BioNumber, ByClass, Class, Contention, IoObserver, IoTracker, Names, Plug, Remapped, Request, Share,
+    Tally, Unclaimed, Unfinished,
 };
 use std::ops::Range;
 use trace::{Action, Batch, DevId, Nanos, What};
@@ -17,7 +17,7 @@ use trace::{Action, Batch, DevId, Nanos, What};
 /// Follows the lives of requests and what tasks did.
 #[derive(Default)]
 pub struct Follow {
-    lives: Lives,
+    tracker: IoTracker,
     operations: OperationTracker,
     softirqs: Softirqs,
     scope: Option<Scope>,
@@ -34,32 +34,32 @@ impl Follow {
     /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, known: Known) {
         let threads = known.processes.iter().filter(|(tid, process)| tid != process);
-        threads.for_each(|(tid, process)| self.lives.born(*process, *tid, true));
-        known.parents.iter().for_each(|(process, parent)| self.lives.born(*parent, *process, false));
-        self.lives.supervise(&known.supervisors);
-        self.lives.tell_apart(known.apart.iter().copied());
-        self.lives.tell_threads_apart(known.threads_apart.iter().copied(), false);
+        threads.for_each(|(tid, process)| self.tracker.born(*process, *tid, true));
+        known.parents.iter().for_each(|(process, parent)| self.tracker.born(*parent, *process, false));
+        self.tracker.supervise(&known.supervisors);
+        self.tracker.tell_apart(known.apart.iter().copied());
+        self.tracker.tell_threads_apart(known.threads_apart.iter().copied(), false);
         let asleep = known.asleep.iter().filter(|slept| !slept.task.is_empty());
-        asleep.for_each(|slept| self.lives.rename(slept.tid, slept.task.as_bytes()));
+        asleep.for_each(|slept| self.tracker.rename(slept.tid, slept.task.as_bytes()));
         self.operations.knows(known);
     }
 
     /// What requests take alone on a device, learned before.
     pub fn knows_services(&mut self, dev: DevId, services: life::Services) {
-        self.lives.knows_services(dev, services);
+        self.tracker.knows_services(dev, services);
     }
 
     /// Takes in a batch. `to` gets every completed request, bio and operation.
-    pub fn feed(&mut self, batch: &Batch, to: &mut dyn Listener) {
+    pub fn feed(&mut self, batch: &Batch, to: &mut dyn Observer) {
         match self.scope.clone() {
             Some(scope) => self.follow(batch, &mut Scoped { scope: &scope, to }),
             None => self.follow(batch, to),
         }
     }
 
-    fn follow(&mut self, batch: &Batch, to: &mut dyn Listener) {
+    fn follow(&mut self, batch: &Batch, to: &mut dyn Observer) {
         if batch.tasks.is_empty() && self.operations.is_empty() {
-            return self.lives.feed(batch, to.sink());
+            return self.tracker.feed(batch, to.ios());
         }
         let mut next = 0;
         for task in &batch.tasks {
@@ -72,11 +72,11 @@ impl Follow {
                     continue;
                 }
                 What::Lost { .. } => self.softirqs.forget(),
-                What::Born { tid, thread, .. } => self.lives.born(task.tid, tid, thread),
-                What::Gone => self.lives.gone(task.tid),
+                What::Born { tid, thread, .. } => self.tracker.born(task.tid, tid, thread),
+                What::Gone => self.tracker.gone(task.tid),
                 _ => {}
             }
-            self.operations.task(task, batch, self.lives.names(), to.observer());
+            self.operations.task(task, batch, self.tracker.names(), to.operations());
             if let (Some(scope), What::Born { tid, .. } | What::CgroupAttach { tid, .. }) =
                 (&self.scope, task.what)
             {
@@ -89,16 +89,16 @@ impl Follow {
         self.operations.end_of_batch();
     }
 
-    fn blocks(&mut self, batch: &Batch, range: Range<usize>, to: &mut dyn Listener) {
+    fn blocks(&mut self, batch: &Batch, range: Range<usize>, to: &mut dyn Observer) {
         for event in batch.events.get(range).unwrap_or_default() {
             let owner = self.operations.block(event);
-            self.lives.sends_for(owner);
+            self.tracker.sends_for(owner);
             let late = match event.action {
                 Action::Complete => self.softirqs.late(event.cpu, event.time),
                 _ => Nanos(0),
             };
             let mut both = Both { operations: &mut self.operations, to, late };
-            self.lives.feed_some(std::slice::from_ref(event), batch, &mut both);
+            self.tracker.feed_some(std::slice::from_ref(event), batch, &mut both);
         }
     }
 
@@ -140,46 +140,46 @@ impl Follow {
 
     /// Names of tasks as of the last event.
     pub fn names(&self) -> &Names {
-        self.lives.names()
+        self.tracker.names()
     }
 
     /// Which recorded device lies on which: (lower, upper).
     pub fn stacked(&self) -> Vec<(DevId, DevId)> {
-        self.lives.stacked()
+        self.tracker.stacked()
     }
 
     /// Bios in flight now of which requests have completed parts, each with its device and class.
     pub fn unfinished(&self) -> impl Iterator<Item = (DevId, Class, Unfinished)> + '_ {
-        self.lives.unfinished()
+        self.tracker.unfinished()
     }
 
     /// Reads that a stacked device sent down for none of its bios that was seen, by that device.
     pub fn unclaimed(&self) -> impl Iterator<Item = (DevId, Unclaimed)> + '_ {
-        self.lives.unclaimed()
+        self.tracker.unclaimed()
     }
 
     /// How many requests each device serves at once.
     pub fn models(&self) -> impl Iterator<Item = (DevId, life::Model)> + '_ {
-        self.lives.models()
+        self.tracker.models()
     }
 
     /// How many pieces of requests are in flight.
     pub fn in_flight(&self) -> usize {
-        self.lives.in_flight()
+        self.tracker.in_flight()
     }
 
     /// Ends the recording, which goes on `until` then if that is later than its last event: `to` gets what tasks are still in the middle of.
     /// What of the recording fitted nowhere.
-    pub fn finish(&mut self, until: Option<Nanos>, to: &mut dyn Listener) -> Tally {
+    pub fn finish(&mut self, until: Option<Nanos>, to: &mut dyn Observer) -> Tally {
         if !self.operations.is_empty() {
             let at = self.last.max(until.unwrap_or_default());
-            let names = self.lives.names();
+            let names = self.tracker.names();
             match &self.scope {
                 Some(scope) => self.operations.finish(at, names, &mut Scoped { scope, to }),
-                None => self.operations.finish(at, names, to.observer()),
+                None => self.operations.finish(at, names, to.operations()),
             }
         }
-        self.lives.finish()
+        self.tracker.finish()
     }
 }
 
@@ -195,12 +195,12 @@ pub enum Unrecorded {
 /// Passes what is completed to the tracker of operations, and then to the caller.
 struct Both<'a> {
     operations: &'a mut OperationTracker,
-    to: &'a mut dyn Listener,
+    to: &'a mut dyn Observer,
     /// By how much what is completed now is late.
     late: Nanos,
 }
 
-impl Sink for Both<'_> {
+impl IoObserver for Both<'_> {
     fn shares(&self) -> bool {
         self.to.shares()
     }
@@ -222,12 +222,13 @@ impl Sink for Both<'_> {
         let request = match self.late {
             Nanos(0) => request,
             _ => {
-                late = Request { company: Company { late: self.late, ..request.company }, ..*request };
+                late =
+                    Request { contention: Contention { late: self.late, ..request.contention }, ..*request };
                 &late
             }
         };
         if !self.operations.is_empty() {
-            self.operations.request(request, names, self.to.observer());
+            self.operations.request(request, names, self.to.operations());
         }
         self.to.request(request, names);
     }
@@ -237,12 +238,12 @@ impl Sink for Both<'_> {
         let bio = match self.late {
             Nanos(0) => bio,
             _ => {
-                late = Bio { company: Company { late: self.late, ..bio.company }, ..bio.clone() };
+                late = Bio { contention: Contention { late: self.late, ..bio.contention }, ..bio.clone() };
                 &late
             }
         };
         if !self.operations.is_empty() {
-            self.operations.bio(bio, names, self.to.observer());
+            self.operations.bio(bio, names, self.to.operations());
         }
         self.to.bio(bio, names);
     }

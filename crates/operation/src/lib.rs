@@ -85,7 +85,7 @@ pub use follow::{Follow, Unrecorded};
 pub use freed::Freed;
 pub use history::History;
 pub use known::{Below, Known, KnownCgroups, KnownFile, KnownSleep};
-pub use observer::{Listener, OperationObserver, Outside};
+pub use observer::{Observer, OperationObserver, Outside};
 pub use operation::{Kind, Operation};
 pub use process_tree::ProcessTree;
 pub use scope::{called, Called, NotThere, Scope};

@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::history::History;
 use crate::operation::Operation;
 use crate::writers::SentFor;
-use life::{Names, Request, Sink};
+use life::{IoObserver, Names, Request};
 use trace::{Bytes, Nanos, Tid};
 
 /// The time between two operations of a task.
@@ -36,19 +36,19 @@ pub trait OperationObserver {
 /// three times a request.
 ///
 /// That a listener is either of the two by itself says Rust only from 1.86 on.
-pub trait Listener: Sink + OperationObserver {
+pub trait Observer: IoObserver + OperationObserver {
     /// Itself, as one who hears of requests.
-    fn sink(&mut self) -> &mut dyn Sink;
+    fn ios(&mut self) -> &mut dyn IoObserver;
     /// Itself, as one who hears of operations.
-    fn observer(&mut self) -> &mut dyn OperationObserver;
+    fn operations(&mut self) -> &mut dyn OperationObserver;
 }
 
-impl<T: Sink + OperationObserver> Listener for T {
-    fn sink(&mut self) -> &mut dyn Sink {
+impl<T: IoObserver + OperationObserver> Observer for T {
+    fn ios(&mut self) -> &mut dyn IoObserver {
         self
     }
 
-    fn observer(&mut self) -> &mut dyn OperationObserver {
+    fn operations(&mut self) -> &mut dyn OperationObserver {
         self
     }
 }

@@ -2,15 +2,15 @@
 //!
 //! A [`Scope`] stands between [`Follow`](crate::Follow) and its observers, so every view obeys the same filter. It narrows
 //! who is *asked about*, never what happened: a device is still busy with all requests, and these are passed on as
-//! [`Sink::request_beside`] and [`Sink::bio_beside`] for accounting of a device.
+//! [`IoObserver::request_beside`] and [`IoObserver::bio_beside`] for accounting of a device.
 
 use crate::account::{Account, Part};
 use crate::asking::{Asking, By};
 use crate::history::History;
-use crate::observer::{Listener, OperationObserver, Outside};
+use crate::observer::{Observer, OperationObserver, Outside};
 use crate::operation::{Kind, Operation};
 use crate::writers::SentFor;
-use life::{Bio, BioNumber, ByClass, Names, Plug, Remapped, Request, Share, Sink};
+use life::{Bio, BioNumber, ByClass, IoObserver, Names, Plug, Remapped, Request, Share};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -259,10 +259,10 @@ fn names_of(kind: Kind) -> Vec<String> {
 /// Passes to a listener what the filter selects.
 pub(crate) struct Scoped<'a> {
     pub scope: &'a Scope,
-    pub to: &'a mut dyn Listener,
+    pub to: &'a mut dyn Observer,
 }
 
-impl Sink for Scoped<'_> {
+impl IoObserver for Scoped<'_> {
     fn shares(&self) -> bool {
         self.to.shares()
     }

@@ -1,7 +1,7 @@
 //! All operations of real recordings, not only the slow ones. Set `CAPTURES` to the folder that holds them.
 
 use ledger::Reason;
-use life::{Names, Sink};
+use life::{IoObserver, Names};
 use operation::{Account, Follow, History, Operation, OperationObserver, Part};
 use std::path::PathBuf;
 use trace::{Batch, Nanos};
@@ -22,7 +22,7 @@ impl OperationObserver for All {
     }
 }
 
-impl Sink for All {}
+impl IoObserver for All {}
 
 fn read(name: &str) -> Option<All> {
     let Some(folder) = std::env::var_os("CAPTURES").map(|c| PathBuf::from(c).join(name)) else {

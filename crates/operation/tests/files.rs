@@ -1,6 +1,6 @@
 //! Whose descriptor stands for which file: by process, from what was open before and what events said since.
 
-use life::{Names, Sink};
+use life::{IoObserver, Names};
 use operation::{Account, Follow, History, Kind, Known, KnownFile, Operation, OperationObserver};
 use trace::{Batch, Call, Context, Cpu, DevId, Fs, Nanos, TaskEvent, Tid, What};
 
@@ -17,7 +17,7 @@ impl OperationObserver for All {
     }
 }
 
-impl Sink for All {}
+impl IoObserver for All {}
 
 /// What tasks did, a microsecond after one another, in a recording that began with descriptor 3 of the
 /// process open.

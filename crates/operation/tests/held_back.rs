@@ -2,9 +2,9 @@
 //! which the limit holds all until a worker queues it.
 
 use ledger::Reason;
-use life::{Names, Sink};
+use life::{IoObserver, Names};
 use operation::{Account, Follow, History, Operation, OperationObserver};
-use testkit::Story;
+use testkit::Script;
 use trace::{Batch, Call, Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 const READER: Tid = Tid(100);
@@ -20,20 +20,20 @@ impl OperationObserver for All {
     }
 }
 
-impl Sink for All {}
+impl IoObserver for All {}
 
 /// A read of two pieces, the second of which gets its request after 90 ms, while a worker runs an item of this function.
 fn second_piece_sent_by(function: &str) -> Account {
     let blocks = "10 Q R 0+16 tid=100\n11 X R 0+16 / 8 tid=100\n12 G R 0+8 tid=100\n13 D R 0+8 tid=100\n500 C R 0+8 tid=0\n\
                   90000 G R 8+8 tid=20\n90001 D R 8+8 tid=20\n90400 C R 8+8 tid=0\n";
-    let mut batch = Story::of(blocks).batches(usize::MAX).remove(0);
+    let mut batch = Script::of(blocks).batches(usize::MAX).remove(0);
     let mut store = |text: &str| match batch.store(text.as_bytes()) {
         Detail::Text(text) => text,
         _ => panic!("a text"),
     };
     let (stack, item) = (store("__iomap_dio_rw\niomap_dio_rw\nxfs_file_dio_read"), store(function));
     let (work, function) = (7, TextId(1));
-    let story = [
+    let script = [
         (0, READER, 0, What::Text { id: TextId(0), text: stack }),
         (0, WORKER, 0, What::Text { id: function, text: item }),
         (0, WORKER, 0, What::WorkEnd),
@@ -46,12 +46,12 @@ fn second_piece_sent_by(function: &str) -> Account {
         (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
         (90_405, READER, 0, What::Exit { call: Call::Read, result: 8192 }),
     ];
-    told(batch, &story).remove(0)
+    told(batch, &script).remove(0)
 }
 
 /// The reader's operations, of block events and what tasks did meanwhile.
-fn told(mut batch: Batch, story: &[(u64, Tid, u8, What)]) -> Vec<Account> {
-    for (time, tid, context, what) in story {
+fn told(mut batch: Batch, script: &[(u64, Tid, u8, What)]) -> Vec<Account> {
+    for (time, tid, context, what) in script {
         let time = Nanos(time * 1000);
         let after =
             batch.events.partition_point(|e| e.time <= time && (time.0 > 0 || e.action.is_note())) as u32;
@@ -79,11 +79,11 @@ fn a_piece_that_another_worker_sends_waited_for_a_request() {
 
 /// The accounts of two reads of libaio, handed over after 10 and 20 us, of which a throttle's worker queues these bios.
 fn held_reads(blocks: &str, beside: &[(u64, Tid, u8, What)]) -> Vec<Account> {
-    let mut batch = Story::of(blocks).batches(usize::MAX).remove(0);
+    let mut batch = Script::of(blocks).batches(usize::MAX).remove(0);
     let Detail::Text(item) = batch.store(b"blk_throtl_dispatch_work_fn") else { panic!("a text") };
     let (work, function) = (7, TextId(1));
     let (submit, reap) = (Call::IoSubmit, Call::IoGetevents);
-    let mut story = vec![
+    let mut script = vec![
         (0, WORKER, 0, What::Text { id: function, text: item }),
         (0, WORKER, 0, What::WorkEnd),
         (10, READER, 0, What::Enter { call: submit, args: [1, 1, 2, 0] }),
@@ -93,15 +93,15 @@ fn held_reads(blocks: &str, beside: &[(u64, Tid, u8, What)]) -> Vec<Account> {
         (26, READER, 0, What::Enter { call: reap, args: [1, 1, 1, 0] }),
         (27, READER, 0, What::Switch { left: Left::Interruptible, next: Tid(0) }),
     ];
-    story.extend_from_slice(beside);
-    story.extend([
+    script.extend_from_slice(beside);
+    script.extend([
         (89_990, WORKER, 0, What::WorkStart { work, function }),
         (90_100, WORKER, 0, What::WorkEnd),
         (90_401, Tid(0), Context::HARD, What::Wake(READER)),
         (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
         (90_405, READER, 0, What::Exit { call: reap, result: 1 }),
     ]);
-    told(batch, &story).into_iter().filter(|a| a.to == Nanos(90_400_000)).collect()
+    told(batch, &script).into_iter().filter(|a| a.to == Nanos(90_400_000)).collect()
 }
 
 const ONE_DISK: &str = "90000 Q R 8+8 tid=20\n90001 G R 8+8 tid=20\n90002 D R 8+8 tid=20\n90010 Q R 80+8 tid=20\n\
@@ -161,8 +161,8 @@ fn sent_for(
         (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
         (90_405, READER, 0, What::Exit { call, result: 0 }),
     ];
-    let story = [&[before], reader, &after].concat();
-    told(Story::of(&blocks).batches(usize::MAX).remove(0), &story)
+    let script = [&[before], reader, &after].concat();
+    told(Script::of(&blocks).batches(usize::MAX).remove(0), &script)
 }
 
 /// The account of a call that waits for it.
@@ -200,8 +200,8 @@ fn a_page_that_a_limit_held_is_waited_for() {
 /// The account of a read that a worker wakes at 9 ms: it slept like this until somebody gave it work at 8.9 ms, and had waited for others'
 /// I/O before that.
 fn read_behind_a_worker(between: Left) -> Account {
-    let batch = Story::of("0 name kworker/1:0 tid=20\n").batches(usize::MAX).remove(0);
-    let story = [
+    let batch = Script::of("0 name kworker/1:0 tid=20\n").batches(usize::MAX).remove(0);
+    let script = [
         (0, WORKER, 0, What::Switch { left: Left::Idle, next: Tid(0) }),
         (3, READER, 0, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] }),
         (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
@@ -214,7 +214,7 @@ fn read_behind_a_worker(between: Left) -> Account {
         (9_010, WORKER, 0, What::Switch { left: Left::Idle, next: READER }),
         (9_020, READER, 0, What::Exit { call: Call::Read, result: 4096 }),
     ];
-    told(batch, &story).remove(0)
+    told(batch, &script).remove(0)
 }
 
 #[test]

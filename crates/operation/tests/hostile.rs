@@ -1,6 +1,6 @@
 //! Any events in any order: every account balances, nothing panics, nothing grows without bound.
 
-use life::{Bio, Lives, Names, Request, Sink};
+use life::{Bio, IoObserver, IoTracker, Names, Request};
 use operation::{Account, History, Operation, OperationObserver, OperationTracker, Outside};
 use proptest::prelude::*;
 use trace::{
@@ -32,7 +32,7 @@ impl OperationObserver for Checked {
 
 struct Requests<'a>(&'a mut OperationTracker, &'a mut Checked);
 
-impl Sink for Requests<'_> {
+impl IoObserver for Requests<'_> {
     fn request(&mut self, r: &Request, names: &Names) {
         self.0.request(r, names, self.1);
     }
@@ -115,8 +115,8 @@ fn given() -> impl Strategy<Value = Given> {
 }
 
 fn play(all: &[Given]) -> Checked {
-    let (mut watch, mut lives, mut over) =
-        (OperationTracker::default(), Lives::default(), Checked::default());
+    let (mut watch, mut tracker, mut over) =
+        (OperationTracker::default(), IoTracker::default(), Checked::default());
     let mut batch = Batch::default();
     let mut now = 1_000_000u64;
     let stacks: [&[u8]; 4] = [
@@ -130,7 +130,7 @@ fn play(all: &[Given]) -> Checked {
             let what = What::Text { id: TextId(id as u32), text };
             let e =
                 TaskEvent { time: Nanos(0), after: 0, tid: Tid(0), cpu: Cpu(0), context: Context(0), what };
-            watch.task(&e, &batch, lives.names(), &mut over);
+            watch.task(&e, &batch, tracker.names(), &mut over);
         }
     }
     for g in all {
@@ -145,7 +145,7 @@ fn play(all: &[Given]) -> Checked {
                 };
                 let (time, tid, cpu) = (Nanos(now), Tid(tid), Cpu(cpu));
                 let e = TaskEvent { time, after: 0, tid, cpu, context: Context(context), what };
-                watch.task(&e, &batch, lives.names(), &mut over);
+                watch.task(&e, &batch, tracker.names(), &mut over);
             }
             Given::Block { wait, tid, cpu, action, sector, dev } => {
                 now += wait;
@@ -168,7 +168,7 @@ fn play(all: &[Given]) -> Checked {
                     ..Event::default()
                 };
                 watch.block(&e);
-                lives.feed_some(std::slice::from_ref(&e), &batch, &mut Requests(&mut watch, &mut over));
+                tracker.feed_some(std::slice::from_ref(&e), &batch, &mut Requests(&mut watch, &mut over));
             }
         }
         watch.end_of_batch();

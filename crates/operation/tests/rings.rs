@@ -1,9 +1,9 @@
 //! io_uring: what blocks is done by a worker, which then wakes the task that asked.
 
 use ledger::Reason;
-use life::{Names, Sink};
+use life::{IoObserver, Names};
 use operation::{Account, Follow, History, Kind, Operation, OperationObserver, Part, Wait};
-use testkit::Story;
+use testkit::Script;
 use trace::{Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 const ASKS: Tid = Tid(812);
@@ -23,7 +23,7 @@ impl OperationObserver for All {
     }
 }
 
-impl Sink for All {}
+impl IoObserver for All {}
 
 /// An operation that is handed over after 10 us; a worker sends a flush, which takes 3 ms, and wakes who asked.
 fn done_by_a_worker(opcode: u8, worker: &str) -> (Kind, Account) {
@@ -31,7 +31,7 @@ fn done_by_a_worker(opcode: u8, worker: &str) -> (Kind, Account) {
         "0 name {worker} tid=900\n1 name postgres tid=812\n20 Q FWS 0+0 tid=900\n21 G FWS 0+0 tid=900\n22 D FF 0+0 tid=900\n3022 C FF 0+0 tid=0\n\
          3023 C WS 0+0 tid=0\n"
     );
-    let mut batch = Story::of(&blocks).batches(usize::MAX).remove(0);
+    let mut batch = Script::of(&blocks).batches(usize::MAX).remove(0);
     let hard = Context::HARD;
     for (time, tid, context, what) in [
         (10, ASKS, 0, What::RingSubmit { request: 7, opcode }),
@@ -78,7 +78,7 @@ fn who_else_wakes_the_task_is_not_followed() {
 /// A read that the task sends itself, and for which it first sleeps three milliseconds in this function.
 fn sent_after_a_sleep_in(function: &str) -> Account {
     let blocks = "1 name postgres tid=812\n20 Q R 0+8 tid=812\n3020 G R 0+8 tid=812\n3021 D R 0+8 tid=812\n4000 C R 0+8 tid=0\n";
-    let mut batch = Story::of(blocks).batches(usize::MAX).remove(0);
+    let mut batch = Script::of(blocks).batches(usize::MAX).remove(0);
     let Detail::Text(text) = batch.store(function.as_bytes()) else { panic!("a text") };
     let (id, hard) = (TextId(0), Context::HARD);
     for (time, tid, context, what) in [

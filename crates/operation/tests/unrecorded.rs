@@ -1,12 +1,12 @@
 //! What a recording lacks: the device that a task waited for, wakeups, or stacks.
 
 use ledger::Reason;
-use life::{Names, Sink};
+use life::{IoObserver, Names};
 use operation::{
     Account, Follow, History, Kind, Known, KnownFile, KnownSleep, Node, Operation, OperationObserver, Part,
     Wait,
 };
-use testkit::Story;
+use testkit::Script;
 use trace::{Batch, Call, Context, Cpu, Detail, DevId, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 /// Who reads.
@@ -21,19 +21,19 @@ impl OperationObserver for All {
     }
 }
 
-impl Sink for All {}
+impl IoObserver for All {}
 
 /// A read of 100 us from 0 on that an interrupt ends, right after a request of `tid` was completed on that
 /// processor; task 200 reads too. With or without the wakeup.
 fn read_beside(tid: u32, wakeups: bool) -> Account {
     let blocks =
         format!("10 Q R 0+8 tid={tid}\n11 G R 0+8 tid={tid}\n12 D R 0+8 tid={tid}\n99 C R 0+8 tid=0\n");
-    let mut batch = Story::of(&blocks).batches(usize::MAX).remove(0);
+    let mut batch = Script::of(&blocks).batches(usize::MAX).remove(0);
     let Detail::Text(text) = batch.store(b"__iomap_dio_rw\niomap_dio_rw\nxfs_file_dio_read") else {
         panic!("a text")
     };
     let read = What::Enter { call: Call::Read, args: [3, 0, 4096, 0] };
-    let story = [
+    let script = [
         (0, READER, 0, What::Text { id: TextId(0), text }),
         (1, Tid(200), 0, read),
         (2, Tid(200), 0, What::Exit { call: Call::Read, result: 4096 }),
@@ -44,33 +44,33 @@ fn read_beside(tid: u32, wakeups: bool) -> Account {
         (100, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
         (103, READER, 0, What::Exit { call: Call::Read, result: 4096 }),
     ];
-    let told = story.into_iter().filter(|(.., what)| wakeups || !matches!(what, What::Wake(_)));
+    let told = script.into_iter().filter(|(.., what)| wakeups || !matches!(what, What::Wake(_)));
     of_reader(batch, told).expect("the read").1
 }
 
 /// What is told of the reader when the tasks did this, in microseconds.
 fn of_reader(
     batch: Batch,
-    story: impl IntoIterator<Item = (u64, Tid, u8, What)>,
+    script: impl IntoIterator<Item = (u64, Tid, u8, What)>,
 ) -> Option<(Operation, Account)> {
-    all_of_reader(batch, story).into_iter().next()
+    all_of_reader(batch, script).into_iter().next()
 }
 
 fn all_of_reader(
     batch: Batch,
-    story: impl IntoIterator<Item = (u64, Tid, u8, What)>,
+    script: impl IntoIterator<Item = (u64, Tid, u8, What)>,
 ) -> Vec<(Operation, Account)> {
-    known_of_reader(Known::default(), batch, story, None)
+    known_of_reader(Known::default(), batch, script, None)
 }
 
 /// Where that is also known, up to the end of the recording if it is told.
 fn known_of_reader(
     known: Known,
     mut batch: Batch,
-    story: impl IntoIterator<Item = (u64, Tid, u8, What)>,
+    script: impl IntoIterator<Item = (u64, Tid, u8, What)>,
     end: Option<Nanos>,
 ) -> Vec<(Operation, Account)> {
-    for (time, tid, context, what) in story {
+    for (time, tid, context, what) in script {
         let time = Nanos(time * 1000);
         let after =
             batch.events.partition_point(|e| e.time <= time && (time.0 > 0 || e.action.is_note())) as u32;
@@ -146,14 +146,14 @@ fn slept_woken(
     let block = |time: u32, action: &str, tid: u32| format!("{time} {action} {kind} 0+8 tid={tid}\n");
     let sent = [(10, "Q"), (11, "G"), (12, "D")].map(|(time, action)| block(time, action, sender)).concat();
     let blocks = sent + &block(99, "C", 0);
-    let batch = Story::of(&blocks).batches(usize::MAX).remove(0);
-    let story = [
+    let batch = Script::of(&blocks).batches(usize::MAX).remove(0);
+    let script = [
         (3, READER, 0, What::Enter { call, args: [0; 4] }),
         (5, READER, 0, What::Exit { call, result: 0 }),
         (20, READER, 0, What::Switch { left, next: Tid(0) }),
     ];
-    let story = story.into_iter().chain(woken.iter().copied()).chain([next]);
-    of_reader(batch, story).filter(|(o, _)| o.kind == Kind::PageFault)
+    let script = script.into_iter().chain(woken.iter().copied()).chain([next]);
+    of_reader(batch, script).filter(|(o, _)| o.kind == Kind::PageFault)
 }
 
 #[test]
@@ -171,14 +171,14 @@ fn a_worker_may_end_a_page_fault_when_the_read_is_done() {
     let runs = (122, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER });
     let worker = Tid(300);
     let told = |sender: u32| {
-        let story = [
+        let script = [
             (90, worker, 0, What::Switch { left: Left::Idle, next: Tid(0) }),
             (100, Tid(0), Context::HARD, What::Wake(worker)),
             (101, Tid(0), 0, What::Switch { left: Left::Preempted, next: worker }),
             (120, worker, 0, What::Wake(READER)),
             (121, worker, 0, What::Switch { left: Left::Idle, next: Tid(0) }),
         ];
-        slept_woken(&story, runs, Call::Other, "R", sender, Left::Uninterruptible)
+        slept_woken(&script, runs, Call::Other, "R", sender, Left::Uninterruptible)
     };
     let (fault, account) = told(READER.0).expect("a fault");
     assert_eq!((fault.from, fault.to), (Nanos(20_000), Nanos(122_000)));
@@ -213,7 +213,7 @@ fn begun_before(seen_asleep: bool, stack: &[u8], took: u64) -> Vec<(Kind, bool, 
     let mut batch = Batch::default();
     let Detail::Text(text) = batch.store(stack) else { panic!("a text") };
     let sleeps = (10, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(200) });
-    let story = [
+    let script = [
         (0, READER, 0, What::Text { id: TextId(0), text }),
         (1, Tid(200), 0, What::Enter { call: Call::Other, args: [0; 4] }),
         sleeps,
@@ -224,7 +224,7 @@ fn begun_before(seen_asleep: bool, stack: &[u8], took: u64) -> Vec<(Kind, bool, 
         (took + 10, READER, 0, What::Enter { call: Call::Fsync, args: [3, 0, 0, 0] }),
         (took + 20, READER, 0, What::Exit { call: Call::Fsync, result: 0 }),
     ];
-    let told = story
+    let told = script
         .into_iter()
         .filter(|(.., what)| seen_asleep || !matches!(what, What::Stack(_)) && *what != sleeps.3);
     all_of_reader(batch, told)
@@ -268,8 +268,8 @@ fn slept_when_recording_began(woken: Option<u64>) -> Vec<(Operation, Account)> {
             (at, READER, 0, What::Exit { call: Call::Fsync, result: 0 }),
         ]
     });
-    let story = other.into_iter().chain(ends.into_iter().flatten());
-    known_of_reader(known, Batch::default(), story, Some(Nanos(300_000_000)))
+    let script = other.into_iter().chain(ends.into_iter().flatten());
+    known_of_reader(known, Batch::default(), script, Some(Nanos(300_000_000)))
 }
 
 /// It leaves no event of its own where it sleeps until the end.

@@ -1,7 +1,7 @@
 //! A task that waits for a work item: who queued it, how long it lay in the queue, what the worker did.
 
 use ledger::Reason;
-use life::{Names, Sink};
+use life::{IoObserver, Names};
 use operation::{Account, Follow, History, Operation, OperationObserver, Part};
 use trace::{Batch, Call, Context, Cpu, Left, Nanos, TaskEvent, TextId, Tid, What};
 
@@ -18,7 +18,7 @@ impl OperationObserver for All {
     }
 }
 
-impl Sink for All {}
+impl IoObserver for All {}
 
 /// An fsync queues an item at 10 us and sleeps; a worker runs it from 40 to 90 and wakes the task `behind` us
 /// after that.

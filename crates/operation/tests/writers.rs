@@ -1,8 +1,8 @@
 //! Whose data it is that a flusher or a journal's thread sends: those who wrote it.
 
-use life::{Names, Request, Sink};
+use life::{IoObserver, Names, Request};
 use operation::{Account, Follow, History, Known, Operation, OperationObserver, Purpose, SentFor};
-use testkit::Story;
+use testkit::Script;
 use trace::{Bytes, Call, CommitPhase, Context, Cpu, DevId, Fs, Nanos, TaskEvent, TextId, Tid, What};
 
 /// The disk of the stories.
@@ -22,12 +22,12 @@ impl OperationObserver for All {
     }
 }
 
-impl Sink for All {}
+impl IoObserver for All {}
 
 /// Blocks, and what tasks did at which microsecond. Tasks 1 to 3 are called `cp`, `tar` and `dd`.
 fn play(known: Known, blocks: &str, tasks: &[(u64, Tid, What)]) -> Vec<(Bytes, SentFor, Vec<String>)> {
     let names = "0 name cp tid=1\n0 name tar tid=2\n0 name dd tid=3\n";
-    let mut batch = Story::of(&format!("{names}{blocks}")).batches(usize::MAX).remove(0);
+    let mut batch = Script::of(&format!("{names}{blocks}")).batches(usize::MAX).remove(0);
     let trace::Detail::Text(text) = batch.store(b"xlog_cil_push_work") else { panic!("a text") };
     let define = (0, SENDER, What::Text { id: TextId(7), text });
     for (time, tid, what) in std::iter::once(&define).chain(tasks) {
@@ -74,7 +74,7 @@ const TWO: &str = "
 
 #[test]
 fn write_back_is_those_who_wrote_each_file() {
-    let story = [
+    let script = [
         &write(10, 1, 12, DISK)[..],
         &write(20, 2, 13, DISK),
         // The same number elsewhere is another file.
@@ -82,7 +82,7 @@ fn write_back_is_those_who_wrote_each_file() {
         &flush(100, 105, DISK, 12, 1),
         &flush(110, 115, DISK, 13, 1),
     ];
-    let all = play(Known::default(), TWO, &story.concat());
+    let all = play(Known::default(), TWO, &script.concat());
     assert_eq!(names(&all), [(4, Purpose::FileData, vec!["cp"]), (12, Purpose::FileData, vec!["tar"])]);
     assert_eq!((all[0].1.inode, all[0].1.cgroup), (Some(12), None));
 }
@@ -91,19 +91,19 @@ fn write_back_is_those_who_wrote_each_file() {
 #[test]
 fn a_number_that_is_used_again_has_a_new_writer() {
     let gone = [(15, Tid(1), What::Freed { dev: DISK, inode: 12 })];
-    let story = |gone: &[(u64, Tid, What)]| {
+    let script = |gone: &[(u64, Tid, What)]| {
         let all = [&write(10, 1, 12, DISK)[..], gone, &write(20, 2, 12, DISK), &flush(100, 115, DISK, 12, 1)];
         play(Known::default(), TWO, &all.concat())
     };
-    assert_eq!(names(&story(&gone))[0].2, ["tar"]);
-    assert_eq!(names(&story(&[]))[0].2, ["cp", "tar"]);
+    assert_eq!(names(&script(&gone))[0].2, ["tar"]);
+    assert_eq!(names(&script(&[]))[0].2, ["cp", "tar"]);
 }
 
 /// Nobody was seen to write: the control group that the kernel tells is all that is known.
 #[test]
 fn what_was_written_before_the_recording_is_its_control_groups() {
-    let story = [flush(100, 105, DISK, 12, 4711), flush(110, 115, DISK, 13, 1)].concat();
-    let all = play(Known::default(), TWO, &story);
+    let script = [flush(100, 105, DISK, 12, 4711), flush(110, 115, DISK, 13, 1)].concat();
+    let all = play(Known::default(), TWO, &script);
     assert!(all.iter().all(|t| t.2.is_empty()), "{all:?}");
     // 1 is the root: that says nothing.
     assert_eq!((all[0].1.cgroup, all[1].1.cgroup), (Some(4711), None));
@@ -113,13 +113,13 @@ fn what_was_written_before_the_recording_is_its_control_groups() {
 #[test]
 fn who_makes_a_file_dirty_without_writing_is_no_writer() {
     let (tid, disk) = (Tid(1), DISK);
-    let story = [
+    let script = [
         (10, tid, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] }),
         (11, tid, What::DirtiedFile { disk, inode: 12 }),
         (12, tid, What::Exit { call: Call::Read, result: 4096 }),
         (20, Tid(2), What::DirtiedFile { disk, inode: 12 }),
     ];
-    let all = play(Known::default(), TWO, &[&story[..], &flush(100, 105, DISK, 12, 1)].concat());
+    let all = play(Known::default(), TWO, &[&script[..], &flush(100, 105, DISK, 12, 1)].concat());
     assert_eq!(names(&all)[0], (4, Purpose::FileData, vec![]));
 }
 
@@ -133,9 +133,9 @@ fn of_two_partitions_of_a_disk_neither_is_named() {
         mounted: mounted.to_vec(),
         ..Known::default()
     };
-    let story = [&write(10, 1, 12, DISK)[..], &flush(100, 105, DISK, 12, 1)].concat();
-    assert_eq!(names(&play(known(&[part(1)]), TWO, &story))[0].2, ["cp"]);
-    assert_eq!(names(&play(known(&[part(1), part(2)]), TWO, &story))[0].2, Vec::<&str>::new());
+    let script = [&write(10, 1, 12, DISK)[..], &flush(100, 105, DISK, 12, 1)].concat();
+    assert_eq!(names(&play(known(&[part(1)]), TWO, &script))[0].2, ["cp"]);
+    assert_eq!(names(&play(known(&[part(1), part(2)]), TWO, &script))[0].2, Vec::<&str>::new());
 }
 
 /// What jbd2's thread writes is the changes of those who were in the transaction, and of those only; the data
@@ -144,7 +144,7 @@ fn of_two_partitions_of_a_disk_neither_is_named() {
 fn a_commit_writes_what_others_changed() {
     let joins = |at, tid| (at, Tid(tid), What::File { fs: Fs::Ext4, dev: DISK, inode: 0 });
     let commit = |at, phase| (at, SENDER, What::Commit { dev: DISK, phase });
-    let story = [
+    let script = [
         &write(2, 3, 13, DISK)[..],
         &[
             joins(10, 1),
@@ -158,7 +158,7 @@ fn a_commit_writes_what_others_changed() {
             commit(220, CommitPhase::End),
         ],
     ];
-    let all = play(Known::default(), TWO, &story.concat());
+    let all = play(Known::default(), TWO, &script.concat());
     assert_eq!(names(&all), [(4, Purpose::FileData, vec!["dd"]), (12, Purpose::Journal, vec!["cp", "tar"])]);
 }
 
@@ -167,7 +167,7 @@ fn a_commit_writes_what_others_changed() {
 fn a_push_of_the_log_writes_what_others_changed() {
     let joins = |at, tid| (at, Tid(tid), What::Changes { fs: Fs::Xfs, dev: DISK, blocks: 0 });
     let works = |at, work| (at, SENDER, What::WorkStart { work, function: TextId(7) });
-    let story = [
+    let script = [
         joins(10, 1),
         works(100, 1),
         joins(104, 2),
@@ -175,6 +175,6 @@ fn a_push_of_the_log_writes_what_others_changed() {
         works(110, 1),
         (115, SENDER, What::WorkEnd),
     ];
-    let all = play(Known::default(), TWO, &story);
+    let all = play(Known::default(), TWO, &script);
     assert_eq!(names(&all), [(4, Purpose::Journal, vec!["cp"]), (12, Purpose::Journal, vec!["tar"])]);
 }

@@ -38,7 +38,7 @@ const CHUNK: usize = 1 << 20;
 
 /// Where one CPU's pages go.
 #[derive(Debug)]
-pub enum Sink {
+pub enum Destination {
     /// A file on disk, or one that exists only in memory.
     File(File),
     /// Parts of a stream.
@@ -51,7 +51,7 @@ pub struct Drained {
     /// The processor.
     pub cpu: Cpu,
     /// Where its pages are.
-    pub sink: Sink,
+    pub destination: Destination,
     /// How many bytes of them.
     pub bytes: Bytes,
 }
@@ -64,7 +64,7 @@ pub struct Job {
     /// Its `trace_pipe_raw`.
     pub pipe: PathBuf,
     /// Where to.
-    pub sink: Sink,
+    pub destination: Destination,
 }
 
 /// What threads share with who started them.
@@ -248,7 +248,7 @@ impl Emptier {
     fn empty_pipe(&mut self, n: usize) -> Result<()> {
         let mut left = n;
         while left > 0 {
-            if let Sink::File(file) = &self.job.sink {
+            if let Destination::File(file) = &self.job.destination {
                 match splice(&self.pipe.0, None, file, None, left, SpliceFlags::MOVE) {
                     Ok(0) => return Err(Errno::IO).at("writing pages of", &self.job.pipe),
                     Ok(m) => left -= m,
@@ -301,9 +301,9 @@ impl Emptier {
 
     fn keep(&mut self, filled: usize) -> Result<()> {
         let data = &self.buffer[..filled];
-        match &mut self.job.sink {
-            Sink::File(f) => f.write_all(data).at("writing pages of", &self.job.pipe),
-            Sink::Parts(p) => p.write(data),
+        match &mut self.job.destination {
+            Destination::File(f) => f.write_all(data).at("writing pages of", &self.job.pipe),
+            Destination::Parts(p) => p.write(data),
         }
     }
 
@@ -313,6 +313,6 @@ impl Emptier {
     }
 
     fn close(self) -> Drained {
-        Drained { cpu: self.job.cpu, sink: self.job.sink, bytes: Bytes(self.bytes) }
+        Drained { cpu: self.job.cpu, destination: self.job.destination, bytes: Bytes(self.bytes) }
     }
 }

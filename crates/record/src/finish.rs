@@ -1,6 +1,6 @@
 //! Puts the capture together when tracing has ended: names, symbols, trace.dat and what lies beside it.
 
-use crate::drain::{Drained, Sink};
+use crate::drain::{Destination, Drained};
 use crate::keep::Keep;
 use crate::plan::Output;
 use crate::recorder::Recorded;
@@ -23,7 +23,7 @@ impl Session<'_> {
                 return Ok(s.all());
             }
             for d in &drained {
-                if let Sink::File(f) = &d.sink {
+                if let Destination::File(f) = &d.destination {
                     s.look(Reading { file: f, at: 0 }, word)
                         .at("reading", Path::new("the recorded pages"))?;
                 }

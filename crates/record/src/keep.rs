@@ -1,6 +1,6 @@
 //! Where a capture's files go while they are made: a folder, memory until the end, or a stream.
 
-use crate::drain::{Drained, Sink};
+use crate::drain::{Destination, Drained};
 use crate::plan::Output;
 use capture::{raw_name, CAPTURE_JSON, HEAD, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
 use capture::{At, Error, Result};
@@ -65,15 +65,15 @@ impl Keep {
     }
 
     /// Where the pages of `cpu` go.
-    pub fn sink(&self, cpu: Cpu) -> Result<Sink> {
+    pub fn destination(&self, cpu: Cpu) -> Result<Destination> {
         let name = raw_name(cpu);
         match self {
-            Keep::Stream(s) => Ok(Sink::Parts(s.parts(name))),
+            Keep::Stream(s) => Ok(Destination::Parts(s.parts(name))),
             Keep::Folder { in_memory: true, dir, .. } => {
                 let fd = memfd_create(name.as_str(), MemfdFlags::CLOEXEC).at("getting memory for", dir)?;
-                Ok(Sink::File(File::from(fd)))
+                Ok(Destination::File(File::from(fd)))
             }
-            Keep::Folder { dir, .. } => Ok(Sink::File(create(&dir.join(name))?)),
+            Keep::Folder { dir, .. } => Ok(Destination::File(create(&dir.join(name))?)),
         }
     }
 
@@ -110,7 +110,7 @@ impl Keep {
         };
         let mut pages: Vec<Pages> = Vec::new();
         for d in drained {
-            if let Sink::File(file) = d.sink {
+            if let Destination::File(file) = d.destination {
                 pages.push(Pages { cpu: d.cpu, file, bytes: d.bytes });
             }
         }

@@ -223,7 +223,11 @@ impl<'a> Session<'a> {
         let page = instance.page_size(&String::from_utf8_lossy(&head.header_page));
         let mut jobs = Vec::new();
         for cpu in &self.cpus {
-            jobs.push(Job { cpu: *cpu, pipe: instance.raw_pipe(*cpu), sink: self.keep.sink(*cpu)? });
+            jobs.push(Job {
+                cpu: *cpu,
+                pipe: instance.raw_pipe(*cpu),
+                destination: self.keep.destination(*cpu)?,
+            });
         }
         let drain = Drain::start(jobs, page, self.most_moved())?;
         if Own::known(&self.host.proc) {

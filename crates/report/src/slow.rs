@@ -7,7 +7,7 @@ use explain::{Places, Sent, SlowRequest, SlowestRequests};
 use ledger::Ledger;
 use life::{Op, Request};
 use serde::Serialize;
-use stats::Kept;
+use stats::SampledOperation;
 use trace::{Bytes, Cpu, Nanos, Sector, Tid};
 
 /// The slowest operations or requests, the slowest first.
@@ -26,14 +26,14 @@ pub struct Slowest<'a> {
 #[serde(untagged)]
 enum Slow<'a> {
     Operation(Box<Operation<'a>>),
-    Request(Told<'a>),
+    Request(RequestRow<'a>),
     Bio(Stacked<'a>),
 }
 
 /// A request. Times are those of the recording's clock, in nanoseconds.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SlowRequest"))]
-struct Told<'a> {
+struct RequestRow<'a> {
     /// What it is: a request.
     level: Level,
     /// The device.
@@ -111,10 +111,14 @@ struct Bio<'a> {
 }
 
 /// Operations, with their events where they were gathered.
-pub fn slowest_operations<'a>(all: &'a [Kept], events: Option<&'a Events>, places: &Places) -> Slowest<'a> {
-    let one = |(at, kept)| {
+pub fn slowest_operations<'a>(
+    all: &'a [SampledOperation],
+    events: Option<&'a Events>,
+    places: &Places,
+) -> Slowest<'a> {
+    let one = |(at, sampled)| {
         let events = events.and_then(|e| e.gathered(at));
-        Slow::Operation(Box::new(Operation::of(kept, places, events)))
+        Slow::Operation(Box::new(Operation::of(sampled, places, events)))
     };
     Slowest { schema: "iowhy.slow/1", slowest: all.iter().enumerate().map(one).collect() }
 }
@@ -133,7 +137,7 @@ fn told<'a>(
     task: &'a str,
     gathered: Option<&'a Gathered>,
     places: &Places,
-) -> Told<'a> {
+) -> RequestRow<'a> {
     let events = gathered.into_iter().flat_map(|g| &g.events).map(|(e, task)| Event {
         time_ns: e.time,
         action: e.action.letters(),
@@ -143,7 +147,7 @@ fn told<'a>(
         tid: e.tid,
         task,
     });
-    Told {
+    RequestRow {
         level: Level::Request,
         device: places.device(request.dev),
         task,

@@ -52,9 +52,9 @@ fn one(
     );
     wrap_into(out, &head, width, "", "    ");
     stacked::segments(out, &l, width);
-    let served: u64 = r.company.served.iter().map(|n| *n as u64).sum();
+    let served: u64 = r.contention.served.iter().map(|n| *n as u64).sum();
     if served > 0 {
-        let text = format!("{} others, {}", count(served), size(r.company.served_bytes));
+        let text = format!("{} others, {}", count(served), size(r.contention.served_bytes));
         wrap_into(out, &format!("meanwhile the device completed {text}"), width, "  ", "    ");
     }
     let mut before = l.from;

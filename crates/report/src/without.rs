@@ -18,7 +18,7 @@ const WIDEST: u64 = 10;
 /// A prediction in words.
 pub(crate) enum Bounds {
     /// It can be told.
-    Told {
+    Known {
         /// The most probable value.
         value: String,
         /// The lower end of the range.
@@ -34,7 +34,7 @@ pub(crate) enum Bounds {
 pub(crate) fn bounds(p: Predicted) -> Bounds {
     match p.high.0 > p.low.0.saturating_mul(WIDEST) {
         true => Bounds::AtMost(time(p.high)),
-        false => Bounds::Told { value: time(p.value), from: time(p.low), to: time(p.high) },
+        false => Bounds::Known { value: time(p.value), from: time(p.low), to: time(p.high) },
     }
 }
 
@@ -66,7 +66,7 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims, width: usize) -
         for (what, now, then) in rows {
             let (value, within) = match then.map(bounds) {
                 None => ("?".into(), "fewer than 100 operations".into()),
-                Some(Bounds::Told { value, from, to }) => (value, format!("{from} to {to}")),
+                Some(Bounds::Known { value, from, to }) => (value, format!("{from} to {to}")),
                 Some(Bounds::AtMost(most)) => ("?".into(), format!("at most {most}")),
             };
             let _ = writeln!(out, "  {what:<28} {:>10} {value:>10}  {within}", time(now));
@@ -137,9 +137,9 @@ mod tests {
     fn a_range_wider_than_a_factor_of_ten_has_only_an_upper_end() {
         let p =
             |low, value, high| bounds(Predicted { value: Nanos(value), low: Nanos(low), high: Nanos(high) });
-        assert!(matches!(p(1000, 3000, 10_000), Bounds::Told { to, .. } if to == "10 us"));
+        assert!(matches!(p(1000, 3000, 10_000), Bounds::Known { to, .. } if to == "10 us"));
         assert!(matches!(p(1000, 3000, 10_001), Bounds::AtMost(most) if most == "10 us"));
         assert!(matches!(p(0, 0, 70), Bounds::AtMost(_)), "nothing is no end");
-        assert!(matches!(p(0, 0, 0), Bounds::Told { .. }));
+        assert!(matches!(p(0, 0, 0), Bounds::Known { .. }));
     }
 }

@@ -2,7 +2,7 @@
 
 use explain::dist::{Dist, Question};
 use explain::Places;
-use life::{Names, Request, Sink, TaskName, Timeline};
+use life::{IoObserver, Names, Request, TaskName, Timeline};
 use operation::{Account, Done, Entry, History, Kind, Node, Operation, OperationObserver, Part, Wait};
 use report::dist::render;
 use trace::{Call, DevId, Fs, Nanos, Tid};

@@ -3,13 +3,13 @@
 use explain::{Explanation, Subject};
 use report::{tables, tables_json, tables_text, Selection};
 use stats::{Details, Facts};
-use testkit::{golden, Story};
+use testkit::{golden, Script};
 use trace::Quality;
 
 /// Four reads one after the other, of which the last is slow; two writes that are merged; a write with a flush before and
 /// one after; a bio that is split; a request that the driver gives back.
-fn story() -> Story {
-    Story::of(
+fn script() -> Script {
+    Script::of(
         "0      name fio tid=7
          0      name jbd2/vda-8 tid=8
          0      name kworker/u8:1 tid=9
@@ -67,11 +67,11 @@ fn story() -> Story {
 }
 
 fn explained() -> (Explanation, Details) {
-    let batches = story().batches(7);
+    let batches = script().batches(7);
     let mut details = Details::default();
     batches.iter().for_each(|b| details.feed(b));
     details.finish();
-    let mut quality = Quality { events: story().told.len() as u64, ..Quality::default() };
+    let mut quality = Quality { events: script().told.len() as u64, ..Quality::default() };
     quality.lose(trace::DevId::new(254, 0), trace::Cpu(1), trace::Nanos(0), 5);
     let subject = Subject {
         sources: vec!["blktrace".into()],
@@ -131,7 +131,7 @@ fn json_has_the_same_numbers_raw() {
 /// Two pieces of a bio of 12 KiB are served, and then the recording ends; a piece of another was in flight when it began.
 #[test]
 fn what_is_served_of_bios_that_are_not_over_is_told_apart() {
-    let story = Story::of(
+    let script = Script::of(
         "0    name cp tid=7
          10   D W 500+8 tid=7
          20   C W 500+8
@@ -150,7 +150,7 @@ fn what_is_served_of_bios_that_are_not_over_is_told_apart() {
          900  C W 1008+8",
     )
     .on(trace::DevId::new(8, 0));
-    let e = Explanation::new(Subject::default(), Facts::of(&story.batches(3)));
+    let e = Explanation::new(Subject::default(), Facts::of(&script.batches(3)));
     let told = |s: &Selection| tables(&e, &Details::default(), s).unwrap();
     let totals = told(&wanted(&["totals"]));
     let json = serde_json::to_value(tables_json(&e, &totals)).unwrap();
@@ -179,8 +179,8 @@ fn what_is_served_of_bios_that_are_not_over_is_told_apart() {
 #[test]
 fn what_passes_bios_on_has_no_requests() {
     let text = "0 Q R 64+8 tid=7\n5 C R 64+8 tid=7\n10 Q R 96+8 tid=7\n15 C R 96+8 tid=7";
-    let story = Story::of(text).on(trace::DevId::new(9, 0));
-    let e = Explanation::new(Subject::default(), Facts::of(&story.batches(9)));
+    let script = Script::of(text).on(trace::DevId::new(9, 0));
+    let e = Explanation::new(Subject::default(), Facts::of(&script.batches(9)));
     let totals = tables(&e, &Details::default(), &wanted(&["totals"])).unwrap();
     let row = &serde_json::to_value(tables_json(&e, &totals)).unwrap()["tables"]["totals"][0];
     assert_eq!((&row["bios"], &row["requests"], &row["requests_bytes"]), (&2.into(), &().into(), &().into()));

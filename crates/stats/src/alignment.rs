@@ -102,7 +102,7 @@ impl Alignment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::{Company, Request};
+    use life::{Contention, Request};
 
     fn write(start: u64, bytes: u64, ahead: u32, flags: Flags) -> Note {
         let r = Request {
@@ -110,7 +110,7 @@ mod tests {
             start: Sector(start),
             bytes: Bytes(bytes),
             flags: Flags::WRITE.with(flags),
-            company: Company { beside: [ahead, 0, 0, 0, 0], ..Company::default() },
+            contention: Contention { beside: [ahead, 0, 0, 0, 0], ..Contention::default() },
             ..Request::default()
         };
         Note::of(&r, 0)

@@ -15,9 +15,9 @@ use crate::tape::Tape;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
-use life::{Bio, ByClass, Class, Heard, Names, Plug, Request, Sink, Tally};
+use life::{Bio, ByClass, Class, IoObserver, Names, NamesSeen, Plug, Request, Tally};
 use operation::{
-    Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, Scope, SentFor,
+    Account, Follow, History, Known, Observer, Operation, OperationObserver, Outside, Scope, SentFor,
     Unrecorded,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +129,7 @@ pub struct Analysis {
     follow: Follow,
     found: Found,
     /// Of whose names those who count were told.
-    heard: Heard,
+    names_seen: NamesSeen,
     served: Served,
     /// Until when it was looked, if nothing says so itself.
     until: Option<Nanos>,
@@ -174,13 +174,13 @@ impl Analysis {
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch) {
         self.follow.feed(batch, &mut self.found);
-        self.found.tape.names(self.follow.names(), &mut self.heard);
+        self.found.tape.names(self.follow.names(), &mut self.names_seen);
     }
 
     /// The same, and passes every life to `also`, so that the events need not be followed again.
-    pub fn feed_with(&mut self, batch: &Batch, also: &mut dyn Listener) {
+    pub fn feed_with(&mut self, batch: &Batch, also: &mut dyn Observer) {
         self.follow.feed(batch, &mut Pair(&mut self.found, also));
-        self.found.tape.names(self.follow.names(), &mut self.heard);
+        self.found.tape.names(self.follow.names(), &mut self.names_seen);
     }
 
     /// Counts what was completed since it was counted last.
@@ -291,7 +291,7 @@ pub(crate) struct Found {
     narrow: bool,
 }
 
-impl Sink for Found {
+impl IoObserver for Found {
     fn request(&mut self, r: &Request, names: &Names) {
         let task = self.tasks.number(r.task, names);
         self.tape.request(r, task);

@@ -105,14 +105,14 @@ fn power(bytes: Bytes) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::{Company, Request};
+    use life::{Contention, Request};
 
     const KIB: u64 = 1 << 10;
 
     /// So many requests of so many KiB that met so many KiB and took so many us.
     fn tell(by: &mut ByBytes, n: u64, own: u64, beside: u64, us: u64) {
-        let company = Company { beside_bytes: Bytes(beside * KIB), ..Company::default() };
-        let r = Request { bytes: Bytes(own * KIB), company, ..Request::default() };
+        let contention = Contention { beside_bytes: Bytes(beside * KIB), ..Contention::default() };
+        let r = Request { bytes: Bytes(own * KIB), contention, ..Request::default() };
         (0..n).for_each(|_| by.record(&Note::of(&r, 0), Nanos(us * 1000)));
     }
 

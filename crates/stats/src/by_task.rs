@@ -2,7 +2,7 @@
 //!
 //! Example: fio and dd read from one disk. dd's 40 slowest reads take longer than any of fio's; of both the slowest are kept.
 
-use crate::kept::Kept;
+use crate::sampled::SampledOperation;
 use life::TaskName;
 use std::cmp::Reverse;
 use trace::Nanos;
@@ -33,23 +33,23 @@ impl ByTask {
     }
 
     /// Adds one; the shortest of its place goes if there are too many.
-    pub fn add(&mut self, kept: Kept) {
-        let place = self.place(kept.operation.task);
-        place.map_or(&mut self.others, |at| &mut self.places[at].1).add(kept);
+    pub fn add(&mut self, sampled: SampledOperation) {
+        let place = self.place(sampled.operation.task);
+        place.map_or(&mut self.others, |at| &mut self.places[at].1).add(sampled);
     }
 
     /// The slowest of all, at most [`KEPT`], the slowest first.
-    pub fn all(&self) -> Vec<&Kept> {
+    pub fn all(&self) -> Vec<&SampledOperation> {
         sorted(self.each())
     }
 
     /// The slowest of a task, the slowest first.
-    pub fn of(&self, task: &str) -> Vec<&Kept> {
-        sorted(self.each().filter(|kept| kept.task == task))
+    pub fn of(&self, task: &str) -> Vec<&SampledOperation> {
+        sorted(self.each().filter(|sampled| sampled.task == task))
     }
 
-    fn each(&self) -> impl Iterator<Item = &Kept> {
-        self.places.iter().map(|(_, place)| place).chain([&self.others]).flat_map(|place| &place.kept)
+    fn each(&self) -> impl Iterator<Item = &SampledOperation> {
+        self.places.iter().map(|(_, place)| place).chain([&self.others]).flat_map(|place| &place.sampled)
     }
 
     #[inline]
@@ -58,9 +58,9 @@ impl ByTask {
     }
 }
 
-fn sorted<'a>(all: impl Iterator<Item = &'a Kept>) -> Vec<&'a Kept> {
-    let mut all: Vec<&Kept> = all.collect();
-    all.sort_by_key(|kept| (Reverse(kept.operation.total()), kept.operation.to));
+fn sorted<'a>(all: impl Iterator<Item = &'a SampledOperation>) -> Vec<&'a SampledOperation> {
+    let mut all: Vec<&SampledOperation> = all.collect();
+    all.sort_by_key(|sampled| (Reverse(sampled.operation.total()), sampled.operation.to));
     all.truncate(KEPT);
     all
 }
@@ -68,21 +68,21 @@ fn sorted<'a>(all: impl Iterator<Item = &'a Kept>) -> Vec<&'a Kept> {
 /// The slowest operations, at most [`KEPT`].
 #[derive(Clone, Debug, Default)]
 struct Slowest {
-    kept: Vec<Kept>,
+    sampled: Vec<SampledOperation>,
     /// The shortest of them, once there are enough.
     least: Nanos,
 }
 
 impl Slowest {
     fn wants(&self, total: Nanos) -> bool {
-        self.kept.len() < KEPT || total > self.least
+        self.sampled.len() < KEPT || total > self.least
     }
 
-    fn add(&mut self, kept: Kept) {
-        let total = kept.operation.total();
-        let at = self.kept.partition_point(|k| k.operation.total() >= total);
-        self.kept.insert(at, kept);
-        self.kept.truncate(KEPT);
-        self.least = self.kept.last().map_or(Nanos(0), |k| k.operation.total());
+    fn add(&mut self, sampled: SampledOperation) {
+        let total = sampled.operation.total();
+        let at = self.sampled.partition_point(|k| k.operation.total() >= total);
+        self.sampled.insert(at, sampled);
+        self.sampled.truncate(KEPT);
+        self.least = self.sampled.last().map_or(Nanos(0), |k| k.operation.total());
     }
 }

@@ -4,7 +4,7 @@
 use crate::activity::Activity;
 use crate::distribution::Distribution;
 use crate::tasks::{Tasks, OTHERS};
-use life::{Bio, ByClass, Lives, Names, Op, Remapped, Sink};
+use life::{Bio, ByClass, IoObserver, IoTracker, Names, Op, Remapped};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Bytes, DevId, Event, Nanos, Sector};
 
@@ -58,7 +58,7 @@ pub struct TaskDetails {
 /// All of it.
 #[derive(Default)]
 pub struct Details {
-    lives: Lives,
+    tracker: IoTracker,
     found: Found,
 }
 
@@ -85,8 +85,8 @@ impl Details {
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch) {
         for event in &batch.events {
-            self.found.event(event, self.lives.names());
-            self.lives.step(event, batch, &mut self.found);
+            self.found.event(event, self.tracker.names());
+            self.tracker.step(event, batch, &mut self.found);
         }
     }
 
@@ -176,7 +176,7 @@ impl Found {
     }
 }
 
-impl Sink for Found {
+impl IoObserver for Found {
     fn bio(&mut self, b: &Bio, names: &Names) {
         let m2d = b.time.first_issued.zip(b.time.got).map(|(d, m)| d.since(m)).filter(|_| b.merged);
         let q2m = b.time.q2g().filter(|_| b.merged);

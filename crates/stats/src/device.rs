@@ -141,7 +141,7 @@ impl ByDepth {
 
 /// How requests of one class fared with and without others in flight.
 #[derive(Clone, Debug, Default)]
-pub struct Company {
+pub struct UnderContention {
     /// `D2C` of those issued while the device was flooded with background writes.
     pub flooded: Distribution,
     /// `D2C` of those issued with no background write in flight.
@@ -160,7 +160,7 @@ pub struct Company {
     pub overtakers: Distribution,
 }
 
-impl Company {
+impl UnderContention {
     /// Adds a request that was in the device for `d2c`.
     #[inline]
     pub(crate) fn record(&mut self, n: &Note, d2c: Nanos) {
@@ -192,7 +192,7 @@ pub struct CompletedOn {
 }
 
 impl CompletedOn {
-    /// A request was completed there, so late ([`Company::late`](life::Company)).
+    /// A request was completed there, so late ([`UnderContention::late`](life::Contention)).
     #[inline]
     pub fn record(&mut self, cpu: Cpu, late: Nanos) {
         let at = (cpu.0 as usize).min(MAX_CPUS - 1);
@@ -222,7 +222,7 @@ pub struct Device {
     /// Bios by class.
     pub bios: [BioStats; Class::COUNT],
     /// Neighbours by class.
-    pub company: [Company; Class::COUNT],
+    pub contention: [UnderContention; Class::COUNT],
     /// Requests in the device over time.
     pub depth: Depth,
     /// When it held as many as it ever does.
@@ -262,7 +262,7 @@ impl Device {
             id,
             requests: Default::default(),
             bios: Default::default(),
-            company: Default::default(),
+            contention: Default::default(),
             depth: Depth::new(),
             tags: Tags::default(),
             plugs: BTreeMap::new(),

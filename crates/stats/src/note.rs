@@ -69,8 +69,8 @@ impl Note {
             issued: Stamp::of(t.issued),
             data_completed: Stamp::of(t.data_completed),
             completed: t.completed,
-            beside_bytes: r.company.beside_bytes,
-            late: r.company.late,
+            beside_bytes: r.contention.beside_bytes,
+            late: r.contention.late,
             dev: r.dev,
             flags: r.flags,
             task,
@@ -78,13 +78,13 @@ impl Note {
             merges: r.merges,
             requeues: t.requeues,
             given_up: t.given_up,
-            beside: r.company.beside,
-            overtaken: r.company.overtaken_by[Class::Background.index()],
+            beside: r.contention.beside,
+            overtaken: r.contention.overtaken_by[Class::Background.index()],
             failed: r.failed(),
             op: r.op,
             whole: r.bios == 1 && !r.split,
-            into_flood: r.company.into_flood,
-            met_other: r.company.served[Class::Other.index()] > 0,
+            into_flood: r.contention.into_flood,
+            met_other: r.contention.served[Class::Other.index()] > 0,
         }
     }
 

@@ -6,8 +6,8 @@ use crate::active::{self, Active};
 use crate::blocks::InOrder;
 use crate::by_task::ByTask;
 use crate::distribution::Distribution;
-use crate::kept::Kept;
 use crate::outside::OutsideStats;
+use crate::sampled::SampledOperation;
 use life::{Names, Request};
 use operation::{
     Account, Freed, History, Kind, Operation, OperationObserver, Outside, ProcessTree, Purpose, SentFor,
@@ -73,7 +73,7 @@ impl OpStats {
             }
         });
         if self.slowest.wants(o.task, total) {
-            self.slowest.add(Kept::new(*o, account, names, history));
+            self.slowest.add(SampledOperation::new(*o, account, names, history));
         }
     }
 

@@ -1,14 +1,14 @@
 //! Two who want to know of the same lives: the events are followed once for both.
 
 use crate::analysis::Found;
-use life::{Bio, BioNumber, ByClass, Names, Plug, Remapped, Request, Share, Sink};
-use operation::{Account, History, Listener, Operation, OperationObserver, Outside, SentFor};
+use life::{Bio, BioNumber, ByClass, IoObserver, Names, Plug, Remapped, Request, Share};
+use operation::{Account, History, Observer, Operation, OperationObserver, Outside, SentFor};
 use trace::{Bytes, DevId, Nanos};
 
 /// Both get everything, the first one first.
-pub(crate) struct Pair<'a>(pub &'a mut Found, pub &'a mut dyn Listener);
+pub(crate) struct Pair<'a>(pub &'a mut Found, pub &'a mut dyn Observer);
 
-impl Sink for Pair<'_> {
+impl IoObserver for Pair<'_> {
     fn shares(&self) -> bool {
         self.0.shares() || self.1.shares()
     }

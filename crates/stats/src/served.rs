@@ -68,7 +68,7 @@ impl Served {
         let class = n.class().index();
         let device = self.devices.of(n.dev);
         if let Some(d2c) = n.d2c() {
-            device.company[class].record(n, d2c);
+            device.contention[class].record(n, d2c);
             device.pace.record(n, d2c);
             device.alignment.record(n, d2c);
             if n.class() == Class::Read {
@@ -103,7 +103,7 @@ impl Devices {
     pub fn merge(mut self, served: Devices) -> (Vec<Device>, FxHashMap<DevId, usize>) {
         for theirs in served.all {
             let device = self.of(theirs.id);
-            device.company = theirs.company;
+            device.contention = theirs.contention;
             device.depth = theirs.depth;
             device.pace = theirs.pace;
             device.alignment = theirs.alignment;

@@ -2,7 +2,7 @@
 
 use crate::note::Note;
 use ledger::Ledger;
-use life::{Bio, Heard, Names, News, Request};
+use life::{Bio, Names, NamesSeen, News, Request};
 use trace::{DevId, Nanos};
 use waits::BioParts;
 
@@ -50,8 +50,8 @@ impl Tape {
     }
 
     /// Notes the names that are new to who counts: of whom the bios are, and who had requests in a device.
-    pub(crate) fn names(&mut self, names: &Names, heard: &mut Heard) {
-        self.news.add(names.news(heard));
+    pub(crate) fn names(&mut self, names: &Names, names_seen: &mut NamesSeen) {
+        self.news.add(names.news(names_seen));
     }
 
     pub(crate) fn clear(&mut self) {
@@ -66,18 +66,18 @@ mod tests {
     use super::*;
     use crate::analysis::Analysis;
     use crate::traffic::Flow;
-    use testkit::Story;
+    use testkit::Script;
 
     /// Who reads has two tapes: one that it writes on, one that is counted. Names are heard in their order, although nothing was
     /// completed when the first was heard.
     #[test]
     fn names_heard_before_anything_is_completed_are_counted_in_their_order() {
-        let story = Story::of(
+        let script = Script::of(
             "0 name first tid=1\n\
              1 name second tid=2\n2 Q R 64+8 tid=2\n4 D R 64+8 tid=2\n9 C R 64+8 tid=0\n",
         );
         let (mut analysis, mut other) = (Analysis::default(), Tape::default());
-        let batches = story.batches(1);
+        let batches = script.batches(1);
         for batch in &batches {
             analysis.feed(batch);
             std::mem::swap(analysis.tape(), &mut other);

@@ -1,6 +1,6 @@
 //! The table of waits and the split of D2C, of every bundled recording and of any events at all: they add up.
 
-use life::{Io, Lives, Names, Request, Sink};
+use life::{Io, IoObserver, IoTracker, Names, Request};
 use proptest::prelude::*;
 use stats::Facts;
 use std::path::{Path, PathBuf};
@@ -51,14 +51,14 @@ struct Splits {
     requests: u64,
 }
 
-impl Sink for Splits {
+impl IoObserver for Splits {
     fn request(&mut self, r: &Request, _: &Names) {
-        let total = r.company.split.total();
+        let total = r.contention.split.total();
         match r.time.d2c() {
             Some(d2c) => assert_eq!(total, d2c, "{}: {r:?}", self.name),
             None => assert_eq!(total, Nanos(0), "{}: {r:?}", self.name),
         }
-        assert!(r.company.late <= total, "{}: {r:?}", self.name);
+        assert!(r.contention.late <= total, "{}: {r:?}", self.name);
         self.requests += 1;
     }
 }
@@ -88,8 +88,8 @@ fn check_all(paths: &[PathBuf]) -> (usize, u64) {
     for path in paths {
         let Some(batches) = read(path) else { continue };
         let name = path.display().to_string();
-        let (mut lives, mut splits) = (Lives::default(), Splits { name: name.clone(), requests: 0 });
-        batches.iter().for_each(|batch| lives.feed(batch, &mut splits));
+        let (mut tracker, mut splits) = (IoTracker::default(), Splits { name: name.clone(), requests: 0 });
+        batches.iter().for_each(|batch| tracker.feed(batch, &mut splits));
         check(&name, &Facts::of(&batches).waits);
         read_of += 1;
         requests += splits.requests;
@@ -304,8 +304,8 @@ proptest! {
     #[test]
     fn any_events_give_a_table_that_adds_up(all in prop::collection::vec(given(), 1..500), back: bool) {
         let batches = batches(&all, back);
-        let (mut lives, mut splits) = (Lives::default(), Splits::default());
-        batches.iter().for_each(|batch| lives.feed(batch, &mut splits));
+        let (mut tracker, mut splits) = (IoTracker::default(), Splits::default());
+        batches.iter().for_each(|batch| tracker.feed(batch, &mut splits));
         let facts = Facts::of(&batches);
         check("any events", &facts.waits);
         prop_assert!(facts.waits.culprits().all(|(_, c)| *c != Culprit::others() || facts.waits.others() >= 0.0));

@@ -2,7 +2,7 @@
 //!
 //! Written after include/uapi/linux/blktrace_api.h; see `crates/trace/src/blktrace/record.rs` for the table of fields.
 
-use crate::story::{Story, Told};
+use crate::script::{Script, ScriptedEvent};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trace::{Action, Cpu, Detail, DevId};
@@ -38,7 +38,7 @@ impl Layout {
     }
 
     /// One record.
-    pub fn record(self, told: &Told) -> Vec<u8> {
+    pub fn record(self, told: &ScriptedEvent) -> Vec<u8> {
         let e = &told.event;
         let payload = self.payload(told);
         let tag = if e.cgroup != 0 { 1 << 8 } else { 0 };
@@ -66,7 +66,7 @@ impl Layout {
         out
     }
 
-    fn payload(self, told: &Told) -> Vec<u8> {
+    fn payload(self, told: &ScriptedEvent) -> Vec<u8> {
         let mut out = Vec::new();
         if told.event.cgroup != 0 {
             self.put(&mut out, told.event.cgroup, 8);
@@ -125,10 +125,10 @@ fn code(action: Action) -> u16 {
     }
 }
 
-impl Story {
+impl Script {
     /// Numbers the events as the kernel does: per device and CPU from 1, notes not. Numbers given in the story stay,
     /// and those behind them go on from there.
-    pub fn numbered(mut self) -> Story {
+    pub fn numbered(mut self) -> Script {
         let mut last: BTreeMap<(DevId, Cpu), u32> = BTreeMap::new();
         for t in &mut self.told {
             let e = &mut t.event;

@@ -1,12 +1,12 @@
 //! Recordings that no kernel would make: any action in any order on a few sectors, so that everything meets
 //! everything. For property tests.
 
-use crate::story::{Story, Told};
+use crate::script::{Script, ScriptedEvent};
 use proptest::prelude::*;
 use trace::{Action, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Sector, Span, Tid};
 
 /// Stories of up to `most` events.
-pub fn story(most: usize) -> impl Strategy<Value = Story> {
+pub fn script(most: usize) -> impl Strategy<Value = Script> {
     prop::collection::vec(told(), 0..most).prop_map(|mut told| {
         // Time mostly goes on: each event's time is a step, now and then backwards.
         let mut now = 1 << 40;
@@ -15,7 +15,7 @@ pub fn story(most: usize) -> impl Strategy<Value = Story> {
             now = if step % 50 == 49 { now - step.min(now) } else { now + step };
             t.event.time = Nanos(now);
         }
-        Story { told }
+        Script { told }
     })
 }
 
@@ -56,7 +56,7 @@ fn step() -> impl Strategy<Value = Nanos> {
     prop_oneof![20 => (0u64..1000).prop_map(Nanos), 1 => (0u64..60_000_000_000).prop_map(Nanos)]
 }
 
-fn told() -> impl Strategy<Value = Told> {
+fn told() -> impl Strategy<Value = ScriptedEvent> {
     let place = (
         prop::sample::select(vec![DevId::new(8, 0), DevId::new(8, 16), DevId::new(9, 0)]),
         sector(),
@@ -90,7 +90,7 @@ fn told() -> impl Strategy<Value = Told> {
                 detail,
                 ..Event::default()
             };
-            Told { event, text }
+            ScriptedEvent { event, text }
         },
     )
 }

@@ -16,7 +16,7 @@
 //! letter is a flush, one behind it FUA; `pc` behind the extent makes it a passthrough command.
 //! `dev=9,0 cpu=1 tid=7 err=5 cg=1234 seq=9` say more; without them it is CPU 0, thread 100 and no error.
 
-use crate::story::{Told, DISK};
+use crate::script::{ScriptedEvent, DISK};
 use trace::{Action, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Sector, Span, Tid};
 
 /// A length of time: `12` or `12us`, `4.97ms`, `60s`, `3ns`.
@@ -31,7 +31,7 @@ pub fn nanos(text: &str) -> Nanos {
 }
 
 /// Reads one line.
-pub(crate) fn told(line: &str) -> Told {
+pub(crate) fn told(line: &str) -> ScriptedEvent {
     let bad = |what: &str| -> ! { panic!("{what} in the line {line:?}") };
     let mut words: Vec<&str> = line.split_whitespace().collect();
     let mut event = Event {
@@ -85,7 +85,7 @@ pub(crate) fn told(line: &str) -> Told {
     if !text.is_empty() {
         event.detail = Detail::Text(Span { start: 0, len: text.len() as u32 });
     }
-    Told { event, text }
+    ScriptedEvent { event, text }
 }
 
 fn dev(text: &str) -> DevId {

@@ -1,7 +1,7 @@
 //! The real blkparse and btt, run on a story: what they say is proven, not quoted.
 
 use crate::binary::Layout;
-use crate::story::Story;
+use crate::script::Script;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
@@ -40,19 +40,19 @@ impl Btt {
 }
 
 /// Runs blkparse and btt on a story; `None`, and a line on the terminal, where they are not installed.
-pub fn btt(story: &Story) -> Option<Btt> {
-    btt_as(story, Layout::USUAL)
+pub fn btt(script: &Script) -> Option<Btt> {
+    btt_as(script, Layout::USUAL)
 }
 
 /// The same with another version or byte order of the records.
-pub fn btt_as(story: &Story, layout: Layout) -> Option<Btt> {
+pub fn btt_as(script: &Script, layout: Layout) -> Option<Btt> {
     if !installed("blkparse", &["-V"]) || !installed("btt", &["-V"]) {
         return None;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let merged = folder.path().join("merged.bin");
     let mut blkparse = Command::new("blkparse");
-    for name in story.files(folder.path(), layout) {
+    for name in script.files(folder.path(), layout) {
         blkparse.arg("-i").arg(name);
     }
     let parsed = blkparse.args(["-q", "-O", "-d"]).arg(&merged).output().expect("running blkparse");
@@ -66,13 +66,13 @@ pub fn btt_as(story: &Story, layout: Layout) -> Option<Btt> {
 }
 
 /// What blkparse prints of a story, one line per event; `None`, and a line on the terminal, where it is not installed.
-pub fn blkparse(story: &Story) -> Option<String> {
+pub fn blkparse(script: &Script) -> Option<String> {
     if !installed("blkparse", &["-V"]) {
         return None;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let mut blkparse = Command::new("blkparse");
-    for name in story.files(folder.path(), Layout::USUAL) {
+    for name in script.files(folder.path(), Layout::USUAL) {
         blkparse.arg("-i").arg(name);
     }
     let printed = blkparse.arg("-q").output().expect("running blkparse");

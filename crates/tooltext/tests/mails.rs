@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::path::Path;
-use tooltext::{Mail, Reading, Row, Unit};
+use tooltext::{Reading, Row, ToolOutput, Unit};
 
 fn fixture(name: &str) -> String {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails");
@@ -12,12 +12,12 @@ fn fixture(name: &str) -> String {
 const FIXTURES: [&str; 5] =
     ["writeback.txt", "stable-page.txt", "request-size.txt", "log-completion.txt", "raid-bitmap.txt"];
 
-fn read(text: &str) -> Mail {
-    Mail::read("mail", text.as_bytes())
+fn read(text: &str) -> ToolOutput {
+    ToolOutput::read("mail", text.as_bytes())
 }
 
 /// All numbers of all readings without their places.
-fn numbers(mail: &Mail) -> Vec<String> {
+fn numbers(output: &ToolOutput) -> Vec<String> {
     let row = |reading: &Reading, row: &Row| {
         let values: Vec<String> =
             row.values.iter().map(|(n, v)| format!("{n}={} {:?}", v.value, v.unit)).collect();
@@ -25,7 +25,7 @@ fn numbers(mail: &Mail) -> Vec<String> {
             row.histogram.iter().map(|b| format!("{}..{}:{}", b.from, b.below, b.count.value)).collect();
         format!("{} {} {} {} {}", reading.tool, reading.name, row.of, values.join(" "), buckets.join(" "))
     };
-    let readings = mail.runs.iter().flat_map(|run| &run.readings);
+    let readings = output.runs.iter().flat_map(|run| &run.readings);
     readings.flat_map(|reading| reading.rows.iter().map(move |r| row(reading, r))).collect()
 }
 
@@ -61,8 +61,8 @@ fn flat(text: &str) -> String {
 #[test]
 fn every_number_has_its_unit_and_its_line() {
     let text = fixture("writeback.txt");
-    let mail = read(&text);
-    let buffered = mail.runs.iter().find(|r| r.label == "Reads and buffered writes").expect("the label");
+    let output = read(&text);
+    let buffered = output.runs.iter().find(|r| r.label == "Reads and buffered writes").expect("the label");
     let job = buffered.of("fio").next().unwrap();
     let reads = job.row("read").unwrap();
     let max = reads.latency("max").unwrap();
@@ -87,8 +87,8 @@ fn every_number_has_its_unit_and_its_line() {
 #[test]
 fn runs_are_labelled_by_the_words_before_them() {
     let labels = |name: &str| -> Vec<String> {
-        let mail = read(&fixture(name));
-        let full = mail.runs.iter().filter(|r| r.readings.iter().any(|r| !r.rows.is_empty()));
+        let output = read(&fixture(name));
+        let full = output.runs.iter().filter(|r| r.readings.iter().any(|r| !r.rows.is_empty()));
         full.map(|r| r.label.clone()).collect()
     };
     assert_eq!(
@@ -115,8 +115,8 @@ fn runs_are_labelled_by_the_words_before_them() {
 
 #[test]
 fn a_flattened_table_has_all_its_rows() {
-    let mail = read(&fixture("raid-bitmap.txt"));
-    let tables: Vec<&Reading> = mail.runs.iter().flat_map(|r| r.of("iostat")).collect();
+    let output = read(&fixture("raid-bitmap.txt"));
+    let tables: Vec<&Reading> = output.runs.iter().flat_map(|r| r.of("iostat")).collect();
     assert_eq!(tables.iter().map(|t| t.rows.len()).collect::<Vec<_>>(), [7, 7]);
     let array = tables[0].row("dm-37").unwrap();
     assert_eq!(array.value("w_await"), Some(505.81e6));
@@ -161,16 +161,16 @@ proptest! {
             bytes[at] = byte;
         }
         bytes.truncate((cut * bytes.len() as f64) as usize);
-        let mail = Mail::read("mutated", &bytes);
-        prop_assert!(mail.understood <= mail.words);
-        prop_assert!(numbers(&mail).len() <= mail.words);
+        let output = ToolOutput::read("mutated", &bytes);
+        prop_assert!(output.understood <= output.words);
+        prop_assert!(numbers(&output).len() <= output.words);
     }
 
     /// Words that tools use, in any order.
     #[test]
     fn any_words_are_read(words in prop::collection::vec(prop::sample::select(WORDS), 0..200)) {
-        let mail = read(&words.join(" "));
-        prop_assert!(mail.understood <= mail.words);
+        let output = read(&words.join(" "));
+        prop_assert!(output.understood <= output.words);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use std::process::Command;
-use tooltext::{Mail, Reading, Unit};
+use tooltext::{Reading, ToolOutput, Unit};
 
 /// What a command prints; `None`, and a line on the terminal, if it is not installed.
 fn run(program: &str, args: &[&str], folder: &std::path::Path) -> Option<(String, String)> {
@@ -31,8 +31,8 @@ const FIO: [&str; 10] = [
     "--output-format=normal,json+",
 ];
 
-fn readings<'a>(mail: &'a Mail, tool: &'a str) -> Vec<&'a Reading> {
-    mail.runs.iter().flat_map(|r| r.of(tool)).filter(|r| !r.rows.is_empty()).collect()
+fn readings<'a>(output: &'a ToolOutput, tool: &'a str) -> Vec<&'a Reading> {
+    output.runs.iter().flat_map(|r| r.of(tool)).filter(|r| !r.rows.is_empty()).collect()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn json_and_text_of_one_fio_run_are_the_same_facts() {
         (Some(from), Some(to)) => (&both[from..to + 3], format!("{}{}", &both[..from], &both[to + 3..])),
         _ => panic!("no JSON: {both}"),
     };
-    let (json, text) = (Mail::read("json", json.as_bytes()), Mail::read("text", text.as_bytes()));
+    let (json, text) = (ToolOutput::read("json", json.as_bytes()), ToolOutput::read("text", text.as_bytes()));
     let (json, text) = (readings(&json, "fio"), readings(&text, "fio"));
     assert_eq!((json.len(), text.len()), (1, 1));
     assert_eq!(json[0].name, text[0].name);
@@ -79,11 +79,11 @@ fn json_and_text_of_one_fio_run_are_the_same_facts() {
 fn a_log_has_what_the_summary_of_its_run_has() {
     let folder = tempfile::tempdir().unwrap();
     let Some((both, _)) = run("fio", &FIO, folder.path()) else { return };
-    let json = Mail::read("json", &both.as_bytes()[both.find("\n{").unwrap()..]);
+    let json = ToolOutput::read("json", &both.as_bytes()[both.find("\n{").unwrap()..]);
     let name = "mix_clat.1.log";
     let log = std::fs::read(folder.path().join(name)).unwrap();
     let (begin, rest) = log.split_at(log.len().min(100));
-    let log = Mail::read_stream(name, begin.to_vec(), rest).unwrap();
+    let log = ToolOutput::read_stream(name, begin.to_vec(), rest).unwrap();
     let (json, log) = (readings(&json, "fio")[0], readings(&log, "fio")[0]);
     for of in ["read", "write"] {
         let (exact, read) = (json.row(of).unwrap(), log.row(of).unwrap());
@@ -105,7 +105,7 @@ fn json_of_iostat_is_its_table() {
     let folder = tempfile::tempdir().unwrap();
     let Some((json, _)) = run("iostat", &["-x", "-o", "JSON"], folder.path()) else { return };
     let Some((text, _)) = run("iostat", &["-x"], folder.path()) else { return };
-    let (json, text) = (Mail::read("json", json.as_bytes()), Mail::read("text", text.as_bytes()));
+    let (json, text) = (ToolOutput::read("json", json.as_bytes()), ToolOutput::read("text", text.as_bytes()));
     let (json, text) = (readings(&json, "iostat"), readings(&text, "iostat"));
     assert_eq!(json.len(), text.len());
     let mut compared = 0;
@@ -129,8 +129,8 @@ fn dd_says_how_much_it_copied() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["if=/dev/zero", "of=zeros", "bs=64k", "count=32"];
     let Some((_, said)) = run("dd", &args, folder.path()) else { return };
-    let mail = Mail::read("dd", said.as_bytes());
-    let dd = readings(&mail, "dd");
+    let output = ToolOutput::read("dd", said.as_bytes());
+    let dd = readings(&output, "dd");
     assert_eq!(dd.len(), 1, "{said}");
     assert_eq!(dd[0].rows[0].value("bytes"), Some(2_097_152.0), "{said}");
 }
@@ -148,8 +148,8 @@ const FIO_2: &str = r#"{
 
 #[test]
 fn fio_2_had_microseconds_and_kib() {
-    let mail = Mail::read("old.json", FIO_2.as_bytes());
-    let fio = readings(&mail, "fio");
+    let output = ToolOutput::read("old.json", FIO_2.as_bytes());
+    let fio = readings(&output, "fio");
     let read = fio[0].row("read").unwrap();
     let value = |name: &str| read.get(name).map(|n| n.value);
     assert_eq!((value("bytes"), value("bw")), (Some(1_048_576.0), Some(524_288.0)));
@@ -160,13 +160,14 @@ fn fio_2_had_microseconds_and_kib() {
 
 #[test]
 fn a_log_of_four_columns_does_not_say_its_unit() {
-    let read = |name: &str, log: &str| Mail::read_stream(name, log.as_bytes().to_vec(), &b""[..]).unwrap();
-    let mail = read("a_lat.log", "1, 500, 0, 4096\n2, 700, 1, 4096\nx\n");
-    let fio = readings(&mail, "fio")[0];
+    let read =
+        |name: &str, log: &str| ToolOutput::read_stream(name, log.as_bytes().to_vec(), &b""[..]).unwrap();
+    let output = read("a_lat.log", "1, 500, 0, 4096\n2, 700, 1, 4096\nx\n");
+    let fio = readings(&output, "fio")[0];
     assert_eq!(fio.row("read").unwrap().get("lat.max").unwrap().unit, Unit::Unstated);
-    assert_eq!((mail.left_out, mail.first_left_out.unwrap().to_string()), (1, "3".to_owned()));
-    let mail = read("a_bw.1.log", "500, 2048, 1, 0, 0\n");
-    let write = readings(&mail, "fio")[0].row("write").unwrap().clone();
+    assert_eq!((output.left_out, output.first_left_out.unwrap().to_string()), (1, "3".to_owned()));
+    let output = read("a_bw.1.log", "500, 2048, 1, 0, 0\n");
+    let write = readings(&output, "fio")[0].row("write").unwrap().clone();
     assert_eq!(write.get("bw.mean").unwrap().value, 2048.0 * 1024.0);
 }
 
@@ -176,10 +177,10 @@ proptest! {
     fn no_bytes_make_it_panic(at in 0usize..FIO_2.len(), byte in any::<u8>(), cut in 0usize..FIO_2.len()) {
         let mut bytes = FIO_2.as_bytes().to_vec();
         bytes[at] = byte;
-        Mail::read("j", &bytes);
-        Mail::read("j", &bytes[..cut]);
+        ToolOutput::read("j", &bytes);
+        ToolOutput::read("j", &bytes[..cut]);
         let log = format!("1, 2, 0, 4096, 0\n{}", String::from_utf8_lossy(&bytes[cut..]));
-        let _ = Mail::read_stream("a_lat.1.log", log.into_bytes(), &b""[..]);
+        let _ = ToolOutput::read_stream("a_lat.1.log", log.into_bytes(), &b""[..]);
     }
 }
 
@@ -198,8 +199,8 @@ fn biosnoop_has_a_row_for_each_disk_and_direction() {
         BIOSNOOP.replace('\n', " "),
         BIOSNOOP.lines().map(|l| format!("> {l}\n")).collect(),
     ] {
-        let mail = Mail::read("mail", text.as_bytes());
-        let found = readings(&mail, "biosnoop");
+        let output = ToolOutput::read("mail", text.as_bytes());
+        let found = readings(&output, "biosnoop");
         let value = |of: &str, name: &str| found[0].row(of).unwrap().value(name);
         assert_eq!(
             (value("xvda1 W", "count"), value("xvda1 W", "bytes")),
@@ -210,7 +211,7 @@ fn biosnoop_has_a_row_for_each_disk_and_direction() {
             (value("xvda1 W", "lat.max"), value("xvda1 R", "lat.max")),
             (Some(740_000.0), Some(1_240_000.0))
         );
-        assert_eq!((value("xvda1 W", "queued.max"), mail.left_out), (Some(20_000.0), 0));
+        assert_eq!((value("xvda1 W", "queued.max"), output.left_out), (Some(20_000.0), 0));
     }
 }
 
@@ -218,8 +219,8 @@ fn biosnoop_has_a_row_for_each_disk_and_direction() {
 fn diskstats_of_this_machine_and_of_old_ones() {
     let old = "   8       0 sda 1287 5 79000 702 151907 147 1200000 147202 0 3000 147904\n   8  1 sda1 1 0 2 0 3 0 4 5 0 6 7\n";
     for text in [old.to_owned(), old.split_whitespace().collect::<Vec<_>>().join(" ")] {
-        let mail = Mail::read("mail", text.as_bytes());
-        let found = readings(&mail, "diskstats");
+        let output = ToolOutput::read("mail", text.as_bytes());
+        let found = readings(&output, "diskstats");
         assert_eq!(found[0].rows.len(), 2, "{text}");
         let sda = found[0].row("sda").unwrap();
         assert_eq!(
@@ -229,9 +230,9 @@ fn diskstats_of_this_machine_and_of_old_ones() {
         assert_eq!(found[0].row("sda1").unwrap().value("in_queue"), Some(7e6));
     }
     let Ok(today) = std::fs::read_to_string("/proc/diskstats") else { return };
-    let mail = Mail::read("diskstats", today.as_bytes());
-    let rows: usize = readings(&mail, "diskstats").iter().map(|r| r.rows.len()).sum();
-    assert_eq!((rows, mail.left_out), (today.lines().count(), 0), "{today}");
+    let output = ToolOutput::read("diskstats", today.as_bytes());
+    let rows: usize = readings(&output, "diskstats").iter().map(|r| r.rows.len()).sum();
+    assert_eq!((rows, output.left_out), (today.lines().count(), 0), "{today}");
 }
 
 /// As bcc's biolatency -D and -F print it; the numbers are ours.
@@ -254,12 +255,12 @@ flags = Sync-Read
      usecs               : count     distribution
        256 -> 511        : 7        |****************************************|
 ";
-    let mail = Mail::read("mail", text.as_bytes());
-    let found = readings(&mail, "biolatency");
+    let output = ToolOutput::read("mail", text.as_bytes());
+    let found = readings(&output, "biolatency");
     let names: Vec<&str> = found[0].rows.iter().map(|r| r.of.as_str()).collect();
     assert_eq!(names, ["nvme0n1", "sda", "Sync-Read"]);
     assert_eq!(found[0].rows[0].slower_than(64e3), (12.0, 12.0));
-    assert_eq!(mail.left_out, 0);
+    assert_eq!(output.left_out, 0);
 }
 
 /// As filebench 1.4 and 1.5 and iozone 3 print it; the numbers are ours.
@@ -272,8 +273,8 @@ closefile3           84181ops     1402ops/s   0.0mb/s      0.1ms/op       20us/o
  61.3: IO Summary: 5568143 ops, 92797.3 ops/s, (14280/14278 r/w), 452.3mb/s, 0us cpu/op, 2.7ms latency
 ";
     for text in [text.to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" ")] {
-        let mail = Mail::read("mail", text.as_bytes());
-        let rows: Vec<_> = readings(&mail, "filebench").into_iter().flat_map(|r| r.rows.clone()).collect();
+        let output = ToolOutput::read("mail", text.as_bytes());
+        let rows: Vec<_> = readings(&output, "filebench").into_iter().flat_map(|r| r.rows.clone()).collect();
         let names: Vec<&str> = rows.iter().map(|r| r.of.as_str()).collect();
         assert_eq!(names, ["statfile1", "closefile3", "all", "all"], "{text}");
         let numbers = |i: usize| ["count", "iops", "bw", "mean"].map(|n| rows[i].value(n).unwrap_or(-1.0));
@@ -291,8 +292,8 @@ closefile3           84181ops     1402ops/s   0.0mb/s      0.1ms/op       20us/o
 \tChildren see throughput for  4 initial writers \t=  336585.12 kB/sec
 \tChildren see throughput for  4 rewriters \t=  333111.00 kB/sec
 ";
-    let mail = Mail::read("mail", text.as_bytes());
-    let rows: Vec<_> = readings(&mail, "iozone").into_iter().flat_map(|r| r.rows.clone()).collect();
+    let output = ToolOutput::read("mail", text.as_bytes());
+    let rows: Vec<_> = readings(&output, "iozone").into_iter().flat_map(|r| r.rows.clone()).collect();
     assert_eq!(rows[0].value("write.bw"), Some(109_845.0 * 1024.0));
     assert_eq!(rows[1].value("reread.bw"), Some(911_034.0 * 1024.0));
     assert_eq!((rows[2].of.as_str(), rows[2].value("threads")), ("initial writers", Some(4.0)));

@@ -5,16 +5,16 @@
 use proptest::prelude::*;
 use std::process::Command;
 use testkit::tools::installed;
-use testkit::{btt, Story};
-use tooltext::{Mail, Reading, Unit, MOST_BYTES_OF_MAIL};
+use testkit::{btt, Script};
+use tooltext::{Reading, ToolOutput, Unit, MOST_BYTES_OF_MAIL};
 use trace::Nanos;
 
-fn read(text: &str) -> Mail {
-    Mail::read("text", text.as_bytes())
+fn read(text: &str) -> ToolOutput {
+    ToolOutput::read("text", text.as_bytes())
 }
 
-fn readings<'a>(mail: &'a Mail, tool: &'a str) -> Vec<&'a Reading> {
-    mail.runs.iter().flat_map(|r| r.of(tool)).filter(|r| !r.rows.is_empty()).collect()
+fn readings<'a>(output: &'a ToolOutput, tool: &'a str) -> Vec<&'a Reading> {
+    output.runs.iter().flat_map(|r| r.of(tool)).filter(|r| !r.rows.is_empty()).collect()
 }
 
 /// What a program prints, in the folder given.
@@ -30,14 +30,14 @@ fn printed(program: &str, args: &[&str], folder: &std::path::Path) -> Option<Str
 /// Every table of btt's own report is read, and no number of it is left out.
 #[test]
 fn all_that_btt_prints_is_read() {
-    let one = Story::of(
+    let one = Script::of(
         "1us Q R 1000+8\n2us G R 1000+8\n3us I R 1000+8\n4us D R 1000+8\n9us C R 1000+8\n\
          20us Q W 5000+64\n21us G W 5000+64\n22us I W 5000+64\n25us D W 5000+64\n90us C W 5000+64\n",
     );
     let Some(report) = btt(&one.repeated(50, Nanos(200_000_000), 128)) else { return };
-    let mail = read(&report.report);
-    assert_eq!(mail.left_out, 0, "at {:?} of\n{}", mail.first_left_out, report.report);
-    let all = readings(&mail, "btt");
+    let output = read(&report.report);
+    assert_eq!(output.left_out, 0, "at {:?} of\n{}", output.first_left_out, report.report);
+    let all = readings(&output, "btt");
     let names: Vec<&str> = all.iter().map(|r| r.name.as_str()).collect();
     for wanted in ["", "D2C", "merges", "Q2Q seeks", "D2D seeks", "active", "Q2D"] {
         assert!(names.contains(&wanted), "{wanted:?} in {names:?}");
@@ -70,8 +70,8 @@ fn json_plus_without_its_bins_is_json() {
     }
     let plain = read(&serde_json::to_string_pretty(&value).unwrap());
     let plus = read(&plus);
-    let facts = |mail: &Mail| -> Vec<String> {
-        let rows = readings(mail, "fio").into_iter().flat_map(|r| r.rows.clone());
+    let facts = |output: &ToolOutput| -> Vec<String> {
+        let rows = readings(output, "fio").into_iter().flat_map(|r| r.rows.clone());
         let mut all: Vec<String> = rows
             .flat_map(|row| {
                 row.values.iter().map(|(n, v)| format!("{} {n} {}", row.of, v.value)).collect::<Vec<_>>()
@@ -106,8 +106,8 @@ fn a_bandwidth_log_has_the_bandwidth_of_its_run() {
         [("j_bw.1.log", "bw", Unit::BytesPerSecond), ("j_iops.1.log", "iops", Unit::PerSecond)]
     {
         let content = std::fs::read(folder.path().join(log)).unwrap();
-        let mail = Mail::read_stream(log, content.clone(), &b""[..]).unwrap();
-        let row = readings(&mail, "fio")[0].row("write").unwrap().clone();
+        let output = ToolOutput::read_stream(log, content.clone(), &b""[..]).unwrap();
+        let row = readings(&output, "fio")[0].row("write").unwrap().clone();
         let mean = row.get(&format!("{name}.mean")).unwrap_or_else(|| panic!("{log}: {row:?}"));
         assert_eq!(mean.unit, unit);
         let whole = exact.value(name).unwrap();
@@ -135,27 +135,27 @@ fn iostat_prints_in_many_forms() {
         &["-p", "-d"],
     ] {
         let Some(text) = printed("iostat", args, folder.path()) else { return };
-        let mail = read(&text);
-        let rows: usize = readings(&mail, "iostat").iter().map(|r| r.rows.len()).sum();
+        let output = read(&text);
+        let rows: usize = readings(&output, "iostat").iter().map(|r| r.rows.len()).sum();
         let devices =
             text.lines().filter(|l| l.contains("vda") || l.contains("loop") || l.contains("sd")).count();
         assert!(rows >= devices && rows > 0, "{args:?}: {rows} rows of\n{text}");
         // Numbers of the banner: the date, the processors.
-        assert!(mail.left_out <= 6, "{args:?}: {} left out of\n{text}", mail.left_out);
+        assert!(output.left_out <= 6, "{args:?}: {} left out of\n{text}", output.left_out);
         // The same with the numbers of another locale, and the word for a device in another language.
         let foreign =
             text.replace('.', ",").replace("Device ", "Gerät: ").replace("avg-cpu:", "CPU-Durchschn,:");
         if args.contains(&"-h") {
             continue;
         }
-        let numbers = |mail: &Mail| -> Vec<String> {
-            let rows = readings(mail, "iostat").into_iter().flat_map(|r| r.rows.clone());
+        let numbers = |output: &ToolOutput| -> Vec<String> {
+            let rows = readings(output, "iostat").into_iter().flat_map(|r| r.rows.clone());
             rows.flat_map(|r| {
                 r.values.iter().map(|(n, v)| format!("{} {n} {:?}", r.of, v.value)).collect::<Vec<_>>()
             })
             .collect()
         };
-        assert_eq!(numbers(&mail), numbers(&read(&foreign)), "{args:?}:\n{foreign}");
+        assert_eq!(numbers(&output), numbers(&read(&foreign)), "{args:?}:\n{foreign}");
     }
 }
 
@@ -169,13 +169,13 @@ fn several_documents_stand_between_words() {
     let quoted: String = other.lines().map(|l| format!("> > {l}\n")).collect();
     let dd = "1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s";
     let text = format!("Before the change:\n{JSON}\nAfter it:\n{quoted}\nAnd the disk alone:\n{dd}\n");
-    let mail = read(&text);
-    let labels: Vec<&str> = mail.runs.iter().map(|r| r.label.as_str()).collect();
+    let output = read(&text);
+    let labels: Vec<&str> = output.runs.iter().map(|r| r.label.as_str()).collect();
     assert_eq!(labels, ["Before the change", "After it", "And the disk alone"]);
-    let max = |i: usize| mail.runs[i].readings[0].rows[0].get("clat.max").unwrap();
+    let max = |i: usize| output.runs[i].readings[0].rows[0].get("clat.max").unwrap();
     assert_eq!((max(0).value, max(0).at.line), (9000.0, 4));
     assert_eq!((max(1).value, max(1).at.line), (8000.0, 8));
-    assert_eq!((mail.left_out, mail.broken), (0, None));
+    assert_eq!((output.left_out, output.broken), (0, None));
     // All in one line, and with brackets and words behind.
     let flat = read(&text.replace('\n', " ").replace("> > ", ""));
     assert_eq!(flat.runs.len(), 3);
@@ -190,8 +190,8 @@ fn several_documents_stand_between_words() {
 fn what_is_too_long_is_read_in_part_and_that_is_said() {
     let line = "1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s\n";
     let long = line.repeat(MOST_BYTES_OF_MAIL / line.len() + 2);
-    let mail = Mail::read_stream("long", vec![], long.as_bytes()).unwrap();
-    assert!(mail.cut && mail.has_readings() && mail.too_many > 1000);
+    let output = ToolOutput::read_stream("long", vec![], long.as_bytes()).unwrap();
+    assert!(output.cut && output.has_readings() && output.too_many > 1000);
     assert!(!read(line).cut);
 }
 
@@ -202,9 +202,12 @@ fn fixture(which: usize) -> String {
 }
 
 /// Every number with what it is of, wherever it stands.
-fn numbers(mail: &Mail) -> Vec<String> {
-    let all =
-        mail.runs.iter().flat_map(|r| &r.readings).flat_map(|r| r.rows.iter().map(move |row| (r.tool, row)));
+fn numbers(output: &ToolOutput) -> Vec<String> {
+    let all = output
+        .runs
+        .iter()
+        .flat_map(|r| &r.readings)
+        .flat_map(|r| r.rows.iter().map(move |row| (r.tool, row)));
     all.flat_map(|(tool, row)| {
         let values = row.values.iter().map(move |(n, v)| format!("{tool} {} {n} {}", row.of, v.value));
         let buckets =
@@ -242,8 +245,8 @@ proptest! {
     /// Bytes that look like settings, JSON, pages and tables of btt: facts or nothing, never a panic.
     #[test]
     fn any_pieces_are_read(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..120)) {
-        let mail = read(&pieces.concat());
-        prop_assert!(mail.understood <= mail.words);
+        let output = read(&pieces.concat());
+        prop_assert!(output.understood <= output.words);
     }
 }
 

@@ -46,7 +46,7 @@ fn every_reader_names_the_versions_it_was_checked_with() {
         }
     }
     let saved = names("saved").into_iter().filter(|n| n != "mod" && n != "json").map(|n| ("saved", n));
-    let settings = OF_SETTINGS.iter().map(|n| ("mail", (*n).to_owned()));
+    let settings = OF_SETTINGS.iter().map(|n| ("output", (*n).to_owned()));
     for (folder, name) in saved.chain(settings) {
         match read(folder, &name).1 {
             Some(versions) => rows.push((name, versions)),

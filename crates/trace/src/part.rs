@@ -117,9 +117,9 @@ mod tests {
     use units::{Cpu, DevId, Tid};
 
     /// A batch for each list of events.
-    struct Told(Vec<Vec<(u64, Action)>>);
+    struct Batches(Vec<Vec<(u64, Action)>>);
 
-    impl Source for Told {
+    impl Source for Batches {
         fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
             batch.clear();
             if self.0.is_empty() {
@@ -156,7 +156,7 @@ mod tests {
             vec![(104, Queue), (105, Lost), (106, Complete), (107, TaskName), (107, Queue)],
         ];
         let mut part =
-            Part::new(Box::new(Told(told)), Nanos(4 * Nanos::SECOND.0), Nanos(6 * Nanos::SECOND.0));
+            Part::new(Box::new(Batches(told)), Nanos(4 * Nanos::SECOND.0), Nanos(6 * Nanos::SECOND.0));
         let (mut batch, mut seen) = (Batch::default(), vec![]);
         while part.fill(&mut batch).unwrap() {
             assert!(!batch.events.is_empty());
@@ -168,7 +168,8 @@ mod tests {
         let q = part.quality();
         assert_eq!((q.events, q.lost_total(), q.unknown), (5, 1, 1));
         assert_eq!(q.until, Some(Nanos(106 * Nanos::SECOND.0)), "the recording goes on behind it");
-        let mut none = Part::new(Box::new(Told(vec![vec![(9, TaskName), (10, Queue)]])), Nanos(1), Nanos(2));
+        let mut none =
+            Part::new(Box::new(Batches(vec![vec![(9, TaskName), (10, Queue)]])), Nanos(1), Nanos(2));
         assert!(none.fill(&mut batch).unwrap() && batch.events.len() == 1);
         assert!(!none.fill(&mut batch).unwrap());
         assert_eq!(none.quality().events, 0, "a name alone is no event of the part");
@@ -188,7 +189,7 @@ mod tests {
             context: Context(0),
             what,
         };
-        let mut part = Part::new(Box::new(Told(vec![])), Nanos(5), Nanos(9));
+        let mut part = Part::new(Box::new(Batches(vec![])), Nanos(5), Nanos(9));
         let mut batch = Batch::default();
         batch.events.extend([100, 104, 105, 107, 110].map(event));
         batch.tasks.extend([

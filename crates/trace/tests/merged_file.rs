@@ -2,7 +2,7 @@
 //! count from the first one.
 
 use std::process::Command;
-use testkit::{tools, Layout, Story};
+use testkit::{tools, Layout, Script};
 use trace::{Action, Batch, Detail, Nanos};
 
 /// Time, action, sector and CPU of everything but notes.
@@ -23,7 +23,7 @@ fn notes_of_absolute_time_do_not_hold_events_back() {
         return;
     }
     // The notes have the machine's time, 20 s; in the merged file the events begin at 0.
-    let story = Story::of(
+    let script = Script::of(
         "20s    name fio tid=7 cpu=0
          20s    name dd  tid=8 cpu=1
          20.1s  Q R 64+8  tid=7 cpu=0
@@ -35,7 +35,7 @@ fn notes_of_absolute_time_do_not_hold_events_back() {
     );
     let folder = tempfile::tempdir().unwrap();
     let mut blkparse = Command::new("blkparse");
-    for name in story.files(folder.path(), Layout::USUAL) {
+    for name in script.files(folder.path(), Layout::USUAL) {
         blkparse.arg("-i").arg(name);
     }
     let merged = folder.path().join("merged");

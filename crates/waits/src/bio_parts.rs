@@ -102,7 +102,7 @@ impl BioParts {
                     self.held_up(b, Phase::Reason(segment.reason), time.since(full));
                 }
                 Reason::Scheduler => {
-                    let refused = b.company.refused.min(time);
+                    let refused = b.contention.refused.min(time);
                     self.put(Phase::Refused, Because::Of(CulpritKind::Device, None), refused);
                     self.held_up(b, Phase::Reason(segment.reason), time.since(refused));
                 }
@@ -158,8 +158,8 @@ impl BioParts {
 
     /// The parts of its time in the device; gives what of it is not known to be usual or not.
     fn in_device(&mut self, b: &Bio, time: Nanos) -> Nanos {
-        let late = b.company.late.min(time);
-        let split = b.company.split.last(time.since(late));
+        let late = b.contention.late.min(time);
+        let split = b.contention.split.last(time.since(late));
         let device = Because::Of(CulpritKind::Device, None);
         let (served, by) = match b.op {
             Op::Flush => (Phase::Flush, device),
@@ -190,7 +190,7 @@ impl BioParts {
         if time.0 == 0 {
             return;
         }
-        let behind = &b.company.split.behind;
+        let behind = &b.contention.split.behind;
         let parts = match behind.map(|b| b.time.0) {
             [0, 0, 0] => {
                 return self.put(phase, Because::Of(CulpritKind::Unknown, overtaker(b, phase)), time)
@@ -206,7 +206,7 @@ impl BioParts {
 
 /// The kind of I/O of which most was issued while a bio waited in the scheduler.
 fn overtaker(b: &Bio, phase: Phase) -> Option<Io> {
-    let by = &b.company.overtaken_by;
+    let by = &b.contention.overtaken_by;
     let most = Class::ALL.into_iter().max_by_key(|c| by[c.index()])?;
     (phase == Phase::Reason(Reason::Scheduler) && by[most.index()] > 0).then(|| Io::of(most))
 }

@@ -37,4 +37,4 @@ pub use seconds::{Second, Seconds};
 pub use sums::{Cell, Cut, Sums};
 pub use table::{Part, Table, VictimId, Waiting};
 pub use victim::{Asked, Victim};
-pub use without::{Absent, AbsentId, Those, Told, Way, Without};
+pub use without::{Absent, AbsentId, Prediction, Those, Way, Without};

@@ -13,7 +13,7 @@ use crate::victim::{Asked, Victim};
 use crate::who::{flush_of, runner, By};
 use device::{Behind, Holder};
 use ledger::Reason;
-use life::{Company, Holding, Io, Names, Op, TaskName};
+use life::{Contention, Holding, Io, Names, Op, TaskName};
 use operation::{
     flushing, served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait,
 };
@@ -161,12 +161,12 @@ impl Accounts {
         match (reason, above.request.map(|e| &e.done)) {
             (Reason::Device, Some(Done::Request(r))) => {
                 let by = By { tid: r.tid, task: r.task, owner: r.owner, op: r.op, holding: Holding::of(r) };
-                self.in_device(table, a, time, &by, &r.company, above);
+                self.in_device(table, a, time, &by, &r.contention, above);
             }
             (Reason::Device, Some(Done::Bio(b))) if b.by_request => {
                 let holding = Holding::of_bio(b);
                 let by = By { tid: b.tid, task: b.task, owner: b.owner, op: b.op, holding };
-                self.in_device(table, a, time, &by, &b.company, above);
+                self.in_device(table, a, time, &by, &b.contention, above);
             }
             (Reason::FlushQueue, None) => self.behind_a_flush(table, a, node, above),
             (Reason::Preflush | Reason::Postflush | Reason::FlushQueue, done) => {
@@ -226,16 +226,16 @@ impl Accounts {
         a: &Adding,
         time: Nanos,
         r: &By,
-        company: &Company,
+        contention: &Contention,
         above: &Around,
     ) {
         let chain = above.chain;
-        let late = company.late.min(time);
+        let late = contention.late.min(time);
         if late.0 > 0 {
             let who = table.plain(CulpritKind::Cpu, None);
             self.parts.put(table, chain, Phase::Late, who, late);
         }
-        let split = company.split.last(time.since(late));
+        let split = contention.split.last(time.since(late));
         let device = table.plain(CulpritKind::Device, None);
         if split.own.0 > 0 {
             match r.op {
@@ -283,7 +283,7 @@ impl Accounts {
         let dev = Some(a.o.dev).filter(|d| *d != DevId(0));
         let [device, flush] = [None, Some(Io::Flush)].map(|io| table.plain(CulpritKind::Device, io));
         for (r, time) in flushing(a.history, dev, [node.from, node.to], a.o.to) {
-            let split = r.company.split.last(time);
+            let split = r.contention.split.last(time);
             let own = split.own + split.varied + split.slow;
             match r.op {
                 Op::Flush => self.parts.put(table, chain, Phase::Flush, flush, own),
@@ -305,13 +305,13 @@ impl Accounts {
         if reason == Reason::GetRequest && above.wait == Some(Wait::Tag) {
             phase = Phase::NoTag;
         }
-        let company = match above.request.map(|e| &e.done) {
-            Some(Done::Request(r)) => Some(&r.company),
-            Some(Done::Bio(b)) if b.by_request => Some(&b.company),
+        let contention = match above.request.map(|e| &e.done) {
+            Some(Done::Request(r)) => Some(&r.contention),
+            Some(Done::Bio(b)) if b.by_request => Some(&b.contention),
             _ => None,
         };
-        if let (Reason::Scheduler, Some(company)) = (reason, company) {
-            let refused = company.refused.min(time);
+        if let (Reason::Scheduler, Some(contention)) = (reason, contention) {
+            let refused = contention.refused.min(time);
             let who = table.plain(CulpritKind::Device, None);
             self.parts.put(table, above.chain, Phase::Refused, who, refused);
             time = time.since(refused);

@@ -5,7 +5,7 @@ use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::phase::Phase;
 use crate::table::{Table, VictimId};
-use crate::without::{Absent, Told, Way};
+use crate::without::{Absent, Prediction, Way};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -115,13 +115,19 @@ impl Table {
 
     /// A victim's latencies without a task: the mean, and what `part`s of them do not exceed. `None` of one whose absence was not
     /// followed, and where too few did not meet that task to be like.
-    pub fn told_without(&self, victim: VictimId, who: &Absent, parts: &[f64], way: Way) -> Option<Told> {
+    pub fn told_without(
+        &self,
+        victim: VictimId,
+        who: &Absent,
+        parts: &[f64],
+        way: Way,
+    ) -> Option<Prediction> {
         let (_, of) = self.of(victim);
         let Some((_, without)) = of.without.iter().find(|(id, _)| self.absent(*id) == *who) else {
             let all = || parts.iter().map(|part| of.quantile(*part)).collect();
             let mean = Nanos(of.ns / of.ops.max(1));
             // Nothing is lost to one who is not there, if all who are are followed.
-            return of.follows_all().then(|| Told { mean, deviation: 0.0, at: all() });
+            return of.follows_all().then(|| Prediction { mean, deviation: 0.0, at: all() });
         };
         let (cells, ns) = match way {
             Way::Subtract => {
@@ -142,7 +148,7 @@ impl Table {
             crate::sums::quantile(cells.values().copied(), of.ops, *part).min(of.quantile(*part))
         };
         let deviation = deviation(cells.values().copied(), mean);
-        Some(Told { mean, deviation, at: parts.iter().map(at).collect() })
+        Some(Prediction { mean, deviation, at: parts.iter().map(at).collect() })
     }
 
     /// A victim's latencies if a part of each row of a bucket were gone: the mean, and what `parts` of them do not exceed. Operations of one bucket

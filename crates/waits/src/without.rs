@@ -62,7 +62,7 @@ pub enum Way {
 
 /// Latencies without somebody.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct Prediction {
     /// The mean.
     pub mean: Nanos,
     /// The standard deviation of one operation, in ns.

@@ -2,7 +2,7 @@
 
 use device::Split;
 use ledger::Reason;
-use life::{Company, Names, Op, Owner, Request, Timeline};
+use life::{Contention, Names, Op, Owner, Request, Timeline};
 use operation::{
     Account, Done, Entry, History, Kind, Known, Node, Operation, OperationObserver, OperationTracker, Part,
     Wait,
@@ -19,7 +19,7 @@ const JAVA: Tid = Tid(100);
 const MS: u64 = 1_000_000;
 
 /// Where a row's time passed, because of whom, and how many ms.
-type Told = (Option<Phase>, CulpritKind, Option<String>, u64);
+type RowOf = (Option<Phase>, CulpritKind, Option<String>, u64);
 
 const TASKS: [(Tid, &str); 8] = [
     (CRON, "cron"),
@@ -43,7 +43,7 @@ impl OperationObserver for Nobody {
 type Write = (Tid, Tid, u64);
 
 /// The rows of a read of java's that took 10 ms, of which all is within these parts, each within the one before.
-fn rows(parts: Vec<Part>) -> Vec<Told> {
+fn rows(parts: Vec<Part>) -> Vec<RowOf> {
     rows_beside(parts, &[])
 }
 
@@ -65,21 +65,21 @@ fn served(op: Op, (sender, owner, ms): Write, time: Timeline) -> Request {
         op,
         task: names().of(sender),
         owner: Some(Owner { task: names().of(owner), journal: false }),
-        company: Company { split, ..Company::default() },
+        contention: Contention { split, ..Contention::default() },
         time,
         ..Request::default()
     }
 }
 
 /// The same while the device served these writes.
-fn rows_beside(parts: Vec<Part>, writes: &[Write]) -> Vec<Told> {
+fn rows_beside(parts: Vec<Part>, writes: &[Write]) -> Vec<RowOf> {
     let time = Timeline { completed: Nanos(5 * MS), ..Timeline::default() };
     let requests: Vec<Request> = writes.iter().map(|write| served(Op::Write, *write, time)).collect();
     rows_among(parts, SDA, &requests)
 }
 
 /// The same of a read on this file system, while the device served these requests.
-fn rows_among(parts: Vec<Part>, dev: DevId, requests: &[Request]) -> Vec<Told> {
+fn rows_among(parts: Vec<Part>, dev: DevId, requests: &[Request]) -> Vec<RowOf> {
     let names = names();
     let mut tracker = OperationTracker::default();
     tracker.knows(Known { partitions: vec![(SDA1, SDA)], ..Known::default() });
@@ -108,7 +108,7 @@ fn rows_among(parts: Vec<Part>, dev: DevId, requests: &[Request]) -> Vec<Told> {
     let mut table = Table::default();
     Accounts::default().add(&mut table, &operation, dev, &account, &names, tracker.history());
     let victim = table.victims().next().expect("it was added").0;
-    let mut all: Vec<Told> = vec![];
+    let mut all: Vec<RowOf> = vec![];
     for row in table.rows_of(victim, Selection::default()) {
         let phase = table.links(row.chain).last().and_then(|link| match link {
             Link::Phase(phase) => Some(*phase),
@@ -139,8 +139,8 @@ fn what_a_task_computes_for_another_is_that_tasks() {
 #[test]
 fn time_in_the_scheduler_in_which_the_driver_takes_nothing_is_the_devices() {
     let refused = |ms: u64| {
-        let company = Company { refused: Nanos(ms * MS), ..Company::default() };
-        let request = Request { dev: SDA, tid: JAVA, company, ..Request::default() };
+        let contention = Contention { refused: Nanos(ms * MS), ..Contention::default() };
+        let request = Request { dev: SDA, tid: JAVA, contention, ..Request::default() };
         let entry = Entry::of(Done::Request(request));
         let wait = Part::Wait { wait: Wait::DirectIo, stack: None };
         rows(vec![wait, Part::Request(Box::new(entry)), Part::Leaf(Reason::Scheduler)])
@@ -198,11 +198,11 @@ fn in_line_for_a_flush_one_is_behind_data_between_two_others() {
 fn what_the_holder_of_a_lock_writes_is_not_the_waiters_own_service() {
     let within = |wait: Wait| {
         let split = Split { known: true, own: Nanos(10 * MS), ..Split::default() };
-        let company = Company { split, ..Company::default() };
+        let contention = Contention { split, ..Contention::default() };
         let task = names().of(JAVA);
         let owner = Some(Owner { task, journal: false });
         let by_thread =
-            Request { dev: SDA, op: Op::Write, tid: Tid(101), task, owner, company, ..Request::default() };
+            Request { dev: SDA, op: Op::Write, tid: Tid(101), task, owner, contention, ..Request::default() };
         let entry = Entry::of(Done::Request(by_thread));
         let parts = [Part::Wait { wait, stack: None }, Part::Task(Tid(101)), Part::Request(Box::new(entry))];
         rows(parts.into_iter().chain([Part::Leaf(Reason::Device)]).collect())

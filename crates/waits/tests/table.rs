@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use trace::{Call, DevId, Fs, Nanos};
 use waits::{
-    Absent, Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Table, Told, Victim,
-    VictimId, Waiting, Way,
+    Absent, Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Prediction, Table,
+    Victim, VictimId, Waiting, Way,
 };
 
 /// An operation: who, when it ended, and parts of its time: which chain, because of whom, how long.
@@ -154,15 +154,15 @@ fn is_others(row: &(Victim, Vec<String>, Culprit, Bucket)) -> bool {
 /// Kept rows are lower bounds, and what they lack together is `others`.
 fn check_bounded(exact: &Table, table: &Table) {
     assert_eq!(table.imbalance(), None);
-    let (all, kept) = (rows(exact), rows(table));
+    let (all, sampled) = (rows(exact), rows(table));
     let mut told = 0;
-    for (row, ns) in kept.iter().filter(|(row, _)| !is_others(row)) {
+    for (row, ns) in sampled.iter().filter(|(row, _)| !is_others(row)) {
         let true_ns = all.get(row).copied().unwrap_or(0);
         assert!(*ns <= true_ns, "{row:?}: {ns} of {true_ns}");
         told += ns;
     }
     let sum: u64 = all.values().sum();
-    assert_eq!(sum, kept.values().sum::<u64>());
+    assert_eq!(sum, sampled.values().sum::<u64>());
     assert_eq!(table.others_time(), Nanos(sum - told));
     assert!(table.others() >= 0.0 && table.others() <= 1.0);
 }
@@ -233,10 +233,10 @@ proptest! {
         let bounds = Bounds { rows: 2048, rows_of_cell: 64, victims: 16, chains: 48, culprits: 16 };
         let (exact, table) = (of(&all), bounded(bounds, &all));
         check_bounded(&exact, &table);
-        let (kept, known) = (rows(&table), rows(&exact));
+        let (sampled, known) = (rows(&table), rows(&exact));
         let (row, ns) = known.iter().find(|(row, _)| row.0 == victim(1000)).unwrap();
         // It may have come when there was no room, once.
-        prop_assert!(kept.get(row).is_some_and(|kept| *kept >= ns - 5_000 * MS), "{:?} of {}", kept.get(row), ns);
+        prop_assert!(sampled.get(row).is_some_and(|sampled| *sampled >= ns - 5_000 * MS), "{:?} of {}", sampled.get(row), ns);
     }
 
     #[test]
@@ -272,7 +272,7 @@ proptest! {
             for (who, without) in &sums.without {
                 for way in [Way::Subtract, Way::LikeOthers] {
                     let told = table.told_without(id, &table.absent(*who), &parts, way);
-                    let Some(Told { mean, at: then, .. }) = told else { continue };
+                    let Some(Prediction { mean, at: then, .. }) = told else { continue };
                     if way == Way::Subtract {
                         prop_assert_eq!(mean, Nanos((sums.ns - without.time) / sums.ops));
                     }

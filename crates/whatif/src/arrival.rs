@@ -3,7 +3,7 @@
 //! Bios that were joined before the request went to the scheduler (in the task's plug) are one arrival: no setting of
 //! a scheduler parts them. A bio that joined later is an arrival of its own, so that it may join or not in a simulation.
 
-use life::{Class, Names, Op, Request, Share, Sink};
+use life::{Class, IoObserver, Names, Op, Request, Share};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos, Sector, Tid};
 
@@ -81,7 +81,7 @@ impl Gather {
     }
 }
 
-impl Sink for Gather {
+impl IoObserver for Gather {
     fn shares(&self) -> bool {
         true
     }

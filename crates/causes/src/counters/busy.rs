@@ -12,7 +12,7 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use std::ops::RangeInclusive;
-use tooltext::{Mail, Number, Reading, Row, Run};
+use tooltext::{Number, Reading, Row, Run, ToolOutput};
 use trace::Nanos;
 
 /// A report on one disk.
@@ -74,21 +74,21 @@ pub(super) fn in_commands(name: &str) -> String {
 
 /// The tables of disks, each with its run. sar's means of all intervals count only where they are all there is of it: they say nothing
 /// new.
-pub(super) fn tables(mail: &Mail) -> impl Iterator<Item = (&Run, &Reading)> {
+pub(super) fn tables(output: &ToolOutput) -> impl Iterator<Item = (&Run, &Reading)> {
     let of = |tool: &'static str| {
-        mail.runs.iter().flat_map(move |run| run.of(tool).map(move |reading| (run, reading)))
+        output.runs.iter().flat_map(move |run| run.of(tool).map(move |reading| (run, reading)))
     };
     let only_means = of("sar").all(|(_, r)| r.name == "average");
     of("iostat").chain(of("sar").filter(move |(_, r)| only_means || r.name != "average"))
 }
 
 /// The reports of each disk in their order, by its name.
-fn by_disk(mails: &[Mail]) -> Vec<(&str, Vec<Report<'_>>)> {
+fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
     let mut all: Vec<(&str, Vec<Report>)> = vec![];
-    for mail in mails {
-        for (run, reading) in tables(mail) {
+    for output in outputs {
+        for (run, reading) in tables(output) {
             for row in reading.rows.iter().filter(|r| is_disk(&r.of)) {
-                let report = Report { place: In { mail, run }, row };
+                let report = Report { place: In { output, run }, row };
                 match all.iter().position(|(name, _)| *name == row.of) {
                     Some(at) => all[at].1.push(report),
                     None if all.len() < MOST_DISKS => all.push((&row.of, vec![report])),
@@ -104,9 +104,9 @@ fn by_disk(mails: &[Mail]) -> Vec<(&str, Vec<Report<'_>>)> {
 const MOST_DISKS: usize = 256;
 
 /// `device-stall`: reports one after the other in which a disk is busy and completes nothing.
-pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-stall";
-    let disks = by_disk(mails);
+    let disks = by_disk(outputs);
     let longest = disks.iter().filter_map(|(name, reports)| {
         let mut best: &[Report] = &[];
         for from in 0..reports.len() {
@@ -141,11 +141,11 @@ pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
 }
 
 /// `device-saturated`: a disk that is busy all the time, with a queue, whose requests take long.
-pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-saturated";
     let mut told = vec![];
     let mut enough = false;
-    for (name, reports) in by_disk(mails).iter().take(MOST_DISKS) {
+    for (name, reports) in by_disk(outputs).iter().take(MOST_DISKS) {
         let full: Vec<&Report> =
             reports.iter().filter(|r| r.is_full() && r.completed().is_some_and(|n| n >= 1.0)).collect();
         let slow = |r: &&&Report| r.wait().is_some_and(|w| w.value >= LONG_WAIT.0 as f64);

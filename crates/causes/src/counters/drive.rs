@@ -6,7 +6,7 @@
 use super::say::In;
 use crate::proof::{proof, Proof};
 use crate::Confidence;
-use tooltext::{Mail, Number, Reading, Row};
+use tooltext::{Number, Reading, Row, ToolOutput};
 
 /// Bits of NVMe's critical warning (NVM Express, SMART / Health Information log).
 const WARNINGS: [(u8, &str); 6] = [
@@ -21,12 +21,12 @@ const WARNINGS: [(u8, &str); 6] = [
 const PENDING: &str = "Current_Pending_Sector";
 
 /// What they say, the worst first.
-pub(super) fn told(mails: &[Mail]) -> Vec<(Confidence, Proof)> {
+pub(super) fn told(outputs: &[ToolOutput]) -> Vec<(Confidence, Proof)> {
     let mut all: Vec<(Confidence, Proof)> = vec![];
-    for mail in mails {
-        for run in &mail.runs {
+    for output in outputs {
+        for run in &output.runs {
             for reading in run.of("smart") {
-                let place = In { mail, run };
+                let place = In { output, run };
                 all.extend(reading.rows.iter().flat_map(|row| said(place, reading, row)));
             }
         }

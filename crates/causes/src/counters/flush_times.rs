@@ -4,7 +4,7 @@ use super::say::quantity;
 use super::thresholds::fsync::{FLUSHES, WRITES};
 use crate::proof::proof;
 use crate::Verdict;
-use tooltext::{Mail, Number, Row, Unit};
+use tooltext::{Number, Row, ToolOutput, Unit};
 
 /// A device's writes and flushes, of all intervals.
 struct Times<'a> {
@@ -14,7 +14,7 @@ struct Times<'a> {
     /// Nanoseconds that a flush and a write took.
     flush: f64,
     write: f64,
-    mail: &'a Mail,
+    output: &'a ToolOutput,
     at: tooltext::Spot,
 }
 
@@ -25,11 +25,11 @@ const MISSING: &str = "what syncs wait for above the device: sudo iowhy record -
 /// cache. Of devices the one whose flushes take longest, if it flushed often enough for half of the syncs: else it is of another time or disk.
 pub(super) fn passes_above(
     cause: &'static str,
-    mails: &[Mail],
+    outputs: &[ToolOutput],
     mean: Number,
     a_second: f64,
 ) -> Option<Verdict> {
-    let all = mails.iter().flat_map(times).filter(|t| 2.0 * t.rate >= a_second);
+    let all = outputs.iter().flat_map(times).filter(|t| 2.0 * t.rate >= a_second);
     let most = all.max_by(|a, b| in_device(a).total_cmp(&in_device(b)))?;
     let bound = in_device(&most);
     (2.0 * bound < mean.value).then(|| {
@@ -40,7 +40,7 @@ pub(super) fn passes_above(
             device = most.device,
             flush = ns(most.flush),
             write = ns(most.write),
-            at = Source(most.mail.at(most.at).to_string()),
+            at = Source(most.output.at(most.at).to_string()),
             bound = ns(bound),
             mean = ns(mean.value)
         ))
@@ -51,7 +51,7 @@ fn in_device(t: &Times) -> f64 {
     FLUSHES * t.flush + WRITES * t.write
 }
 
-fn times(mail: &Mail) -> Vec<Times<'_>> {
+fn times(output: &ToolOutput) -> Vec<Times<'_>> {
     let of = |row: &Row| {
         let flush = row.get("f_await").filter(|n| n.value > 0.0)?;
         Some(Times {
@@ -59,18 +59,18 @@ fn times(mail: &Mail) -> Vec<Times<'_>> {
             rate: row.value("f/s")?,
             flush: flush.value,
             write: row.value("w_await")?,
-            mail,
+            output,
             at: flush.at,
         })
     };
-    let runs = mail.runs.iter().map(|run| run.of_intervals());
+    let runs = output.runs.iter().map(|run| run.of_intervals());
     runs.flat_map(|run| run.of("iostat").flat_map(|r| &r.rows).filter_map(of).collect::<Vec<_>>()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{judge_counters, Answer, Verdict};
-    use tooltext::Mail;
+    use tooltext::ToolOutput;
 
     /// 300 syncs a second of 3 ms, beside a device with so many flushes a second of so many milliseconds, and writes of 0.1 ms.
     fn judged(flushes: f64, took: f64) -> Verdict {
@@ -81,8 +81,8 @@ mod tests {
             write: IOPS=300, BW=1200KiB/s (1229kB/s)(4800KiB/4000msec); 0 zone resets\n    \
             clat (usec): min=3, max=390, avg=11.76, stdev=11.52\n  \
             fsync/fdatasync/sync_file_range:\n    sync (usec): min=64, max=11742, avg=3000.00, stdev=1521.23\n";
-        let mail = Mail::read("mixed.txt", format!("{}{fio}", report.repeat(3)).as_bytes());
-        judge_counters(&[mail]).into_iter().find(|v| v.cause == "flush-cost").expect("a verdict")
+        let output = ToolOutput::read("mixed.txt", format!("{}{fio}", report.repeat(3)).as_bytes());
+        judge_counters(&[output]).into_iter().find(|v| v.cause == "flush-cost").expect("a verdict")
     }
 
     #[test]

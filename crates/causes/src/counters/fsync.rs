@@ -11,7 +11,7 @@ use super::{flush_times, fsync_calls};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Reading, Syncs as Of};
+use tooltext::{Reading, Syncs as Of, ToolOutput};
 use trace::Nanos;
 
 const NAME: &str = "flush-cost";
@@ -24,12 +24,12 @@ struct Syncs<'a> {
 }
 
 /// By fio's rows, or where there are none by strace's.
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
-    by_fio(mails).or_else(|| fsync_calls::judge(NAME, mails)).or_else(|| not_said(mails))
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    by_fio(outputs).or_else(|| fsync_calls::judge(NAME, outputs)).or_else(|| not_said(outputs))
 }
 
-fn by_fio(mails: &[Mail]) -> Option<Verdict> {
-    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+fn by_fio(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
     let all: Vec<Syncs> =
         runs.flat_map(|place| place.run.of("fio").filter_map(move |r| syncs(place, r))).collect();
     let most = all.iter().max_by(|a, b| a.all.share.total_cmp(&b.all.share))?;
@@ -57,7 +57,7 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
     if most.all.share < MOSTLY {
         return None;
     }
-    let above = flush_times::passes_above(NAME, mails, most.all.mean, most.all.rate);
+    let above = flush_times::passes_above(NAME, outputs, most.all.mean, most.all.rate);
     if above.is_some() {
         return above;
     }
@@ -93,8 +93,8 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
 }
 
 /// Where results say nothing of syncs, and nothing that they say of takes the job's time. A limit of its rate is as good a reason.
-fn not_said(mails: &[Mail]) -> Option<Verdict> {
-    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+fn not_said(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
     let mut all = runs.flat_map(|place| place.run.of("fio").filter_map(move |r| unknown(place, r)));
     let (place, reading, share) = all.next()?;
     let at = place.at(reading.row("write")?.get("iops")?);

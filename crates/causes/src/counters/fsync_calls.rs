@@ -10,7 +10,7 @@ use super::thresholds::fsync::MOSTLY;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Number, Reading, Row, Run};
+use tooltext::{Number, Reading, Row, Run, ToolOutput};
 use trace::Nanos;
 
 /// Calls that return when data is stable.
@@ -28,8 +28,8 @@ struct Calls<'a> {
     waited: bool,
 }
 
-pub(super) fn judge(cause: &'static str, mails: &[Mail]) -> Option<Verdict> {
-    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+pub(super) fn judge(cause: &'static str, outputs: &[ToolOutput]) -> Option<Verdict> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
     let traced = runs.flat_map(|place| place.run.of("strace").filter_map(move |r| calls(place, r)));
     let most = traced
         .filter(|c| c.share >= MOSTLY && c.count >= REQUESTS)
@@ -45,7 +45,7 @@ pub(super) fn judge(cause: &'static str, mails: &[Mail]) -> Option<Verdict> {
         );
     }
     // How many a second strace does not say.
-    let above = flush_times::passes_above(cause, mails, most.mean, 0.0);
+    let above = flush_times::passes_above(cause, outputs, most.mean, 0.0);
     if above.is_some() {
         return above;
     }
@@ -102,10 +102,10 @@ fn by_the_clock(run: &Run) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::{judge_counters, Answer, Verdict};
-    use tooltext::Mail;
+    use tooltext::ToolOutput;
 
     fn judged(text: &str) -> Option<Verdict> {
-        let verdicts = judge_counters(&[Mail::read("strace.txt", text.as_bytes())]);
+        let verdicts = judge_counters(&[ToolOutput::read("strace.txt", text.as_bytes())]);
         verdicts.into_iter().find(|v| v.cause == "flush-cost")
     }
 

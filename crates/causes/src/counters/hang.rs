@@ -10,7 +10,7 @@ use super::thresholds::kernel_errors::TRIED;
 use crate::proof::{proof, Proof};
 use evidence::whole_disk;
 use std::collections::BTreeSet;
-use tooltext::{Mail, Reading, Spot};
+use tooltext::{Reading, Spot, ToolOutput};
 
 /// Tasks that hung beside a line.
 pub(super) struct Hang {
@@ -20,9 +20,10 @@ pub(super) struct Hang {
 }
 
 /// The tasks that hung beside a line about `device`, if there are any.
-pub(super) fn beside(mail: &Mail, device: &str, at: Spot) -> Option<Hang> {
-    let all: Vec<&Reading> = mail.runs.iter().flat_map(|run| run.of("blocked task")).collect();
-    let meanwhile: Vec<&Reading> = all.iter().filter(|task| is_meanwhile(mail, task, at)).copied().collect();
+pub(super) fn beside(output: &ToolOutput, device: &str, at: Spot) -> Option<Hang> {
+    let all: Vec<&Reading> = output.runs.iter().flat_map(|run| run.of("blocked task")).collect();
+    let meanwhile: Vec<&Reading> =
+        all.iter().filter(|task| is_meanwhile(output, task, at)).copied().collect();
     let on_it = || all.iter().filter(|task| is_on(&task.name, device)).copied().collect();
     let (meanwhile, tasks): (bool, Vec<&Reading>) = match meanwhile.is_empty() {
         false => (true, meanwhile),
@@ -34,17 +35,17 @@ pub(super) fn beside(mail: &Mail, device: &str, at: Spot) -> Option<Hang> {
         "{tasks} {when} (the first at {at})",
         tasks = Counted(names.len() as u64, "task", "tasks"),
         when = if meanwhile { "hung at that time" } else { "hung on this disk, at another time" },
-        at = Source(mail.at(first.at).to_string())
+        at = Source(output.at(first.at).to_string())
     );
     Some(Hang { meanwhile, said })
 }
 
-fn is_meanwhile(mail: &Mail, task: &Reading, at: Spot) -> bool {
-    match (mail.log_time(at), mail.log_time(task.at)) {
+fn is_meanwhile(output: &ToolOutput, task: &Reading, at: Spot) -> bool {
+    match (output.log_time(at), output.log_time(task.at)) {
         (None, None) => true,
         _ => {
             let blocked = task.rows.first().and_then(|row| row.value("blocked")).unwrap_or(0.0) / 1e9;
-            let later = mail.log_between(task.at, at);
+            let later = output.log_between(task.at, at);
             later.is_some_and(|later| (-blocked - TRIED..=TRIED).contains(&later))
         }
     }

@@ -11,7 +11,7 @@ use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use operation::Wait;
 use std::collections::BTreeMap;
-use tooltext::{Mail, Number, Reading};
+use tooltext::{Number, Reading, ToolOutput};
 use trace::Nanos;
 
 const NAME: &str = "hung";
@@ -50,14 +50,14 @@ const OF_DEVICES: [Wait; 21] = [
     Wait::LoopFile,
 ];
 
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut places: Vec<Place> = vec![];
     let mut all = 0u64;
-    for mail in mails {
-        for run in &mail.runs {
+    for output in outputs {
+        for run in &output.runs {
             for reading in run.of("blocked task") {
                 all += 1;
-                add(&mut places, In { mail, run }, reading);
+                add(&mut places, In { output, run }, reading);
             }
         }
     }
@@ -121,7 +121,7 @@ fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
 }
 
 impl Place<'_> {
-    /// `3 tasks wait for a request, a tag (blk_mq_get_tag): fio (2), kworker (mail.txt:12), for more than 120 s`
+    /// `3 tasks wait for a request, a tag (blk_mq_get_tag): fio (2), kworker (output.txt:12), for more than 120 s`
     fn told(&self) -> Proof {
         let mut names: BTreeMap<&str, u64> = BTreeMap::new();
         for task in &self.tasks {
@@ -146,7 +146,7 @@ impl Place<'_> {
             what,
             names = named.join(", "),
             more,
-            at = Source(place.mail.at(reading.at).to_string())
+            at = Source(place.output.at(reading.at).to_string())
         );
         match self.longest {
             Some(n) => {

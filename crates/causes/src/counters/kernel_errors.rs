@@ -18,7 +18,7 @@ use crate::remedy::Action;
 use crate::{Confidence, Verdict};
 use evidence::{is_device_name, whole_disk};
 use std::collections::BTreeSet;
-use tooltext::{LogForm, Mail, Number, Row, Spot};
+use tooltext::{LogForm, Number, Row, Spot, ToolOutput};
 use trace::Nanos;
 use units::words::counted;
 
@@ -49,7 +49,7 @@ const MORE_LINES: &str =
     "whether the line is of the slow time, and the only one: dmesg -T of that time; smartctl -a of the disk";
 
 /// What stands of one device.
-struct Told {
+struct LoggedErrors {
     device: String,
     lines: u64,
     /// Of a single line, which may be of another day: what says that it is of the slow time.
@@ -57,7 +57,7 @@ struct Told {
     said: Proof,
 }
 
-impl Told {
+impl LoggedErrors {
     fn enough(&self) -> bool {
         self.lines >= LINES || self.hang.is_some()
     }
@@ -101,12 +101,12 @@ impl Logged<'_> {
 }
 
 /// Devices with lines of some kinds, those with the most first; of single lines those beside which a task hung.
-fn told(mails: &[Mail], kinds: &[&'static str]) -> Vec<Told> {
-    let mut all: Vec<Told> = vec![];
-    for mail in mails {
-        let log = logged(mail);
+fn told(outputs: &[ToolOutput], kinds: &[&'static str]) -> Vec<LoggedErrors> {
+    let mut all: Vec<LoggedErrors> = vec![];
+    for output in outputs {
+        let log = logged(output);
         let of_one = |device: &Logged| {
-            of_device(mail, device, kinds).filter(|_| kinds == LINK || !follows(mail, &log, device))
+            of_device(output, device, kinds).filter(|_| kinds == LINK || !follows(output, &log, device))
         };
         all.extend(log.iter().filter_map(of_one));
     }
@@ -123,10 +123,10 @@ fn told(mails: &[Mail], kinds: &[&'static str]) -> Vec<Told> {
 
 /// The devices of one text: other lines may stand between theirs, many enough to make several readings of them. Lines whose times have
 /// another form are of another log.
-fn logged(mail: &Mail) -> Vec<Logged<'_>> {
+fn logged(output: &ToolOutput) -> Vec<Logged<'_>> {
     let mut devices: Vec<Logged> = vec![];
-    for row in mail.runs.iter().flat_map(|run| run.of("kernel log")).flat_map(|reading| &reading.rows) {
-        let form = row.values.iter().next().and_then(|(_, n)| mail.log_form(n.at));
+    for row in output.runs.iter().flat_map(|run| run.of("kernel log")).flat_map(|reading| &reading.rows) {
+        let form = row.values.iter().next().and_then(|(_, n)| output.log_form(n.at));
         match devices.iter_mut().find(|d| d.device == row.of && d.form == form) {
             Some(known) => known.rows.push(row),
             None => devices.push(Logged { device: &row.of, form, rows: vec![row] }),
@@ -136,14 +136,14 @@ fn logged(mail: &Mail) -> Vec<Logged<'_>> {
 }
 
 /// Whether a device's errors come after its link or controller stopped answering, and none is of the medium.
-fn follows(mail: &Mail, log: &[Logged], device: &Logged) -> bool {
+fn follows(output: &ToolOutput, log: &[Logged], device: &Logged) -> bool {
     let Some(error) = device.first(&ERRORS).filter(|_| device.first(&MEDIUM).is_none()) else { return false };
-    let before = |link: Spot| link < error && mail.log_between(link, error).is_none_or(|s| s >= 0.0);
+    let before = |link: Spot| link < error && output.log_between(link, error).is_none_or(|s| s >= 0.0);
     log.iter().filter(|other| other.has(device.device)).any(|other| other.first(&LINK).is_some_and(before))
 }
 
 /// What stands of one device.
-fn of_device(mail: &Mail, logged: &Logged, kinds: &[&'static str]) -> Option<Told> {
+fn of_device(output: &ToolOutput, logged: &Logged, kinds: &[&'static str]) -> Option<LoggedErrors> {
     let device = logged.device;
     let sum = |kind: &str| logged.of_kind(kind).iter().map(|n| n.value as u64).sum::<u64>();
     let found: Vec<_> = kinds.iter().map(|kind| (*kind, sum(kind))).filter(|(_, n)| *n > 0).collect();
@@ -151,10 +151,10 @@ fn of_device(mail: &Mail, logged: &Logged, kinds: &[&'static str]) -> Option<Tol
     let one = |kind: &'static str| kind.strip_suffix('s').unwrap_or(kind);
     let counts: Vec<String> = found.iter().map(|(kind, n)| counted(*n, one(kind), kind)).collect();
     let lines = found.iter().filter(|(kind, _)| *kind != FAILED).map(|(_, n)| n).sum();
-    let hang = if lines < LINES { hang::beside(mail, device, first) } else { None };
+    let hang = if lines < LINES { hang::beside(output, device, first) } else { None };
     // Beside a hang it is of that time.
-    let goes_on = mail.log_goes_on(first).filter(|seconds| *seconds >= OLD && hang.is_none());
-    let (at, counts) = (mail.at(first), counts.join(", "));
+    let goes_on = output.log_goes_on(first).filter(|seconds| *seconds >= OLD && hang.is_none());
+    let (at, counts) = (output.at(first), counts.join(", "));
     let said = match goes_on {
         Some(seconds) => proof!(
             "{device}: {counts} in the kernel's log (the first at {at}, {ago} before the log ends)",
@@ -165,26 +165,26 @@ fn of_device(mail: &Mail, logged: &Logged, kinds: &[&'static str]) -> Option<Tol
         ),
         None => proof!("{device}: {counts} in the kernel's log (the first at {at})", device, counts, at),
     };
-    Some(Told { device: device.to_owned(), lines, hang, said })
+    Some(LoggedErrors { device: device.to_owned(), lines, hang, said })
 }
 
 /// Disks of which none has an error of its own alone: [`AT_ONCE`] have one within a moment, and none is of the medium.
-fn at_once(mails: &[Mail]) -> Option<(Vec<String>, Proof)> {
-    mails.iter().find_map(|mail| {
-        let log = logged(mail);
-        let own = log.iter().filter(|d| d.first(&MEDIUM).is_none() && !follows(mail, &log, d));
+fn at_once(outputs: &[ToolOutput]) -> Option<(Vec<String>, Proof)> {
+    outputs.iter().find_map(|output| {
+        let log = logged(output);
+        let own = log.iter().filter(|d| d.first(&MEDIUM).is_none() && !follows(output, &log, d));
         let spots = |d: &Logged| d.of_kind(ERRORS[0]).iter().map(|n| n.at).collect::<Vec<_>>();
         let all: Vec<(&str, Spot)> =
             own.flat_map(|d| spots(d).into_iter().map(|at| (whole_disk(d.device), at))).collect();
         let together = |at: Spot| {
-            let near = |other: Spot| mail.log_between(at, other).is_some_and(|s| s.abs() <= ONE_MOMENT);
+            let near = |other: Spot| output.log_between(at, other).is_some_and(|s| s.abs() <= ONE_MOMENT);
             let disks: BTreeSet<&str> = all.iter().filter(|(_, other)| near(*other)).map(|(d, _)| *d).collect();
             disks
         };
         let (at, disks) = all.iter().take(MOST_SPOTS).map(|(_, at)| (*at, together(*at))).min_by_key(|(_, disks)| std::cmp::Reverse(disks.len()))?;
         (disks.len() >= AT_ONCE).then(|| {
             let n = disks.len() as u64;
-            let said = proof!("{n} disks report errors within a second ({at}): what they share failed, or the kernel, not each of them", n = Count(n), at = mail.at(at));
+            let said = proof!("{n} disks report errors within a second ({at}): what they share failed, or the kernel, not each of them", n = Count(n), at = output.at(at));
             (disks.into_iter().map(str::to_owned).collect(), said)
         })
     })
@@ -208,20 +208,20 @@ fn in_commands(device: &str) -> &str {
 const IN_COMMON: &str = "what these disks have in common: lines of their controller, of a cable or power, of a bug in the kernel, in dmesg -T right before";
 
 /// `device-errors`
-pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
-    let mut all = told(mails, &ERRORS);
-    let drives = drive::told(mails);
-    if let Some((disks, said)) = at_once(mails) {
+pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let mut all = told(outputs, &ERRORS);
+    let drives = drive::told(outputs);
+    if let Some((disks, said)) = at_once(outputs) {
         all.retain(|t| !disks.iter().any(|disk| disk == whole_disk(&t.device)));
         if all.is_empty() && drives.is_empty() {
             return Some(Verdict::cannot_tell("device-errors", IN_COMMON).because(said));
         }
     }
     let logged = all.first().map(|first| (first.sure(), first.device.clone()));
-    let enough = !drives.is_empty() || all.first().is_some_and(Told::enough);
+    let enough = !drives.is_empty() || all.first().is_some_and(LoggedErrors::enough);
     let sure = logged.iter().map(|(sure, _)| *sure).chain(drives.iter().map(|(sure, _)| *sure)).max()?;
     let device = logged.map_or("DISK".to_owned(), |(_, device)| device);
-    let proofs = all.into_iter().take(MOST).flat_map(Told::proofs);
+    let proofs = all.into_iter().take(MOST).flat_map(LoggedErrors::proofs);
     let proofs = proofs.chain(drives.into_iter().map(|(_, said)| said).take(MOST));
     let v = proofs.fold(judged("device-errors", enough, sure, MORE_LINES), Verdict::because);
     if !enough {
@@ -244,22 +244,22 @@ pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
 }
 
 /// The errors that came after.
-fn consequence(mails: &[Mail]) -> Option<Proof> {
-    mails.iter().find_map(|mail| {
-        let log = logged(mail);
-        let device = log.iter().find(|device| follows(mail, &log, device))?;
-        let at = mail.at(device.first(&ERRORS)?);
+fn consequence(outputs: &[ToolOutput]) -> Option<Proof> {
+    outputs.iter().find_map(|output| {
+        let log = logged(output);
+        let device = log.iter().find(|device| follows(output, &log, device))?;
+        let at = output.at(device.first(&ERRORS)?);
         Some(proof!("errors of {device} came after it ({at})", device = device.device, at))
     })
 }
 
 /// `link-reset`
-pub(super) fn resets(mails: &[Mail]) -> Option<Verdict> {
-    let all = told(mails, &LINK);
+pub(super) fn resets(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let all = told(outputs, &LINK);
     let first = all.first()?;
     let (device, sure, enough) = (first.device.clone(), first.sure(), first.enough());
     let v = judged("link-reset", enough, sure, MORE_LINES);
-    let proofs = all.into_iter().take(MOST).flat_map(Told::proofs).chain(consequence(mails));
+    let proofs = all.into_iter().take(MOST).flat_map(LoggedErrors::proofs).chain(consequence(outputs));
     let mut v = proofs.fold(v, Verdict::because);
     if !enough {
         return Some(v);

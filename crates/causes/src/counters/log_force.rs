@@ -12,7 +12,7 @@ use super::thresholds::evidence::POINTS;
 use crate::proof::{proof, Proof, Quantity};
 use crate::thresholds::counters_log_force::NOTABLE;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Reading, Unit};
+use tooltext::{Reading, ToolOutput, Unit};
 use trace::Nanos;
 
 const NAME: &str = "log-force";
@@ -25,13 +25,13 @@ struct Curve {
     name: String,
 }
 
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
-    for mail in mails {
-        for run in &mail.runs {
+    for output in outputs {
+        for run in &output.runs {
             for table in run.of("table") {
-                let place = In { mail, run };
+                let place = In { output, run };
                 let Some((before, after)) = columns(table) else { continue };
                 let curves = curves(place, table, &before, &after);
                 let [many, few] = &curves[..] else { continue };

@@ -44,7 +44,7 @@ mod thresholds;
 mod writeback_flood;
 
 use crate::{Answer, Verdict};
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 /// Causes that only texts show: name, title, page.
 pub(crate) const PAGES: [(&str, &str, &str); 3] = [
@@ -66,27 +66,27 @@ pub(crate) const PAGES: [(&str, &str, &str); 3] = [
 ];
 
 /// What the texts show, found first. A cause about which they have nothing to say is not among them.
-pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
+pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
     let causes = [
-        kernel_errors::errors(mails),
-        kernel_errors::resets(mails),
-        hung::judge(mails),
-        writeback_flood::judge(mails),
-        stable_page::judge(mails),
-        request_size::judge(mails),
-        scheduler_starvation::judge(mails),
-        log_force::judge(mails),
-        raid::bitmap(mails).or_else(|| raid_runs::judge(mails)),
-        raid::stripe_cache(mails),
-        raid::read_modify_write(mails),
-        same_rate::judge(mails),
-        fsync::judge(mails),
-        slow_member::judge(mails),
-        busy::stalled(mails),
-        busy::saturated(mails).or_else(|| pressure::io(mails)),
-        swap::judge(mails),
-        pressure::memory(mails),
-        pressure::processors(mails),
+        kernel_errors::errors(outputs),
+        kernel_errors::resets(outputs),
+        hung::judge(outputs),
+        writeback_flood::judge(outputs),
+        stable_page::judge(outputs),
+        request_size::judge(outputs),
+        scheduler_starvation::judge(outputs),
+        log_force::judge(outputs),
+        raid::bitmap(outputs).or_else(|| raid_runs::judge(outputs)),
+        raid::stripe_cache(outputs),
+        raid::read_modify_write(outputs),
+        same_rate::judge(outputs),
+        fsync::judge(outputs),
+        slow_member::judge(outputs),
+        busy::stalled(outputs),
+        busy::saturated(outputs).or_else(|| pressure::io(outputs)),
+        swap::judge(outputs),
+        pressure::memory(outputs),
+        pressure::processors(outputs),
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();
     verdicts.sort_by_key(|v| match v.verdict {

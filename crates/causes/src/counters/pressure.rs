@@ -10,7 +10,7 @@ use super::thresholds::pressure::NOTICED;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Number, Row, Run};
+use tooltext::{Number, Row, Run, ToolOutput};
 use trace::Nanos;
 
 /// Means, and over how long they are.
@@ -36,8 +36,8 @@ fn is_of(row: &Row, resource: &str) -> bool {
     }
 }
 
-fn worst<'a>(mails: &'a [Mail], resource: &str, kind: &str) -> Option<Stall<'a>> {
-    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+fn worst<'a>(outputs: &'a [ToolOutput], resource: &str, kind: &str) -> Option<Stall<'a>> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
     let rows = runs.flat_map(|place| {
         place.run.of("pressure").flat_map(move |r| r.rows.iter().map(move |row| (place, row)))
     });
@@ -49,8 +49,8 @@ fn worst<'a>(mails: &'a [Mail], resource: &str, kind: &str) -> Option<Stall<'a>>
 }
 
 /// How long tasks were stalled for `what`.
-fn told(mails: &[Mail], resource: &str, what: &'static str) -> Option<(f64, Proof)> {
-    let some = worst(mails, resource, "some").or_else(|| worst(mails, resource, "full"))?;
+fn told(outputs: &[ToolOutput], resource: &str, what: &'static str) -> Option<(f64, Proof)> {
+    let some = worst(outputs, resource, "some").or_else(|| worst(outputs, resource, "full"))?;
     let said = proof!(
         "tasks waited for {what} for {part} of the last {over} ({at})",
         what,
@@ -58,7 +58,7 @@ fn told(mails: &[Mail], resource: &str, what: &'static str) -> Option<(f64, Proo
         over = some.over,
         at = Source(some.place.at(some.part))
     );
-    let all = worst(mails, resource, "full").filter(|full| full.part.value >= NOTICED);
+    let all = worst(outputs, resource, "full").filter(|full| full.part.value >= NOTICED);
     let said = match all {
         Some(full) => proof!("{said}, all of them at once for {part}", said, part = number(full.part)),
         None => said,
@@ -67,10 +67,10 @@ fn told(mails: &[Mail], resource: &str, what: &'static str) -> Option<(f64, Proo
 }
 
 /// Stalls for I/O; or for what a text does not say.
-pub(super) fn io(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn io(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-saturated";
-    let unnamed = || told(mails, UNNAMED, "a resource that the text does not name");
-    let (part, said) = told(mails, "io", "I/O").or_else(unnamed)?;
+    let unnamed = || told(outputs, UNNAMED, "a resource that the text does not name");
+    let (part, said) = told(outputs, "io", "I/O").or_else(unnamed)?;
     if part < NOTICED {
         return Some(Verdict::rejected(NAME, said));
     }
@@ -80,9 +80,9 @@ pub(super) fn io(mails: &[Mail]) -> Option<Verdict> {
 }
 
 /// Stalls for memory.
-pub(super) fn memory(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "reclaim";
-    let (part, said) = told(mails, "memory", "memory (reclaim, pages dropped too early, swap)")?;
+    let (part, said) = told(outputs, "memory", "memory (reclaim, pages dropped too early, swap)")?;
     if part < NOTICED {
         return Some(Verdict::rejected(NAME, said));
     }
@@ -99,27 +99,27 @@ pub(super) fn memory(mails: &[Mail]) -> Option<Verdict> {
 }
 
 /// Stalls for a processor, or hardly any time in which one was idle: no proof that I/O waited for one.
-pub(super) fn processors(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn processors(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "cpu-wait";
     let missing = "whether operations wait for one: iowhy record while it is so";
-    match told(mails, "cpu", "a processor") {
+    match told(outputs, "cpu", "a processor") {
         Some((part, said)) if part < NOTICED => Some(Verdict::rejected(NAME, said)),
         Some((_, said)) => Some(Verdict::cannot_tell(NAME, missing).because(said)),
-        None => hardly_idle(mails).map(|said| Verdict::cannot_tell(NAME, missing).because(said)),
+        None => hardly_idle(outputs).map(|said| Verdict::cannot_tell(NAME, missing).because(said)),
     }
 }
 
 /// Processors as iostat, sar or vmstat show them, where they were idle, or waited for I/O, for less than a tenth of the time.
-fn hardly_idle(mails: &[Mail]) -> Option<Proof> {
-    let idle = |mail: &Mail, row: &Row| {
+fn hardly_idle(outputs: &[ToolOutput]) -> Option<Proof> {
+    let idle = |output: &ToolOutput, row: &Row| {
         let (idle, waiting) = (row.get("idle")?, row.value("iowait").unwrap_or(0.0));
-        Some((idle.value + waiting, mail.at(idle.at).to_string()))
+        Some((idle.value + waiting, output.at(idle.at).to_string()))
     };
-    let of_run = |mail: &Mail, run: &Run| -> Vec<(f64, String)> {
+    let of_run = |output: &ToolOutput, run: &Run| -> Vec<(f64, String)> {
         let run = run.of_intervals();
-        run.readings.iter().flat_map(|r| &r.rows).filter_map(|row| idle(mail, row)).collect()
+        run.readings.iter().flat_map(|r| &r.rows).filter_map(|row| idle(output, row)).collect()
     };
-    let all = mails.iter().flat_map(|mail| mail.runs.iter().flat_map(move |run| of_run(mail, run)));
+    let all = outputs.iter().flat_map(|output| output.runs.iter().flat_map(move |run| of_run(output, run)));
     let (part, at) = all.min_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(part, _)| *part < NOTICED)?;
     Some(proof!("processors were idle for {part} of the time ({at})", part = Share(part), at = Source(at)))
 }

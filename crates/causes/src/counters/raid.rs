@@ -19,7 +19,7 @@ use crate::remedy::Action;
 use crate::thresholds::counters_raid::{DEFAULT_STRIPES, FULL, NOTABLE, READS_OF_RMW, SAME};
 use crate::words::{ns, percent, size};
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Row, Run, Unit};
+use tooltext::{Row, Run, ToolOutput, Unit};
 use trace::{Bytes, Nanos};
 
 /// What a stripe head has of each member (`RAID5_STRIPE_SIZE`, a page).
@@ -34,8 +34,8 @@ struct Array<'a> {
     members: Vec<&'a Row>,
 }
 
-fn arrays(mails: &[Mail]) -> Vec<Array<'_>> {
-    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |r| In { mail: m, run: r }));
+fn arrays(outputs: &[ToolOutput]) -> Vec<Array<'_>> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |r| In { output: m, run: r }));
     runs.flat_map(|place| place.run.of("iostat").filter_map(move |reading| array(place, &reading.rows)))
         .collect()
 }
@@ -89,20 +89,20 @@ impl<'a> Array<'a> {
     }
 
     /// A setting of the array (`md/stripe_cache_size`).
-    fn set<'s>(&self, mails: &'s [Mail], path: &str) -> Option<Set<'s>>
+    fn set<'s>(&self, outputs: &'s [ToolOutput], path: &str) -> Option<Set<'s>>
     where
         'a: 's,
     {
-        of_device(mails, self.place, Some(self.name), path)
+        of_device(outputs, self.place, Some(self.name), path)
     }
 
     /// Its number of stripe heads in use, if nearly all are.
-    fn full_of_stripes<'s>(&self, mails: &'s [Mail]) -> Option<Set<'s>>
+    fn full_of_stripes<'s>(&self, outputs: &'s [ToolOutput]) -> Option<Set<'s>>
     where
         'a: 's,
     {
         let (active, size) =
-            self.set(mails, "md/stripe_cache_active").zip(self.set(mails, "md/stripe_cache_size"))?;
+            self.set(outputs, "md/stripe_cache_active").zip(self.set(outputs, "md/stripe_cache_size"))?;
         let full = active.number().zip(size.number()).is_some_and(|(active, size)| active >= FULL * size);
         full.then_some(active)
     }
@@ -114,9 +114,9 @@ impl<'a> Array<'a> {
 }
 
 /// `raid-read-modify-write`
-pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn read_modify_write(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "raid-read-modify-write";
-    let arrays = arrays(mails);
+    let arrays = arrays(outputs);
     // What the array itself is asked to read its members read too.
     let own_reads = |a: &Array| a.seen.value("rbytes/s").unwrap_or(0.0);
     let old_data = |a: &Array| (a.sum("rbytes/s") - own_reads(a)).max(0.0);
@@ -188,11 +188,11 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
 }
 
 /// `raid-bitmap`
-pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn bitmap(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "raid-bitmap";
-    let arrays = arrays(mails);
+    let arrays = arrays(outputs);
     let stack =
-        mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run })).find_map(|place| {
+        outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run })).find_map(|place| {
             let stack = place.run.of("kernel stack").find(|s| {
                 s.settings
                     .iter()
@@ -200,7 +200,7 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
             })?;
             let frames: Vec<&str> = stack.settings.iter().map(|f| f.value.as_str()).collect();
             let innermost = frames.iter().take(4).copied().collect::<Vec<_>>().join(" <- ");
-            Some(format!("a task was seen waiting in it: {innermost} ({})", place.mail.at(stack.at)))
+            Some(format!("a task was seen waiting in it: {innermost} ({})", place.output.at(stack.at)))
         });
     // The one that the author says has it taken away comes after one that has not.
     let without = arrays.iter().position(|a| is_without_bitmap(a.place.run));
@@ -223,7 +223,7 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
     let mut v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!("a write to {name} takes {wait} with the bitmap ({at}) and {wait2} without ({at2}): {saved} of it, {share}, is the bitmap's; writes go from {with} to {without}", name, wait = Nanos(with.wait() as u64), at = Source(with.at().to_string()), wait2 = Nanos(without.wait() as u64), at2 = Source(without.at().to_string()), saved = Nanos(saved as u64), share = Share(share), with = rate(with), without = rate(without)));
     v = stack.into_iter().fold(v, Verdict::because);
     for path in ["md/level", "md/chunk_size", "md/consistency_policy"] {
-        v = with.set(mails, path).map(|s| s.words()).into_iter().fold(v, Verdict::because);
+        v = with.set(outputs, path).map(|s| s.words()).into_iter().fold(v, Verdict::because);
     }
     v.share = share;
     Some(
@@ -262,8 +262,8 @@ pub(super) fn is_without_bitmap(run: &Run) -> bool {
 const STRIPE_CACHE: &str = "raid-stripe-cache";
 
 /// `raid-stripe-cache`: where the rest of the array's time must lie.
-pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
-    let arrays = arrays(mails);
+pub(super) fn stripe_cache(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let arrays = arrays(outputs);
     let mut v: Option<Verdict> = None;
     let (mut least, mut most) = (f64::MAX, 0.0f64);
     for array in &arrays {
@@ -275,8 +275,8 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
         if rest < NOTABLE * array.wait() {
             continue;
         }
-        let mut text = between(array, mails, [reads, writes, rest]);
-        let full = array.full_of_stripes(mails);
+        let mut text = between(array, outputs, [reads, writes, rest]);
+        let full = array.full_of_stripes(outputs);
         if let Some(active) = &full {
             text += &format!("; and it is full: {}", active.words());
         }
@@ -304,7 +304,7 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
 }
 
 /// What part of a write's time is spent between an array and its members: `rest`, besides their reads and writes.
-fn between(array: &Array, mails: &[Mail], [reads, writes, rest]: [f64; 3]) -> String {
+fn between(array: &Array, outputs: &[ToolOutput], [reads, writes, rest]: [f64; 3]) -> String {
     let mut text = format!(
         "{} ({}): a write takes {}; the slowest member takes {} for a read and {} for a write, {} one after \
          the other: at least {} ({}) is spent in neither, that is, between {} and its members",
@@ -321,7 +321,7 @@ fn between(array: &Array, mails: &[Mail], [reads, writes, rest]: [f64; 3]) -> St
     let Some((queue, (of_array, _))) = array.seen.value("queue").zip(array.sizes()) else { return text };
     let data = array.members.len() as f64 - 1.0;
     let stripes = queue * (of_array / (STRIPE_PAGE * data)).max(1.0);
-    let set = array.set(mails, "md/stripe_cache_size");
+    let set = array.set(outputs, "md/stripe_cache_size");
     let has = set.and_then(|s| s.number()).unwrap_or(DEFAULT_STRIPES);
     let whence = set.map_or(format!("md's default is {}", plain(has)), |s| s.words());
     if stripes > has || set.is_some() {

@@ -10,7 +10,7 @@ use super::thresholds::raid::FASTER_WITHOUT;
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use std::collections::HashMap;
-use tooltext::{Mail, Number};
+use tooltext::{Number, ToolOutput};
 use trace::Nanos;
 
 const NAME: &str = "raid-bitmap";
@@ -23,8 +23,8 @@ struct Writes<'a> {
     without: bool,
 }
 
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
-    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
     let all: Vec<Writes> = runs
         .flat_map(|place| {
             let without = is_without_bitmap(place.run);

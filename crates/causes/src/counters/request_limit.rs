@@ -10,15 +10,15 @@ use crate::proof::proof;
 use crate::thresholds::counters_request_limit::{AT_LIMIT, SAME_RATE};
 use crate::words::size;
 use crate::{Action, Confidence, Verdict};
-use tooltext::{Claim, Mail, Number, Row};
+use tooltext::{Claim, Number, Row, ToolOutput};
 use trace::{Bytes, Nanos};
 
 const LIMIT: &str = "queue/max_sectors_kb";
 const OPTIMAL: &str = "queue/optimal_io_size";
 
 /// Whether the limit cuts the requests of a device, whose mean size in bytes is this, where the text tells the limit.
-pub(super) fn cut(mails: &[Mail], place: In, device: &str, mean: f64) -> Option<String> {
-    let set = of_device(mails, place, Some(device), LIMIT)?;
+pub(super) fn cut(outputs: &[ToolOutput], place: In, device: &str, mean: f64) -> Option<String> {
+    let set = of_device(outputs, place, Some(device), LIMIT)?;
     let limit = set.number()? * 1024.0;
     let says = match mean {
         size if size > limit * 1.02 => return None,
@@ -29,9 +29,9 @@ pub(super) fn cut(mails: &[Mail], place: In, device: &str, mean: f64) -> Option<
 }
 
 /// Limits of one device that are set differently in the texts, and what it was at under each.
-pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn set(so_far: Option<Verdict>, outputs: &[ToolOutput]) -> Option<Verdict> {
     let told: Vec<(Set, f64)> =
-        all(mails, LIMIT).into_iter().filter_map(|s| Some((s, s.number()? * 1024.0))).collect();
+        all(outputs, LIMIT).into_iter().filter_map(|s| Some((s, s.number()? * 1024.0))).collect();
     let least = told.iter().min_by(|a, b| a.1.total_cmp(&b.1));
     let of_same = |least: &&(Set, f64)| {
         let same = told.iter().filter(|other| other.0.device() == least.0.device());
@@ -39,7 +39,7 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
     };
     let Some((&least, most)) = least.and_then(|l| Some((l, of_same(&l)?))) else { return so_far };
     let optimal =
-        all(mails, OPTIMAL).into_iter().find(|s| s.device() == least.0.device() && s.number() > Some(0.0));
+        all(outputs, OPTIMAL).into_iter().find(|s| s.device() == least.0.device() && s.number() > Some(0.0));
     let device = least.0.device();
     let kib = |bytes: f64| size(Bytes(bytes as u64));
     if most.1 < SMALLER * least.1 {
@@ -67,7 +67,7 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
     if let Some((o, bytes)) = optimal.and_then(|o| Some((o, o.number()?))) {
         text += &format!("; the device reports {} as optimal ({})", kib(bytes), o.words());
     }
-    let rates = rates(mails, device, [least.1, most.1]);
+    let rates = rates(outputs, device, [least.1, most.1]);
     let faster = rates.first().map(|r| if r.small.value >= r.large.value { least.1 } else { most.1 });
     let differ =
         rates.iter().any(|r| (r.small.value / r.large.value).max(r.large.value / r.small.value) >= SAME_RATE);
@@ -104,10 +104,10 @@ struct Rates {
     at: [String; 2],
 }
 
-fn rates(mails: &[Mail], device: &str, limits: [f64; 2]) -> Vec<Rates> {
-    let runs = || mails.iter().flat_map(|m| m.runs.iter().map(move |r| In { mail: m, run: r }));
+fn rates(outputs: &[ToolOutput], device: &str, limits: [f64; 2]) -> Vec<Rates> {
+    let runs = || outputs.iter().flat_map(|m| m.runs.iter().map(move |r| In { output: m, run: r }));
     let limit = |place: &In| {
-        of_device(mails, *place, Some(device), LIMIT).and_then(|s| s.number()).map(|kib| kib * 1024.0)
+        of_device(outputs, *place, Some(device), LIMIT).and_then(|s| s.number()).map(|kib| kib * 1024.0)
     };
     let under = |wanted: f64| runs().filter(move |place| limit(place) == Some(wanted)).collect::<Vec<In>>();
     let (small, large) = (under(limits[0]), under(limits[1]));
@@ -141,8 +141,8 @@ fn rates(mails: &[Mail], device: &str, limits: [f64; 2]) -> Vec<Rates> {
 }
 
 /// Sizes of requests that the author states, beside those that were sent.
-pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
-    let claimed = |of: &str| mail.claims.iter().filter(|c| c.of == of).collect::<Vec<&Claim>>();
+pub(super) fn stated(so_far: Option<Verdict>, output: &ToolOutput) -> Option<Verdict> {
+    let claimed = |of: &str| output.claims.iter().filter(|c| c.of == of).collect::<Vec<&Claim>>();
     let sizes = claimed("request size");
     let (Some(least), Some(most)) = (
         sizes.iter().min_by(|a, b| a.from.total_cmp(&b.from)),
@@ -158,14 +158,14 @@ pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
         "the limit (max_sectors_kb) is {} in one case and {} in the other ({})",
         kib(least),
         kib(most),
-        mail.at(most.at)
+        output.at(most.at)
     );
     if let Some(optimal) = claimed("optimal request size").first() {
-        text += &format!("; the device reports {} as optimal ({})", kib(optimal), mail.at(optimal.at));
+        text += &format!("; the device reports {} as optimal ({})", kib(optimal), output.at(optimal.at));
     }
     let mut v = so_far.unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Low));
     v = v.because(text);
-    for run in &mail.runs {
+    for run in &output.runs {
         // The largest that was sent, and how often.
         let rows = || run.of("blkparse").flat_map(|r| r.rows.iter()).filter(|r| r.get("at.D").is_some());
         let Some(largest) = rows().filter_map(|r| r.get("bytes")).max_by(|a, b| a.value.total_cmp(&b.value))
@@ -174,7 +174,7 @@ pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
         };
         if [least.from, most.from].contains(&largest.value) {
             let n = rows().filter(|r| r.value("bytes") == Some(largest.value)).count();
-            let place = In { mail, run };
+            let place = In { output, run };
             v = v.because(proof!(
                 "{device}: {n} of the requests sent have {largest} ({at})",
                 device = place.name(),

@@ -14,7 +14,7 @@ pub(super) use crate::thresholds::counters_request_size::SMALLER;
 use crate::thresholds::counters_request_size::{BUSY_QUEUE, DEARER};
 use crate::words::size;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Row, Unit};
+use tooltext::{Row, ToolOutput, Unit};
 use trace::{Bytes, Nanos};
 
 pub(super) const NAME: &str = "request-size";
@@ -32,10 +32,10 @@ struct Flow<'a> {
     service: f64,
 }
 
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut verdict = None;
-    for mail in mails {
-        let flows: Vec<Flow> = mail.runs.iter().filter_map(|run| flow(In { mail, run })).collect();
+    for output in outputs {
+        let flows: Vec<Flow> = output.runs.iter().filter_map(|run| flow(In { output, run })).collect();
         let small = flows.iter().min_by(|a, b| a.size.total_cmp(&b.size));
         let large = flows.iter().max_by(|a, b| a.size.total_cmp(&b.size));
         if let (Some(small), Some(large)) = (small, large) {
@@ -43,14 +43,14 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                 verdict = Some(two(verdict.take(), small, large, &flows));
                 for f in [small, large] {
                     verdict = verdict.map(|v| {
-                        cut(mails, f.place, &f.row.of, f.size).into_iter().fold(v, Verdict::because)
+                        cut(outputs, f.place, &f.row.of, f.size).into_iter().fold(v, Verdict::because)
                     });
                 }
             }
         }
-        verdict = stated(verdict.take(), mail);
+        verdict = stated(verdict.take(), output);
     }
-    set(verdict, mails)
+    set(verdict, outputs)
 }
 
 fn flow(place: In) -> Option<Flow> {
@@ -173,7 +173,7 @@ fn as_fixed_part(mut v: Verdict, small: &Flow, large: &Flow, all: &[Flow]) -> Ve
 
 /// Divisions in the text that are off by thousands.
 fn sums_of_the_text(mut v: Verdict, small: &Flow, large: &Flow) -> Verdict {
-    for sum in &small.place.mail.sums {
+    for sum in &small.place.output.sums {
         let expected = [small, large].into_iter().find(|f| {
             let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.01;
             near(sum.dividend, f.service / 1e6) && near(sum.divisor, f.size / SECTOR)
@@ -185,7 +185,7 @@ fn sums_of_the_text(mut v: Verdict, small: &Flow, large: &Flow) -> Verdict {
                 "the text says {quotient} {unit} for this ({at}): {wrong} {way}, it is {per_sector}",
                 quotient = plain(sum.quotient),
                 unit = sum.unit,
-                at = Source(small.place.mail.at(sum.at).to_string()),
+                at = Source(small.place.output.at(sum.at).to_string()),
                 wrong,
                 way,
                 per_sector = quantity(f.per_sector(), Unit::Nanoseconds)

@@ -10,7 +10,7 @@ use super::thresholds::same_rate::{LEAST_OPERATIONS, MOST_RATE, SAME};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use std::collections::HashMap;
-use tooltext::{Mail, Number, Reading, Run};
+use tooltext::{Number, Reading, Run, ToolOutput};
 use trace::Nanos;
 
 const NAME: &str = "rate-limit";
@@ -25,8 +25,8 @@ struct Rate<'a> {
     of: Number,
 }
 
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
-    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
     let rates: Vec<Rate> = runs
         .flat_map(|place| {
             let jobs = Jobs::of(place.run);

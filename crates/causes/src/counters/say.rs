@@ -2,26 +2,26 @@
 
 use crate::words::{ns, size};
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Number, Reading, Row, Run, Unit};
+use tooltext::{Number, Reading, Row, Run, ToolOutput, Unit};
 use trace::{Bytes, Nanos};
 
 /// A run and the text it stands in.
 #[derive(Clone, Copy)]
 pub(super) struct In<'a> {
-    pub mail: &'a Mail,
+    pub output: &'a ToolOutput,
     pub run: &'a Run,
 }
 
 impl In<'_> {
-    /// `mail.txt:215`
+    /// `output.txt:215`
     pub fn at(&self, number: Number) -> String {
-        self.mail.at(number.at).to_string()
+        self.output.at(number.at).to_string()
     }
 
     /// What the run is called, in quotes; by its place if by nothing.
     pub fn name(&self) -> String {
         match self.run.label.as_str() {
-            "" => format!("the run at {}", self.mail.at(self.run.at)),
+            "" => format!("the run at {}", self.output.at(self.run.at)),
             label => format!("\"{label}\""),
         }
     }

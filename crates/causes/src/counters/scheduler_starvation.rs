@@ -8,19 +8,19 @@ use super::settings::of_device;
 use crate::thresholds::counters_scheduler_starvation::STARVED;
 use crate::words::ns;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Reading, Row};
+use tooltext::{Reading, Row, ToolOutput};
 use trace::Nanos;
 
 const NAME: &str = "scheduler-starvation";
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut found: Option<Verdict> = None;
     let mut open: Vec<String> = vec![];
     let mut first: Option<In> = None;
-    for mail in mails {
-        for run in &mail.runs {
+    for output in outputs {
+        for run in &output.runs {
             for reading in run.of("blkparse") {
                 for row in &reading.rows {
-                    let place = In { mail, run };
+                    let place = In { output, run };
                     first.get_or_insert(place);
                     if let Some(text) = starved(place, reading, row) {
                         let v = found
@@ -50,11 +50,11 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     };
     let verdict = open.into_iter().fold(verdict, Verdict::because);
     let Some(place) = first else { return Some(verdict) };
-    Some(settings(mails, place).into_iter().fold(verdict, Verdict::because))
+    Some(settings(outputs, place).into_iter().fold(verdict, Verdict::because))
 }
 
 /// The scheduler and its limits, of the only device in the texts: blkparse's lines have its number alone.
-fn settings(mails: &[Mail], place: In) -> Vec<String> {
+fn settings(outputs: &[ToolOutput], place: In) -> Vec<String> {
     let names = [
         "queue/scheduler",
         "queue/iosched/read_expire",
@@ -63,7 +63,7 @@ fn settings(mails: &[Mail], place: In) -> Vec<String> {
         "queue/iosched/writes_starved",
         "queue/nr_requests",
     ];
-    names.iter().filter_map(|name| of_device(mails, place, None, name)).map(|set| set.words()).collect()
+    names.iter().filter_map(|name| of_device(outputs, place, None, name)).map(|set| set.words()).collect()
 }
 
 fn at(row: &Row, action: &str) -> Option<f64> {
@@ -90,7 +90,7 @@ fn starved(place: In, reading: &Reading, row: &Row) -> Option<String> {
     let mut text = format!(
         "{} ({}) was inserted at {:.9} s and dispatched at {:.9} s: {} in the scheduler",
         what(reading, row),
-        place.mail.at(row.get("at.I")?.at),
+        place.output.at(row.get("at.I")?.at),
         i / 1e9,
         d / 1e9,
         time(i, d)
@@ -109,7 +109,7 @@ fn stalled(place: In, reading: &Reading, row: &Row) -> Option<String> {
     Some(format!(
         "{} ({}) took {}; its dispatch is not shown, so how much of that was the scheduler is not known",
         what(reading, row),
-        place.mail.at(row.get("at.C")?.at),
+        place.output.at(row.get("at.C")?.at),
         time(begun, c)
     ))
 }

@@ -5,12 +5,12 @@
 //! device, the only one in the texts is meant.
 
 use super::say::In;
-use tooltext::{Mail, Setting, Spot};
+use tooltext::{Setting, Spot, ToolOutput};
 
 /// A setting, and the text that tells it.
 #[derive(Clone, Copy)]
 pub(super) struct Set<'a> {
-    mail: &'a Mail,
+    output: &'a ToolOutput,
     setting: &'a Setting,
 }
 
@@ -47,40 +47,45 @@ impl Set<'_> {
             .map_or(self.value(), |word| word.trim_matches(['[', ']']))
     }
 
-    /// `mail.txt:12`
+    /// `output.txt:12`
     pub fn at(&self) -> String {
-        self.mail.at(self.setting.at).to_string()
+        self.output.at(self.setting.at).to_string()
     }
 
-    /// `sda/queue/nr_requests is 64 (mail.txt:12)`
+    /// `sda/queue/nr_requests is 64 (output.txt:12)`
     pub fn words(&self) -> String {
         format!("{} is {} ({})", self.setting.name, self.chosen(), self.at())
     }
 }
 
 /// The setting of a name that held at a place of a text; of other texts, if all agree.
-pub(super) fn held<'a>(mails: &'a [Mail], mail: &'a Mail, at: Spot, name: &str) -> Option<Set<'a>> {
-    if let Some(setting) = mail.setting(name, at) {
-        return Some(Set { mail, setting });
+pub(super) fn held<'a>(
+    outputs: &'a [ToolOutput],
+    output: &'a ToolOutput,
+    at: Spot,
+    name: &str,
+) -> Option<Set<'a>> {
+    if let Some(setting) = output.setting(name, at) {
+        return Some(Set { output, setting });
     }
-    let mut others = mails.iter().filter(|m| m.file != mail.file).flat_map(|mail| named(mail, name));
+    let mut others = outputs.iter().filter(|m| m.file != output.file).flat_map(|output| named(output, name));
     let first = others.next()?;
     others.all(|other| other.value() == first.value()).then_some(first)
 }
 
-fn named<'a>(mail: &'a Mail, name: &str) -> impl Iterator<Item = Set<'a>> + use<'a> {
+fn named<'a>(output: &'a ToolOutput, name: &str) -> impl Iterator<Item = Set<'a>> + use<'a> {
     let name = name.to_owned();
-    mail.settings.iter().filter(move |s| s.name == name).map(move |setting| Set { mail, setting })
+    output.settings.iter().filter(move |s| s.name == name).map(move |setting| Set { output, setting })
 }
 
 /// A setting of a device (`queue/nr_requests`) that held for a run; of no device in particular, of the only one mentioned.
 pub(super) fn of_device<'a>(
-    mails: &'a [Mail],
+    outputs: &'a [ToolOutput],
     place: In<'a>,
     device: Option<&str>,
     path: &str,
 ) -> Option<Set<'a>> {
-    let told: Vec<Set> = all(mails, path);
+    let told: Vec<Set> = all(outputs, path);
     let mut names: Vec<&str> = told.iter().map(Set::device).collect();
     names.sort_unstable();
     names.dedup();
@@ -91,16 +96,16 @@ pub(super) fn of_device<'a>(
             _ => return None,
         },
     };
-    held(mails, place.mail, place.run.at, &format!("{name}/{path}"))
+    held(outputs, place.output, place.run.at, &format!("{name}/{path}"))
 }
 
 /// All settings with this path, of any device.
-pub(super) fn all<'a>(mails: &'a [Mail], path: &str) -> Vec<Set<'a>> {
-    let of = |mail: &'a Mail| {
+pub(super) fn all<'a>(outputs: &'a [ToolOutput], path: &str) -> Vec<Set<'a>> {
+    let of = |output: &'a ToolOutput| {
         let fits = |s: &&Setting| s.name.split_once('/').is_some_and(|(_, rest)| rest == path);
-        mail.settings.iter().filter(fits).map(move |setting| Set { mail, setting })
+        output.settings.iter().filter(fits).map(move |setting| Set { output, setting })
     };
-    mails.iter().flat_map(of).collect()
+    outputs.iter().flat_map(of).collect()
 }
 
 /// Whether a device is this disk or a partition of it: `sda1`, `nvme0n1p2`.
@@ -109,25 +114,25 @@ fn is_of(device: &str, disk: &str) -> bool {
     rest.is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// When data is written back, as far as the texts tell: `vm.dirty_ratio is 20 (mail.txt:3), ...`
-pub(super) fn dirty(mails: &[Mail], place: In) -> Vec<String> {
-    let told = DIRTY.iter().filter_map(|name| held(mails, place.mail, place.run.at, name));
+/// When data is written back, as far as the texts tell: `vm.dirty_ratio is 20 (output.txt:3), ...`
+pub(super) fn dirty(outputs: &[ToolOutput], place: In) -> Vec<String> {
+    let told = DIRTY.iter().filter_map(|name| held(outputs, place.output, place.run.at, name));
     // Of a number of bytes and a share one is 0: the other holds.
     told.filter(|set| set.number() != Some(0.0)).map(|set| set.words()).collect()
 }
 
-/// How the file systems on a device are mounted: `/mnt is xfs (rw,noatime; mail.txt:3)`.
-pub(super) fn mounts(mails: &[Mail], device: &str) -> Vec<String> {
+/// How the file systems on a device are mounted: `/mnt is xfs (rw,noatime; output.txt:3)`.
+pub(super) fn mounts(outputs: &[ToolOutput], device: &str) -> Vec<String> {
     let mut all = vec![];
-    for mail in mails {
-        for setting in &mail.settings {
+    for output in outputs {
+        for setting in &output.settings {
             let Some(target) = setting.name.strip_prefix("mount ") else { continue };
             let mut words = setting.value.split(' ');
             let (Some(source), Some(fs), Some(options)) = (words.next(), words.next(), words.next()) else {
                 continue;
             };
             if source.strip_prefix("/dev/").is_some_and(|name| is_of(name, device)) {
-                all.push(format!("{target} is {fs} ({options}; {})", mail.at(setting.at)));
+                all.push(format!("{target} is {fs} ({options}; {})", output.at(setting.at)));
             }
         }
     }
@@ -141,15 +146,16 @@ mod tests {
     #[test]
     fn the_last_before_a_run_holds_and_of_another_text_the_only_one() {
         let text = "sda/queue/nr_requests:64\nhere it is\nsda/queue/nr_requests:128\nvm.dirty_ratio = 20\n";
-        let (mail, other) = (Mail::read("a", text.as_bytes()), Mail::read("b", b"Hello"));
-        let mails = [mail, other];
+        let (output, other) = (ToolOutput::read("a", text.as_bytes()), ToolOutput::read("b", b"Hello"));
+        let outputs = [output, other];
         let at = |line| Spot { line, column: 0 };
-        let value =
-            |m: usize, line| held(&mails, &mails[m], at(line), "sda/queue/nr_requests").map(|s| s.words());
+        let value = |m: usize, line| {
+            held(&outputs, &outputs[m], at(line), "sda/queue/nr_requests").map(|s| s.words())
+        };
         assert_eq!(value(0, 2).as_deref(), Some("sda/queue/nr_requests is 64 (a:1)"));
         assert_eq!(value(0, 9).as_deref(), Some("sda/queue/nr_requests is 128 (a:3)"));
         assert_eq!(value(1, 1), None);
-        assert_eq!(held(&mails, &mails[1], at(1), "vm.dirty_ratio").and_then(|s| s.number()), Some(20.0));
+        assert_eq!(held(&outputs, &outputs[1], at(1), "vm.dirty_ratio").and_then(|s| s.number()), Some(20.0));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
 use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Row, Unit};
+use tooltext::{Row, ToolOutput, Unit};
 
 const NAME: &str = "slow-member";
 
@@ -23,15 +23,15 @@ struct Slow<'a> {
     peers: usize,
 }
 
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut found: Vec<Slow> = vec![];
     let mut reports = 0;
-    for mail in mails {
-        for (run, reading) in tables(mail) {
+    for output in outputs {
+        for (run, reading) in tables(output) {
             let rows: Vec<&Row> =
                 reading.rows.iter().filter(|r| is_whole_disk(&r.of) && rate(r) >= 1.0).collect();
             reports += usize::from(rows.len() > LEAST_PEERS);
-            found.extend(slow(In { mail, run }, &rows));
+            found.extend(slow(In { output, run }, &rows));
         }
     }
     let worst = found.iter().max_by(|a, b| (a.wait / a.middle).total_cmp(&(b.wait / b.middle)))?;

@@ -14,7 +14,7 @@ use crate::proof::proof;
 use crate::thresholds::counters_stable_page::{LONGER, STALL};
 use crate::words::count;
 use crate::Verdict;
-use tooltext::{Mail, Reading, Row};
+use tooltext::{Reading, Row, ToolOutput};
 
 const NAME: &str = "stable-page";
 struct Writer<'a> {
@@ -24,11 +24,11 @@ struct Writer<'a> {
     stable: Option<Set<'a>>,
 }
 
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut verdict: Option<Verdict> = None;
-    for mail in mails {
+    for output in outputs {
         let writers: Vec<Writer> =
-            mail.runs.iter().filter_map(|run| writer(mails, In { mail, run })).collect();
+            output.runs.iter().filter_map(|run| writer(outputs, In { output, run })).collect();
         for with in writers.iter().filter(|w| stalls(w.row)) {
             let Some(max) = with.row.latency("max") else { continue };
             let Some(without) = writers.iter().find(|o| with.differs_from(o)) else {
@@ -73,7 +73,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                      `grep . /sys/block/*/queue/stable_writes` (1 where the device needs stable pages)",
                 )
             });
-            verdict = Some(told(v.because(text), mails, with));
+            verdict = Some(told(v.because(text), outputs, with));
             if let (Some(a), Some(b)) = (with.row.get("iops"), without.row.get("iops")) {
                 if (a.value / b.value - 1.0).abs() < 0.01 {
                     let text = format!(
@@ -95,7 +95,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
 }
 
 /// What the text says about the device: whether it needs stable pages, and what is mounted on it.
-fn told(v: Verdict, mails: &[Mail], with: &Writer) -> Verdict {
+fn told(v: Verdict, outputs: &[ToolOutput], with: &Writer) -> Verdict {
     let v = match with.stable {
         Some(s) if s.chosen() == "1" => {
             v.because(proof!("{s}: writers do wait for pages under writeback there", s = s.words()))
@@ -106,7 +106,7 @@ fn told(v: Verdict, mails: &[Mail], with: &Writer) -> Verdict {
         None => v,
     };
     let device = with.device().unwrap_or("");
-    mounts(mails, device).into_iter().fold(v, Verdict::because)
+    mounts(outputs, device).into_iter().fold(v, Verdict::because)
 }
 
 impl Writer<'_> {
@@ -126,13 +126,13 @@ impl Writer<'_> {
 }
 
 /// A run of buffered writes.
-fn writer<'a>(mails: &'a [Mail], place: In<'a>) -> Option<Writer<'a>> {
+fn writer<'a>(outputs: &'a [ToolOutput], place: In<'a>) -> Option<Writer<'a>> {
     let job = place.run.of("fio").find(|j| j.row("write").is_some() && j.row("read").is_none())?;
     let direct = |r: &Reading| r.setting("direct") == Some("1");
-    let job_file = place.mail.runs.iter().flat_map(|run| run.of("fio job file")).any(direct);
+    let job_file = place.output.runs.iter().flat_map(|run| run.of("fio job file")).any(direct);
     (!job_file && !direct(job)).then_some(())?;
     let mut writer = Writer { place, row: job.row("write")?, stable: None };
-    writer.stable = of_device(mails, place, writer.device(), "queue/stable_writes");
+    writer.stable = of_device(outputs, place, writer.device(), "queue/stable_writes");
     Some(writer)
 }
 

@@ -9,7 +9,7 @@ use super::thresholds::swap::{LEAST_RATE, MOSTLY};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Number, Row};
+use tooltext::{Number, Row, ToolOutput};
 use trace::Nanos;
 
 const NAME: &str = "swap";
@@ -20,8 +20,8 @@ struct Intervals<'a> {
     rows: &'a [Row],
 }
 
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
-    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
     let all = runs.flat_map(|place| place.run.of("vmstat").filter_map(move |r| intervals(place, &r.rows)));
     let most = all.max_by(|a, b| a.rate("swapped in").total_cmp(&b.rate("swapped in")))?;
     let (read, written) = (most.told("swapped in")?, most.told("swapped out")?);

@@ -5,19 +5,19 @@
 use crate::{judge_counters, Answer, Verdict};
 use std::io::Write;
 use std::path::Path;
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 /// The excerpt, and the whole mail if there is one.
-fn texts(excerpt: &str, number: &str) -> Vec<Mail> {
+fn texts(excerpt: &str, number: &str) -> Vec<ToolOutput> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails");
     let content = std::fs::read(fixtures.join(excerpt)).unwrap();
-    let mut all = vec![Mail::read(excerpt, &content)];
+    let mut all = vec![ToolOutput::read(excerpt, &content)];
     match std::env::var_os("MAILS") {
         Some(folder) => {
             for entry in std::fs::read_dir(folder).unwrap().flatten() {
                 let name = entry.file_name().into_string().unwrap();
                 if name.starts_with(number) {
-                    all.push(Mail::read(&name, &std::fs::read(entry.path()).unwrap()));
+                    all.push(ToolOutput::read(&name, &std::fs::read(entry.path()).unwrap()));
                 }
             }
         }
@@ -30,24 +30,24 @@ fn texts(excerpt: &str, number: &str) -> Vec<Mail> {
 }
 
 /// The verdict of one cause, whose sentences must have all these words.
-fn says(mail: &Mail, cause: &str, answer: Answer, words: &[&str]) -> Verdict {
-    let verdicts = judge_counters(std::slice::from_ref(mail));
+fn says(output: &ToolOutput, cause: &str, answer: Answer, words: &[&str]) -> Verdict {
+    let verdicts = judge_counters(std::slice::from_ref(output));
     let verdict =
-        verdicts.iter().find(|v| v.cause == cause).unwrap_or_else(|| panic!("{}: no {cause}", mail.file));
-    assert_eq!(verdict.verdict, answer, "{}: {cause}", mail.file);
+        verdicts.iter().find(|v| v.cause == cause).unwrap_or_else(|| panic!("{}: no {cause}", output.file));
+    assert_eq!(verdict.verdict, answer, "{}: {cause}", output.file);
     let all = verdict.evidence.iter().chain(&verdict.refutes).chain(&verdict.missing);
     let text = all.map(crate::Proof::sentence).collect::<Vec<_>>().join("\n");
     for word in words {
-        assert!(text.contains(word), "{}: {cause} lacks {word:?}:\n{text}", mail.file);
+        assert!(text.contains(word), "{}: {cause} lacks {word:?}:\n{text}", output.file);
     }
     verdict.clone()
 }
 
 #[test]
 fn reads_beside_buffered_writes() {
-    for mail in texts("writeback.txt", "000") {
+    for output in texts("writeback.txt", "000") {
         let v = says(
-            &mail,
+            &output,
             "writeback-flood",
             Answer::Found,
             &[
@@ -77,9 +77,9 @@ fn reads_beside_buffered_writes() {
 
 #[test]
 fn rare_long_stalls() {
-    for mail in texts("stable-page.txt", "001") {
+    for output in texts("stable-page.txt", "001") {
         says(
-            &mail,
+            &output,
             "stable-page",
             Answer::CannotTell,
             &[
@@ -99,9 +99,9 @@ fn rare_long_stalls() {
 
 #[test]
 fn small_requests_and_starved_ones() {
-    for mail in texts("request-size.txt", "002") {
+    for output in texts("request-size.txt", "002") {
         says(
-            &mail,
+            &output,
             "request-size",
             Answer::Found,
             &[
@@ -117,7 +117,7 @@ fn small_requests_and_starved_ones() {
             ],
         );
         says(
-            &mail,
+            &output,
             "scheduler-starvation",
             Answer::Found,
             &[
@@ -132,9 +132,9 @@ fn small_requests_and_starved_ones() {
 
 #[test]
 fn faster_log_slower_fsync() {
-    for mail in texts("log-completion.txt", "003") {
+    for output in texts("log-completion.txt", "003") {
         says(
-            &mail,
+            &output,
             "log-force",
             Answer::Found,
             &[
@@ -155,22 +155,22 @@ fn faster_log_slower_fsync() {
 
 #[test]
 fn array_slower_than_its_members() {
-    for mail in texts("raid-bitmap.txt", "004") {
+    for output in texts("raid-bitmap.txt", "004") {
         says(
-            &mail,
+            &output,
             "raid-read-modify-write",
             Answer::Rejected,
             &["12 times the size of its members'", "about 1/5", "mostly full stripes"],
         );
         let bitmap = says(
-            &mail,
+            &output,
             "raid-bitmap",
             Answer::Found,
             &["506 ms with the bitmap", "331 ms without", "bitmap_unplug"],
         );
         assert!((bitmap.share - 0.35).abs() < 0.01);
         says(
-            &mail,
+            &output,
             "raid-stripe-cache",
             Answer::CannotTell,
             &[
@@ -193,8 +193,8 @@ fn each_mail_is_about_its_own() {
         ("raid-bitmap.txt", "raid-bitmap"),
     ];
     for (excerpt, cause) in all {
-        let mail = &texts(excerpt, "none")[0];
-        let verdicts = judge_counters(std::slice::from_ref(mail));
+        let output = &texts(excerpt, "none")[0];
+        let verdicts = judge_counters(std::slice::from_ref(output));
         assert_eq!(verdicts.first().map(|v| v.cause), Some(cause), "{excerpt}");
         let others = verdicts.iter().filter(|v| v.verdict == Answer::Found && v.cause != cause);
         let others: Vec<&str> = others.map(|v| v.cause).collect();
@@ -202,7 +202,7 @@ fn each_mail_is_about_its_own() {
         assert_eq!(others, expected, "{excerpt}");
     }
     assert!(judge_counters(&[]).is_empty());
-    assert!(judge_counters(&[Mail::read("nothing", b"Hello, my disk is slow.")]).is_empty());
+    assert!(judge_counters(&[ToolOutput::read("nothing", b"Hello, my disk is slow.")]).is_empty());
 }
 
 /// With direct writes in the place of buffered ones nothing is claimed.
@@ -216,14 +216,14 @@ fn no_flood_without_a_difference() {
         .replace("214016", "8400")
         .replace("325632", "8700");
     let calm = calm.replace("[ 2736]", "[ 2700]");
-    let verdicts = judge_counters(&[Mail::read("calm", calm.as_bytes())]);
+    let verdicts = judge_counters(&[ToolOutput::read("calm", calm.as_bytes())]);
     let flood = verdicts.iter().find(|v| v.cause == "writeback-flood").unwrap();
     assert_eq!(flood.verdict, Answer::Rejected, "{flood:?}");
 }
 
 /// Settings pasted beside the numbers: the sentence that a cause makes of them.
 fn told(text: &str, cause: &str, answer: Answer, words: &[&str]) -> Verdict {
-    says(&Mail::read("mail", text.as_bytes()), cause, answer, words)
+    says(&ToolOutput::read("mail", text.as_bytes()), cause, answer, words)
 }
 
 const DD: &str = "1073741824 bytes (1.1 GB, 1.0 GiB) copied, ";
@@ -255,7 +255,7 @@ fn limits_that_are_pasted_are_compared_by_the_runs_under_each() {
     let alone = [limit(1024), limit(4096)].concat();
     told(&alone, "request-size", Answer::CannotTell, &["the limit is 1 MiB", "which limit is faster"]);
     let two_disks = limit(1024) + &limit(4096).replace("sda", "sdb");
-    assert!(judge_counters(&[Mail::read("mail", two_disks.as_bytes())]).is_empty());
+    assert!(judge_counters(&[ToolOutput::read("mail", two_disks.as_bytes())]).is_empty());
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn the_bandwidth_is_the_same_where_it_is_a_tenth_more_or_less() {
     let text = std::fs::read_to_string(fixtures).unwrap();
     let same = |kib: u32| {
         let text = text.replace("bw=255500KB", &format!("bw={kib}KB"));
-        let verdicts = judge_counters(&[Mail::read("mail", text.as_bytes())]);
+        let verdicts = judge_counters(&[ToolOutput::read("mail", text.as_bytes())]);
         let v = verdicts.into_iter().find(|v| v.cause == "writeback-flood").unwrap();
         v.evidence.iter().any(|e| e.sentence().contains("and the bandwidth is the same"))
     };
@@ -357,7 +357,7 @@ fn requests_are_compared_by_size_only_while_the_queue_is_full() {
         let large = row("sdb", 354.0, 176_128.0, 995.07, 31.97, 2.84);
         let small = row("sdd", rate, rate * 43.5, 87.0, queue, 0.73);
         let text = format!("Host direct write:\n\n{header}{large}Write via Xen:\n\n{header}{small}");
-        let verdicts = judge_counters(&[Mail::read("mail", text.as_bytes())]);
+        let verdicts = judge_counters(&[ToolOutput::read("mail", text.as_bytes())]);
         verdicts.iter().any(|v| v.cause == "request-size" && v.verdict == Answer::Found)
     };
     // A queue of 4 and ten requests a second are enough.

@@ -3,16 +3,16 @@
 
 use crate::{judge_counters, Answer, Verdict};
 use std::path::Path;
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 fn verdict(text: &str, cause: &str) -> Option<Verdict> {
-    let mail = Mail::read("text", text.as_bytes());
-    judge_counters(&[mail]).into_iter().find(|v| v.cause == cause)
+    let output = ToolOutput::read("text", text.as_bytes());
+    judge_counters(&[output]).into_iter().find(|v| v.cause == cause)
 }
 
 fn fixture(name: &str) -> String {
-    let mails = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails");
-    std::fs::read_to_string(mails.join(name)).unwrap()
+    let outputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails");
+    std::fs::read_to_string(outputs.join(name)).unwrap()
 }
 
 /// All that a verdict says for and against, a sentence a line.

@@ -3,11 +3,11 @@
 use super::thresholds::evidence::LEAST;
 use crate::{judge_counters, Answer};
 use std::path::Path;
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 fn answer(text: &str, cause: &str) -> Option<Answer> {
-    let mail = Mail::read("text", text.as_bytes());
-    judge_counters(&[mail]).into_iter().find(|v| v.cause == cause).map(|v| v.verdict)
+    let output = ToolOutput::read("text", text.as_bytes());
+    judge_counters(&[output]).into_iter().find(|v| v.cause == cause).map(|v| v.verdict)
 }
 
 /// A text that has `n` of what a cause is judged by, and nothing else against it; `None` where there is no such thing as one less.
@@ -77,8 +77,8 @@ fn less_than_the_minimum_finds_nothing() {
 /// Reads of a run of fio beside buffered writes, in which few were done.
 #[test]
 fn a_percentile_of_a_few_reads_is_none() {
-    let mails = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails/writeback.txt");
-    let text = std::fs::read_to_string(mails).unwrap();
+    let outputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails/writeback.txt");
+    let text = std::fs::read_to_string(outputs).unwrap();
     assert_eq!(answer(&text, "writeback-flood"), Some(Answer::Found));
     let few: String = text
         .lines()
@@ -123,9 +123,9 @@ fn time_that_processors_wait_for_io_is_no_cause() {
         ),
     ];
     for text in texts {
-        let mail = Mail::read("text", text.as_bytes());
-        assert!(mail.has_readings(), "{text}");
-        let verdicts = judge_counters(&[mail]);
+        let output = ToolOutput::read("text", text.as_bytes());
+        assert!(output.has_readings(), "{text}");
+        let verdicts = judge_counters(&[output]);
         let found: Vec<_> =
             verdicts.iter().filter(|v| v.verdict == Answer::Found).map(|v| &v.cause).collect();
         assert!(found.is_empty(), "{found:?} in\n{text}");

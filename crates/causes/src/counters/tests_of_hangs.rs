@@ -1,10 +1,10 @@
 //! An error of a device and tasks that hang, in one log of the kernel.
 
 use crate::{judge_counters, Answer, Confidence, Verdict};
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 fn verdicts(text: &str) -> Vec<Verdict> {
-    judge_counters(&[Mail::read("dmesg", text.as_bytes())])
+    judge_counters(&[ToolOutput::read("dmesg", text.as_bytes())])
 }
 
 fn found(text: &str) -> Vec<&'static str> {
@@ -135,8 +135,8 @@ fn an_error_of_another_day_is_no_cause_of_a_hang_but_on_the_same_disk_a_hint() {
         assert_eq!(said, "1 task hung on this disk, at another time (the first at dmesg:2)");
     }
     // Nor is one of another file.
-    let mails = [error("", "sda"), hung("")].map(|text| Mail::read("dmesg", text.as_bytes()));
-    assert_eq!(judge_counters(&mails)[0].cause, "hung");
+    let outputs = [error("", "sda"), hung("")].map(|text| ToolOutput::read("dmesg", text.as_bytes()));
+    assert_eq!(judge_counters(&outputs)[0].cause, "hung");
 }
 
 #[test]

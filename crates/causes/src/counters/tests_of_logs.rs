@@ -1,11 +1,11 @@
 //! What the kernel's log tells: who is blocked on what, and which device fails.
 
 use crate::{judge_counters, Answer, Confidence, Verdict};
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 fn verdict(text: &str, cause: &str) -> Option<Verdict> {
-    let mail = Mail::read("dmesg", text.as_bytes());
-    judge_counters(&[mail]).into_iter().find(|v| v.cause == cause)
+    let output = ToolOutput::read("dmesg", text.as_bytes());
+    judge_counters(&[output]).into_iter().find(|v| v.cause == cause)
 }
 
 /// A hung task with its stack, the innermost first.

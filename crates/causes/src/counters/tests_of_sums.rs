@@ -2,11 +2,11 @@
 
 use crate::{judge_counters, Answer, Verdict};
 use std::fmt::Write;
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 fn verdict(text: &str, cause: &str) -> Option<Verdict> {
-    let mail = Mail::read("text", text.as_bytes());
-    judge_counters(&[mail]).into_iter().find(|v| v.cause == cause)
+    let output = ToolOutput::read("text", text.as_bytes());
+    judge_counters(&[output]).into_iter().find(|v| v.cause == cause)
 }
 
 fn found(text: &str, cause: &str) -> bool {
@@ -297,9 +297,9 @@ fn thousands_of_jobs_take_time_in_proportion() {
         )
     };
     let text: String = (0..5000).map(one).collect();
-    let mail = Mail::read("jobs", text.as_bytes());
-    assert!(mail.runs.iter().map(|run| run.of("fio").count()).sum::<usize>() >= 4000);
-    judge_counters(&[mail]);
+    let output = ToolOutput::read("jobs", text.as_bytes());
+    assert!(output.runs.iter().map(|run| run.of("fio").count()).sum::<usize>() >= 4000);
+    judge_counters(&[output]);
 }
 
 /// Three intervals of vmstat in which the processors were idle, or waited for I/O, for so much of the time.

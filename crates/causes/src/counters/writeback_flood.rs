@@ -14,7 +14,7 @@ use crate::remedy::Action;
 use crate::thresholds::counters_writeback_flood::{ABOUT, NO_WRITES, SAME_MEDIAN, SLOWER, SLOW_READ, TARGET};
 use crate::words::{count, ns};
 use crate::{Confidence, Verdict};
-use tooltext::{Command, Mail, Reading, Row, Unit};
+use tooltext::{Command, Reading, Row, ToolOutput, Unit};
 use trace::Nanos;
 
 const NAME: &str = "writeback-flood";
@@ -35,11 +35,11 @@ struct Reads<'a> {
     beside: Beside,
 }
 
-pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
-    let all: Vec<Reads> = mails
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let all: Vec<Reads> = outputs
         .iter()
-        .flat_map(|m| m.runs.iter().map(move |r| In { mail: m, run: r }))
-        .filter_map(|place| reads(mails, place))
+        .flat_map(|m| m.runs.iter().map(move |r| In { output: m, run: r }))
+        .filter_map(|place| reads(outputs, place))
         .collect();
     let mut verdict: Option<Verdict> = None;
     let mut against: Option<Verdict> = None;
@@ -98,7 +98,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let Some(v) = verdict else { return against };
     let v = v.unless("the same latencies while nothing is being written back");
     let flooded = all.iter().find(|r| r.beside == Beside::Buffered && disk(r).is_some());
-    let mut v = remedies(v, mails, flooded);
+    let mut v = remedies(v, outputs, flooded);
     if let Some((calm, command)) = all.iter().rev().find_map(gentle) {
         let text = format!(
             "the writer itself waits for the disk (O_DIRECT, or fdatasync every few MiB): {} reads took {} at \
@@ -123,10 +123,10 @@ fn gentle<'r, 'a>(r: &'r Reads<'a>) -> Option<(&'r Reads<'a>, String)> {
 }
 
 /// What to change, after what is set.
-fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict {
+fn remedies(mut v: Verdict, outputs: &[ToolOutput], flooded: Option<&Reads>) -> Verdict {
     let device = flooded.and_then(disk).map(|row| row.of.as_str());
     let name = device.unwrap_or("DEV");
-    let set = |path: &str| of_device(mails, flooded?.place, device, path);
+    let set = |path: &str| of_device(outputs, flooded?.place, device, path);
     let throttling = set("queue/wbt_lat_usec");
     let target = throttling.and_then(|s| s.number());
     for path in ["queue/scheduler", "queue/nr_requests"] {
@@ -156,17 +156,17 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
             .try_this(COSTS, throttle(TARGET)),
     };
     if let Some(place) = flooded.map(|r| r.place) {
-        let told = dirty(mails, place);
+        let told = dirty(outputs, place);
         if !told.is_empty() {
             v = v.because(proof!("the timing of writeback is set by {told}", told = told.join(", ")));
         }
-        v = mounts(mails, name).into_iter().fold(v, Verdict::because);
+        v = mounts(outputs, name).into_iter().fold(v, Verdict::because);
     }
     see_who_writes(v)
 }
 
 /// The reads of a run and what was written beside them, if that can be told.
-fn reads<'a>(mails: &[Mail], place: In<'a>) -> Option<Reads<'a>> {
+fn reads<'a>(outputs: &[ToolOutput], place: In<'a>) -> Option<Reads<'a>> {
     let job = place.run.of("fio").find(|job| job.row("read").is_some() && job.row("write").is_none())?;
     let row = job.row("read")?;
     // An excerpt does not say how long it ran: a second at least.
@@ -174,7 +174,7 @@ fn reads<'a>(mails: &[Mail], place: In<'a>) -> Option<Reads<'a>> {
     let dd = place.run.commands.iter().rev().find(|c| c.program() == "dd");
     let flag = |c: &Command| c.parameter("oflag").or_else(|| c.parameter("conv")).map(str::to_owned);
     let disk = job.rows.iter().find(|r| r.get("write.ios").is_some());
-    let told = || disk.map_or(vec![], |d| mounts(mails, &d.of));
+    let told = || disk.map_or(vec![], |d| mounts(outputs, &d.of));
     let sync_mount = || {
         let typed = place.run.commands.iter().any(|c| c.program() == "mount" && mounts_sync(&c.text));
         typed || told().iter().any(|m| mounts_sync(m))
@@ -248,7 +248,7 @@ fn figure(r: &Reads, name: &str) -> String {
     r.row.latency(name).map_or("unknown".into(), number)
 }
 
-/// `79,453 a second, p99.99 940 us, max 6.86 ms (mail.txt:53)`
+/// `79,453 a second, p99.99 940 us, max 6.86 ms (output.txt:53)`
 fn summary(r: &Reads, names: &[&str]) -> String {
     let mut parts: Vec<String> = r.row.get("iops").map(number).into_iter().collect();
     parts.extend(r.row.get("bw").map(number));
@@ -335,7 +335,7 @@ fn histograms(flooded: &Reads, calm: &Reads) -> Option<String> {
         text +=
             &format!("; it shows in read and not in write, whose {n} all took under {}", ns(slowest as u64));
     }
-    Some(format!("{text} ({})", flooded.place.mail.at(with.at)))
+    Some(format!("{text} ({})", flooded.place.output.at(with.at)))
 }
 
 /// What the author says of the rates while it was written.
@@ -350,10 +350,10 @@ fn rates(flooded: &Reads, calm: &Reads) -> Option<String> {
     Some(format!(
         "while it was written the author saw {range} {} ({}), {} with {} ({}): {}{low} ({} / {})",
         slow.of,
-        flooded.place.mail.at(slow.at),
+        flooded.place.output.at(slow.at),
         super::say::plain(fast.to),
         words(calm.beside).trim_start_matches("beside "),
-        calm.place.mail.at(fast.at),
+        calm.place.output.at(fast.at),
         times(fast.to / slow.from.max(1.0)),
         super::say::plain(fast.to),
         super::say::plain(slow.from),

@@ -88,7 +88,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
 /// Who ran meanwhile, over the operations that were kept, the longest first.
 fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
     let mut all = BTreeMap::<&str, Nanos>::new();
-    let kept = groups.iter().flat_map(|g| case.kept(&case.focus.groups[*g]));
+    let kept = groups.iter().flat_map(|g| case.sampled(&case.focus.groups[*g]));
     for ran in kept.flat_map(|k| k.ran.values().flatten()) {
         *all.entry(&ran.task).or_default() += ran.time;
     }
@@ -100,7 +100,7 @@ fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
 /// The task whose kept operations waited longest for a processor, of those whose name is known.
 fn slow_task(case: &Case, groups: &[usize]) -> Option<String> {
     let mut all = BTreeMap::<&str, Nanos>::new();
-    let kept = groups.iter().flat_map(|g| case.kept(&case.focus.groups[*g]));
+    let kept = groups.iter().flat_map(|g| case.sampled(&case.focus.groups[*g]));
     for kept in kept.filter(|k| is_named(&k.task)) {
         let waited = kept.account.nodes.iter().filter(|n| n.part == Part::Leaf(Reason::WaitCpu));
         *all.entry(&kept.task).or_default() += waited.map(Node::length).sum();

@@ -282,7 +282,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
     }
     if !cached {
         let is_async = slow.group.op.is_some_and(|op| op.kind == Kind::AioRead);
-        let alone = slow.company().by_depth.rows().find(|row| row.from == 0).map_or(0, |row| row.count);
+        let alone = slow.contention().by_depth.rows().find(|row| row.from == 0).map_or(0, |row| row.count);
         let is_one_by_one = is_async && alone as f64 > NEARLY_ALL * slow.requests().count as f64;
         let load = load.at_once(1);
         return v.try_this(

@@ -11,9 +11,9 @@ use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::device_saturated;
 use crate::device::healthy::{expected, rotational};
 use crate::device::{moved, own_program};
+use crate::interfering;
 use crate::limit;
 use crate::memory::read_ahead_short;
-use crate::met;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
@@ -36,7 +36,7 @@ use waits::{ChainId, Culprit, CulpritId, Phase, Selection};
 pub const CAUSE: Cause = Cause {
     name: "background-task",
     title: "another task keeps the device busy, and the slow operations wait behind its requests",
-    nature: Nature::Crowd,
+    nature: Nature::Contention,
     page: include_str!("../../pages/background-task.md"),
     judge: Judge::Each(Each {
         of,
@@ -65,7 +65,8 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     }
     // Where no request was ever alone, what is behind others is known only if requests take longer with more of them, or queue.
     let unknown = slow.group.is_mostly_unknown() && !device_saturated::queues(slow);
-    let unhindered = met::unhindered(slow, &name).filter(|_| unknown && !is_for_writeback(case, slow));
+    let unhindered =
+        interfering::unhindered(slow, &name).filter(|_| unknown && !is_for_writeback(case, slow));
     // Of requests that are mostly others' that says how these fare, of which there may always be some; so there may be where few are always
     // beside one.
     let says_nothing = !are_its_own(case, slow) || is_never_alone(slow);
@@ -117,7 +118,7 @@ fn are_its_own(case: &Case, slow: &Slow) -> bool {
 
 /// Whether there was nearly always another request in the device.
 fn is_never_alone(slow: &Slow) -> bool {
-    let alone = slow.company().by_depth.rows().find(|row| row.from == 0);
+    let alone = slow.contention().by_depth.rows().find(|row| row.from == 0);
     alone.is_none_or(|row| row.count < MIN_SAMPLES_OF_A_ROW)
 }
 

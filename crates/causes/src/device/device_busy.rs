@@ -43,14 +43,14 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         return Said::Nothing;
     }
     let name = case.name(slow.on.id);
-    let (given_back, refused) = refused(case, slow);
-    if slow.share(given_back + refused) < MIN_SHARE {
+    let (requeued, refused) = refused(case, slow);
+    if slow.share(requeued + refused) < MIN_SHARE {
         return Said::Not(proof!(
             "the driver of {name} requeued requests {requeues} times, but that was \
              {refused} of the time of the slowest {what}",
             name,
             requeues = Count(requeues),
-            refused = Share(slow.share(given_back + refused)),
+            refused = Share(slow.share(requeued + refused)),
             what = slow.words()
         ));
     }
@@ -64,14 +64,13 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             growth = growth.told(slow.words())
         ));
     }
-    let claimed =
-        case.claim(slow, Reason::Requeue, given_back) + case.claim(slow, Reason::Scheduler, refused);
+    let claimed = case.claim(slow, Reason::Requeue, requeued) + case.claim(slow, Reason::Scheduler, refused);
     let requests: u64 = slow.on.requests.iter().map(|r| r.count).sum();
     let v = v
         .plus(claimed, if slow.is_below() || growth.is_none() { Confidence::Medium } else { Confidence::High })
         .because(proof!("the driver of {name} requeued requests {requeues} times, of {requests} in all, without an error", name, requeues = Count(requeues), requests = Count(requests)))
-        .because(proof!("the slowest {what} waited {given_back} for {name} to take them after they were requeued, and {refused} in the scheduler while it took \
-             nothing: {claimed} of their time", what = slow.words(), given_back, name, refused, claimed = Share(slow.share(claimed))))
+        .because(proof!("the slowest {what} waited {requeued} for {name} to take them after they were requeued, and {refused} in the scheduler while it took \
+             nothing: {claimed} of their time", what = slow.words(), requeued, name, refused, claimed = Share(slow.share(claimed))))
         .because(held(case, slow, &name));
     let v = match growth {
         Some(growth) => v.because(growth.told(slow.words())),

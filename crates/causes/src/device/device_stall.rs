@@ -243,8 +243,8 @@ fn passed_over(case: &Case, slow: &Slow, usual: u64) -> f64 {
     let many = slow.growth().map_or(0, |g| g.many().0).max(usual);
     let stalled = requests(case, slow).filter(|(d2c, _)| d2c.0 as f64 >= STALLED * many as f64);
     let (passed, all) =
-        stalled.filter(|(_, r)| r.company.served() > 0).fold((0, 0), |(passed, all), (d2c, r)| {
-            (passed + d2c.since(r.company.queued_behind(d2c)).0, all + d2c.0)
+        stalled.filter(|(_, r)| r.contention.served() > 0).fold((0, 0), |(passed, all), (d2c, r)| {
+            (passed + d2c.since(r.contention.queued_behind(d2c)).0, all + d2c.0)
         });
     passed as f64 / all.max(1) as f64
 }

@@ -22,7 +22,7 @@ use waits::{CulpritId, Phase};
 pub const CAUSE: Cause = Cause {
     name: "discard-stall",
     title: "the device is busy with discards (TRIM), and others wait meanwhile",
-    nature: Nature::Crowd,
+    nature: Nature::Contention,
     page: include_str!("../../pages/discard-stall.md"),
     judge: Judge::Each(Each {
         of,
@@ -64,7 +64,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let before = case.unclaimed_now();
     let claimed = claim(case, slow, wanted);
     if slow.share(claimed) < MIN_SHARE {
-        case.give_back(before);
+        case.rollback(before);
         return Said::Not(proof!(
             "{told}; but the slowest {what} were behind discards for {claimed} of their time only",
             told,

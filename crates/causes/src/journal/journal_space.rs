@@ -79,7 +79,7 @@ fn judge(case: &mut Case) -> Verdict {
             case.rows(number).iter().map(|row| makes_room(case, group, row, forced)).collect();
         let claimed = case.claim_numbered(number, wanted, |row| its[row]);
         if paths.share(claimed) < MIN_SHARE {
-            case.give_back(before);
+            case.rollback(before);
             continue;
         }
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));

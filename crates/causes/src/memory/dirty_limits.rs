@@ -29,14 +29,14 @@ fn limit(case: &Case, [bytes, ratio]: [&str; 2]) -> Option<Bytes> {
 fn limits_are_bytes_or_a_part_of_memory() {
     let gib = |n: u64| Bytes(n << 30);
     let of = |vm: &str| {
-        let mut story = crate::story::Story::default();
-        story.document(
+        let mut recording = crate::trace_builder::TraceBuilder::default();
+        recording.document(
             "system.json",
             &format!(r#"{{"before": {{"memory_bytes": {}, "vm": {vm}}}}}"#, gib(10).0),
         );
-        let mut told = crate::told::Told::default();
-        told.over(story);
-        told.asked(|case| {
+        let mut built = crate::op_builder::OpBuilder::default();
+        built.over(recording);
+        built.asked(|case| {
             (limit(case, ["dirty_bytes", "dirty_ratio"]), [1, 3, 6].map(|n| has_room_for(case, gib(n))))
         })
     };

@@ -24,7 +24,7 @@ use waits::{CulpritId, Phase};
 /// What writeback throttling should aim for: the kernel's defaults for devices that turn and for those that do not
 /// (`wbt_default_latency_nsec`, block/blk-wbt.c), by what was measured: virtual disks often say that they turn.
 pub(crate) fn wbt_target(device: &Device) -> u64 {
-    let alone = device.company[Class::Read.index()].by_depth.rows().find(|r| r.from == 0);
+    let alone = device.contention[Class::Read.index()].by_depth.rows().find(|r| r.from == 0);
     match alone {
         Some(row) if row.mean >= HALF_A_TURN => WBT_DISK.0 / 1000,
         _ => WBT_FLASH.0 / 1000,
@@ -35,7 +35,7 @@ pub(crate) fn wbt_target(device: &Device) -> u64 {
 pub const CAUSE: Cause = Cause {
     name: "writeback-flood",
     title: "writeback of buffered data fills the device, and everything else waits behind it",
-    nature: Nature::Crowd,
+    nature: Nature::Contention,
     page: include_str!("../../pages/writeback-flood.md"),
     judge: Judge::Each(Each {
         of,
@@ -52,12 +52,12 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     let flooded = slow.flooded().min(case.unclaimed(slow, Reason::Device));
     if slow.share(flooded) < MIN_SHARE {
-        return Said::Little(match slow.company().background.max() {
+        return Said::Little(match slow.contention().background.max() {
             0 => "no writeback in flight beside slow operations".into(),
             _ => beside_a_flood(slow, flooded),
         });
     }
-    let (with, without) = (&slow.company().flooded, &slow.company().clear);
+    let (with, without) = (&slow.contention().flooded, &slow.contention().clear);
     let compared = comparable(with.count().min(without.count()));
     match compared {
         Some((q, words)) => {
@@ -160,7 +160,7 @@ fn beside_and_without(
     flooded: Nanos,
     compared: Option<(f64, &'static str)>,
 ) -> Verdict {
-    let (with, without) = (&slow.company().flooded, &slow.company().clear);
+    let (with, without) = (&slow.contention().flooded, &slow.contention().clear);
     let flood = format!("a flood ({FLOOD_DEPTH} writes of writeback or {} in flight)", size(FLOOD_BYTES));
     let what = slow.words();
     if let Some((q, words)) = compared {
@@ -195,9 +195,9 @@ fn beside_and_without(
 /// How much writeback there was: how many writes, how large, how many at once, and how long they took.
 fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let writes = &slow.on.requests[Class::Background.index()];
-    let most = slow.on.company.iter().map(|c| c.background.max()).max().unwrap_or(0);
+    let most = slow.on.contention.iter().map(|c| c.background.max()).max().unwrap_or(0);
     let mean = |d2c: &Distribution| Nanos(d2c.mean() as u64);
-    let most = most.max(slow.on.company[Class::Background.index()].background.max() + 1);
+    let most = most.max(slow.on.contention[Class::Background.index()].background.max() + 1);
     let all_writes = writes.count + slow.on.requests[Class::SyncWrite.index()].count;
     let every = slow
         .on

@@ -10,7 +10,7 @@
 //! Example: while a read of 80 ms was in vda, that completed 3 requests of md0_resync of 256 KiB each: 60 of the 80 ms are md's.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::met::{self, turns, turns_of};
+use crate::interfering::{self, turns, turns_of};
 use crate::paths::Paths;
 use crate::proof::proof;
 use crate::raid;
@@ -52,7 +52,7 @@ struct Sync {
 pub const CAUSE: Cause = Cause {
     name: "raid-resync",
     title: "a RAID array is being resynced, checked or rebuilt, and the slow operations wait behind that",
-    nature: Nature::Crowd,
+    nature: Nature::Contention,
     page: include_str!("../../pages/raid-resync.md"),
     judge: Judge::Whole(judge),
 };
@@ -76,7 +76,7 @@ fn judge(case: &mut Case) -> Verdict {
             ));
             continue;
         }
-        if let Some(unhindered) = met::unhindered(&slow, &name) {
+        if let Some(unhindered) = interfering::unhindered(&slow, &name) {
             against = Some(unhindered);
             continue;
         }
@@ -207,7 +207,7 @@ impl Sync {
     /// known of each.
     fn part(&self, case: &Case, slow: &Slow) -> (f64, Option<(u64, Bytes)>) {
         let (mut its, mut all, mut requests, mut bytes) = (0.0, 0.0, 0.0, 0.0);
-        for stay in met::stays(case, slow) {
+        for stay in interfering::stays(case, slow) {
             all += stay.time.0 as f64;
             for m in stay.met {
                 let part = self.part_of(&m.task, m.class);

@@ -60,7 +60,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             at = scheduler.at
         ));
     }
-    let usual = slow.company().depth.quantile(JUDGED) + 1;
+    let usual = slow.contention().depth.quantile(JUDGED) + 1;
     let tags: u64 = settings.map(Settings::tags).unwrap_or_default().iter().map(|t| t.value).sum();
     let most = if tags > 0 { tags } else { slow.on.tags.most() };
     if usual as f64 >= FULL * most as f64 {

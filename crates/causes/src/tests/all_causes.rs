@@ -4,34 +4,34 @@ use super::*;
 use proptest::prelude::*;
 use trace::Nanos;
 
-fn stories() -> impl Strategy<Value = Story> {
+fn stories() -> impl Strategy<Value = TraceBuilder> {
     let io = (0u8..8, 0u64..2_000_000, 1u64..60_000, 1u64..200_000, 1u64..4096);
     (prop::collection::vec(io, 1..200), any::<bool>()).prop_map(|(ios, settings)| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         for (kind, at, wait, time, kib) in ios {
             match kind {
-                0 => story.read(at, at + wait, at + wait + time),
-                1 => story.scheduled_read(at, at + wait, at + wait + time),
-                2 => story.writeback(at, at + wait, at + wait + time, kib),
-                3 => story.sync_write(at, at + wait, at + wait + time),
-                4 => story.cut_write(at, at + time, 512, 32),
-                5 => story.flushed_write(at, wait, time),
-                6 => story.raid_write(at, wait, wait, time),
-                _ => story.note(at, "raid5 rmw 8 1").note(at, "md bitmap_unplug"),
+                0 => recording.read(at, at + wait, at + wait + time),
+                1 => recording.scheduled_read(at, at + wait, at + wait + time),
+                2 => recording.writeback(at, at + wait, at + wait + time, kib),
+                3 => recording.sync_write(at, at + wait, at + wait + time),
+                4 => recording.cut_write(at, at + time, 512, 32),
+                5 => recording.flushed_write(at, wait, time),
+                6 => recording.raid_write(at, wait, wait, time),
+                _ => recording.note(at, "raid5 rmw 8 1").note(at, "md bitmap_unplug"),
             };
         }
         if settings {
-            story.settings("sda/queue/wbt_lat_usec: 0\nsda/queue/scheduler: [mq-deadline]\nsda/queue/max_sectors_kb: 32\n");
+            recording.settings("sda/queue/wbt_lat_usec: 0\nsda/queue/scheduler: [mq-deadline]\nsda/queue/max_sectors_kb: 32\n");
         }
-        story
+        recording
     })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn shares_never_exceed_the_whole(mut story in stories()) {
-        let verdicts = story.verdicts();
+    fn shares_never_exceed_the_whole(mut recording in stories()) {
+        let verdicts = recording.verdicts();
         let sum: f64 = verdicts.iter().map(|v| v.share).sum();
         prop_assert!(sum <= 1.0 + 1e-9, "{verdicts:?}");
         for v in &verdicts {
@@ -52,9 +52,9 @@ proptest! {
 
 #[test]
 fn each_is_judged_once() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 10);
-    let mut judged: Vec<_> = story.verdicts().iter().map(|v| v.cause).collect();
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 10);
+    let mut judged: Vec<_> = recording.verdicts().iter().map(|v| v.cause).collect();
     let mut known: Vec<_> = all().iter().map(|c| c.name).collect();
     judged.sort_unstable();
     known.sort_unstable();

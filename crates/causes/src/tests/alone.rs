@@ -1,7 +1,7 @@
 //! Slow although nobody interferes.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use device::{Behind, Split};
 use life::Io;
 use operation::{Kind, Wait};
@@ -13,29 +13,29 @@ const FDATASYNC: Kind = Kind::Call(Call::Fdatasync);
 
 /// 297 quick ones, and three that the device served for so long (us), behind another task for so long, and was slower than usual
 /// for so long.
-fn served(kind: Kind, wait: Wait, own: u64, behind: u64, slow: u64, settings: &str) -> Told {
-    let mut story = Story::of_any_kind();
-    quick_reads(&mut story, 0, 200);
-    story.settings(settings);
-    let mut told = Told::default();
-    told.over(story).quick(kind, 297).waiting_for(wait);
+fn served(kind: Kind, wait: Wait, own: u64, behind: u64, slow: u64, settings: &str) -> OpBuilder {
+    let mut recording = TraceBuilder::of_any_kind();
+    quick_reads(&mut recording, 0, 200);
+    recording.settings(settings);
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(kind, 297).waiting_for(wait);
     let mut split =
         Split { known: true, own: Nanos(own * 1000), slow: Nanos(slow * 1000), ..Split::default() };
-    split.behind[0] = Behind { holder: told.holder("tar", Io::Read), time: Nanos(behind * 1000) };
+    split.behind[0] = Behind { holder: built.holder("tar", Io::Read), time: Nanos(behind * 1000) };
     for _ in 0..3 {
-        told.inside(kind, split);
+        built.inside(kind, split);
     }
-    told
+    built
 }
 
 #[test]
 fn a_read_that_the_cache_does_not_have_is_cold() {
     for wait in [Wait::PageRead, Wait::PageFault, Wait::Metadata] {
-        let mut told = served(READ, wait, 10 * MS, 0, 0, "");
-        let v = told.verdict("cold-reads");
+        let mut built = served(READ, wait, 10 * MS, 0, 0, "");
+        let v = built.verdict("cold-reads");
         assert!(found(&v) > 0.95, "{v:?}");
         assert!(says(&v, "the device served the slowest reads alone for 100 % of their time"), "{v:?}");
-        rejected(&told.verdict("slow-device"));
+        rejected(&built.verdict("slow-device"));
     }
 }
 
@@ -43,19 +43,19 @@ fn a_read_that_the_cache_does_not_have_is_cold() {
 #[test]
 fn without_stacks_reads_ahead_are_the_page_caches() {
     let of = |ahead: bool| {
-        let mut story = Story::of_any_kind();
+        let mut recording = TraceBuilder::of_any_kind();
         for at in (0..200).map(|i| 2 * i * MS) {
             match ahead {
-                true => story.read_ahead(at, at + MS, 4, true),
-                false => story.read(at, at, at + MS),
+                true => recording.read_ahead(at, at + MS, 4, true),
+                false => recording.read(at, at, at + MS),
             };
         }
-        let mut told = Told::default();
-        told.over(story).quick(READ, 297).waiting_for(Wait::Unknown);
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(READ, 297).waiting_for(Wait::Unknown);
         for _ in 0..3 {
-            told.inside(READ, Split { known: true, own: Nanos(10 * MS * 1000), ..Split::default() });
+            built.inside(READ, Split { known: true, own: Nanos(10 * MS * 1000), ..Split::default() });
         }
-        ["cold-reads", "slow-device"].map(|cause| is_found(&told.verdict(cause)))
+        ["cold-reads", "slow-device"].map(|cause| is_found(&built.verdict(cause)))
     };
     assert_eq!((of(true), of(false)), ([true, false], [false, true]));
 }
@@ -64,17 +64,17 @@ fn without_stacks_reads_ahead_are_the_page_caches() {
 #[test]
 fn what_was_read_before_is_told_first() {
     let of = |places: u64| {
-        let mut story = Story::of_any_kind();
+        let mut recording = TraceBuilder::of_any_kind();
         for i in 0..200 {
-            story.read_place(i % places, i * MS, i * MS + 500);
+            recording.read_place(i % places, i * MS, i * MS + 500);
         }
-        let mut told = Told::default();
-        told.over(story).quick(READ, 297).waiting_for(Wait::PageRead);
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(READ, 297).waiting_for(Wait::PageRead);
         let split = Split { known: true, own: Nanos(10_000_000), ..Split::default() };
         for _ in 0..3 {
-            told.inside(READ, split);
+            built.inside(READ, split);
         }
-        told.verdict("cold-reads")
+        built.verdict("cold-reads")
     };
     let v = of(180);
     assert!(
@@ -89,16 +89,16 @@ fn what_was_read_before_is_told_first() {
 #[test]
 fn whoever_drops_the_cache_is_looked_for_first() {
     let of = |times: u64| {
-        let mut story = Story::of_any_kind();
+        let mut recording = TraceBuilder::of_any_kind();
         for i in 0..200 {
-            story.read_place(i, i * MS, i * MS + 500);
+            recording.read_place(i, i * MS, i * MS + 500);
         }
-        let mut told = Told::default();
-        told.over(story).quick(READ, 297).waiting_for(Wait::PageRead).dropped(times);
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(READ, 297).waiting_for(Wait::PageRead).dropped(times);
         for _ in 0..3 {
-            told.inside(READ, Split { known: true, own: Nanos(10_000_000), ..Split::default() });
+            built.inside(READ, Split { known: true, own: Nanos(10_000_000), ..Split::default() });
         }
-        told.verdict("cold-reads")
+        built.verdict("cold-reads")
     };
     let v = of(3);
     assert!(says(&v, "dropped the kernel's caches 3 times"), "{v:?}");
@@ -110,24 +110,24 @@ fn whoever_drops_the_cache_is_looked_for_first() {
 #[test]
 fn what_passes_by_the_cache_is_a_slow_device() {
     for (kind, wait) in [(READ, Wait::DirectIo), (WRITE, Wait::DirectIo)] {
-        let mut told = served(kind, wait, 10 * MS, 0, 0, "");
-        let v = told.verdict("slow-device");
+        let mut built = served(kind, wait, 10 * MS, 0, 0, "");
+        let v = built.verdict("slow-device");
         assert!(found(&v) > 0.95, "{v:?}");
-        rejected(&told.verdict("cold-reads"));
+        rejected(&built.verdict("cold-reads"));
     }
 }
 
 /// A write of a part of a page waits for a read, as a read does.
 #[test]
 fn writes_that_read_first_miss_the_cache() {
-    let mut told = served(WRITE, Wait::PageRead, 10 * MS, 0, 0, "");
-    let v = told.verdict("cold-reads");
+    let mut built = served(WRITE, Wait::PageRead, 10 * MS, 0, 0, "");
+    let v = built.verdict("cold-reads");
     assert!(
         found(&v) > 0.95 && says(&v, "most writes change a part of a page that is not in memory"),
         "{v:?}"
     );
     assert!(commands(&v)[0].starts_with("strace -fy -e write,"), "{v:?}");
-    rejected(&told.verdict("slow-device"));
+    rejected(&built.verdict("slow-device"));
     assert!(!says(
         &served(READ, Wait::PageRead, 10 * MS, 0, 0, "").verdict("cold-reads"),
         "a part of a page"
@@ -148,21 +148,21 @@ fn throughout(wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
 
 /// A hundred operations that the device serves for so long, and one that was behind another task for 30 times as long besides.
 fn throughout_of(kind: Kind, wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
-    let mut told = Told::default();
-    let mut story = Story::of_any_kind();
+    let mut built = OpBuilder::default();
+    let mut recording = TraceBuilder::of_any_kind();
     for at in (0..200).map(|i| i * 2 * own) {
-        story.read(at, at, at + own);
+        recording.read(at, at, at + own);
     }
-    story.settings(settings);
-    told.over(story).waiting_for(wait);
-    let tar = told.holder("tar", Io::Read);
+    recording.settings(settings);
+    built.over(recording).waiting_for(wait);
+    let tar = built.holder("tar", Io::Read);
     for n in 0..101 {
         let mut split = Split { known: true, own: Nanos(own * 1000), ..Split::default() };
         let time = if n == 50 { 30 * own } else { 0 };
         split.behind[0] = Behind { holder: tar, time: Nanos(time * 1000) };
-        told.inside(kind, split);
+        built.inside(kind, split);
     }
-    told.verdict(cause)
+    built.verdict(cause)
 }
 
 /// Three times what drives with a SATA link take; what is written past the cache is as quick as a device's cache.
@@ -198,15 +198,15 @@ fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each() {
 #[test]
 fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each_commit() {
     let of = |own: u64, settings: &str| {
-        let mut told = Told::default();
-        let mut story = Story::of_any_kind();
-        quick_reads(&mut story, 0, 200);
-        story.settings(settings);
-        told.over(story).waiting_for(Wait::OwnData);
+        let mut built = OpBuilder::default();
+        let mut recording = TraceBuilder::of_any_kind();
+        quick_reads(&mut recording, 0, 200);
+        recording.settings(settings);
+        built.over(recording).waiting_for(Wait::OwnData);
         for _ in 0..101 {
-            told.inside(FDATASYNC, Split { known: true, own: Nanos(own * 1000), ..Split::default() });
+            built.inside(FDATASYNC, Split { known: true, own: Nanos(own * 1000), ..Split::default() });
         }
-        told.verdict("slow-device")
+        built.verdict("slow-device")
     };
     let disk = "sda/queue/rotational: 1\n";
     assert_eq!(of(7 * MS, disk).throughout.len(), 1, "{:?}", of(7 * MS, disk));
@@ -218,16 +218,16 @@ fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each_commit() {
 #[test]
 fn what_the_journals_thread_writes_for_a_commit_is_the_devices_own_pace() {
     let of = |sender: &str| {
-        let mut told = Told::default();
-        let mut story = Story::of_any_kind();
-        quick_reads(&mut story, 0, 200);
-        story.settings("sda/queue/rotational: 1\n");
-        told.over(story).waiting_for(Wait::OwnData);
+        let mut built = OpBuilder::default();
+        let mut recording = TraceBuilder::of_any_kind();
+        quick_reads(&mut recording, 0, 200);
+        recording.settings("sda/queue/rotational: 1\n");
+        built.over(recording).waiting_for(Wait::OwnData);
         for _ in 0..101 {
             let split = Split { known: true, own: Nanos(7 * MS * 1000), ..Split::default() };
-            told.inside_of(FDATASYNC, sender, split);
+            built.inside_of(FDATASYNC, sender, split);
         }
-        told.verdict("slow-device")
+        built.verdict("slow-device")
     };
     assert_eq!(of("jbd2/sda-8").throughout.len(), 1, "{:?}", of("jbd2/sda-8"));
     assert!(!is_found(&of("dd")), "another task's data");

@@ -2,16 +2,16 @@
 
 use super::background_task::{moved, READ, SMALL};
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 
 #[test]
 fn a_scheduler_that_knows_priorities_is_kept() {
     let of = |scheduler: &str| {
-        let mut told = moved("tar", 100, &format!("sda/queue/scheduler: {scheduler}\n"));
+        let mut built = moved("tar", 100, &format!("sda/queue/scheduler: {scheduler}\n"));
         for _ in 0..3 {
-            told.behind(READ, 40, 3, "tar", SMALL);
+            built.behind(READ, 40, 3, "tar", SMALL);
         }
-        let v = told.verdict("background-task");
+        let v = built.verdict("background-task");
         found(&v);
         let at = commands(&v).iter().position(|c| c.contains("ionice")).expect("a priority");
         (at, commands(&v)[at].to_string(), v.remedies[at].what.contains(", sda has "))
@@ -27,18 +27,18 @@ fn a_scheduler_that_knows_priorities_is_kept() {
 #[test]
 fn two_that_read_in_order_read_more_at_a_time() {
     let of = |on: bool, settings: &str| {
-        let mut story = Story::default();
-        story.called("(reader)", "tar").settings(settings);
+        let mut recording = TraceBuilder::default();
+        recording.called("(reader)", "tar").settings(settings);
         for i in 0..200 {
             let at = 20 * i * MS;
-            story.read_ahead(at, at + 10 * MS, 128, on).read_on_by_another(at, at + 20 * MS, 128);
+            recording.read_ahead(at, at + 10 * MS, 128, on).read_on_by_another(at, at + 20 * MS, 128);
         }
-        let mut told = Told::default();
-        told.over(story).quick(READ, 297);
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(READ, 297);
         (0..3).for_each(|_| {
-            told.behind(READ, 40, 3, "tar", SMALL);
+            built.behind(READ, 40, 3, "tar", SMALL);
         });
-        let all = commands(&told.verdict("background-task"));
+        let all = commands(&built.verdict("background-task"));
         all.iter().position(|command| command == "echo 4096 > /sys/block/sda/queue/read_ahead_kb")
     };
     let settings =
@@ -51,11 +51,11 @@ fn two_that_read_in_order_read_more_at_a_time() {
 
 #[test]
 fn what_btrfs_does_is_not_stopped_with_its_program() {
-    let mut told = moved("btrfs", 100, "sda/queue/scheduler: none\n");
+    let mut built = moved("btrfs", 100, "sda/queue/scheduler: none\n");
     (0..3).for_each(|_| {
-        told.behind(READ, 40, 3, "btrfs", SMALL);
+        built.behind(READ, 40, 3, "btrfs", SMALL);
     });
-    let all = commands(&told.verdict("background-task"));
+    let all = commands(&built.verdict("background-task"));
     assert!(
         all.iter().any(|c| c.contains("scrub_speed_max")) && !all.iter().any(|c| c.contains("kill -STOP")),
         "{all:?}"

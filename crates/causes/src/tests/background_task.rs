@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::device::background_task::leads_to_the_device;
-use crate::told::{Told, READER};
+use crate::op_builder::{OpBuilder, READER};
 use crate::verdict::Confidence;
 use device::{Behind, Split};
 use ledger::Reason;
@@ -16,26 +16,26 @@ pub(super) const SMALL: Bytes = Bytes(4096);
 
 /// Three reads of 40 ms behind three requests of a task each; the device moved so many MiB of the task, and 10 of others.
 fn behind(task: &str, ahead: u32, each: Bytes, its_mib: u64) -> Verdict {
-    let mut told = moved(task, its_mib, "");
+    let mut built = moved(task, its_mib, "");
     for _ in 0..3 {
-        told.behind(READ, 40, ahead, task, each);
+        built.behind(READ, 40, ahead, task, each);
     }
-    told.verdict("background-task")
+    built.verdict("background-task")
 }
 
-pub(super) fn moved(task: &str, its_mib: u64, settings: &str) -> Told {
-    let mut story = Story::default();
-    story.settings(settings);
-    story.called("reader", task);
+pub(super) fn moved(task: &str, its_mib: u64, settings: &str) -> OpBuilder {
+    let mut recording = TraceBuilder::default();
+    recording.settings(settings);
+    recording.called("reader", task);
     for i in 0..its_mib {
-        story.writeback(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, MIB);
+        recording.writeback(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, MIB);
     }
     for i in 0..2560 {
-        story.read(MS * (1000 + i), MS * (1000 + i), MS * (1000 + i) + 100);
+        recording.read(MS * (1000 + i), MS * (1000 + i), MS * (1000 + i) + 100);
     }
-    let mut told = Told::default();
-    told.over(story).quick(READ, 297);
-    told
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(READ, 297);
+    built
 }
 
 #[test]
@@ -67,18 +67,18 @@ fn a_thread_of_the_kernel_is_not_stopped_and_has_no_unit() {
 fn what_most_operations_waited_for_is_proven_by_all_of_them() {
     // The slowest are behind it, too, or behind somebody else only.
     for ahead_of_slowest in ["tar", "cp"] {
-        let mut told = moved("tar", 100, "");
+        let mut built = moved("tar", 100, "");
         let mut of = |own: u64, slow: u64, ahead: &str| {
             let ms = |n: u64| Nanos(n * 1_000_000);
             let mut split = Split { known: true, own: ms(own), slow: ms(slow), ..Split::default() };
-            split.behind[0] = Behind { holder: told.holder(ahead, Io::Read), time: ms(2) };
+            split.behind[0] = Behind { holder: built.holder(ahead, Io::Read), time: ms(2) };
             split
         };
         let splits = [of(3, 0, "tar"), of(1, 37, ahead_of_slowest)];
         for n in 0..206 {
-            told.inside(READ, splits[usize::from(n >= 200)]);
+            built.inside(READ, splits[usize::from(n >= 200)]);
         }
-        let v = told.verdict("background-task");
+        let v = built.verdict("background-task");
         let said = "reads of (reader) were behind requests of tar on sda for 32 % of the time of all";
         assert!(is_found(&v) && says(&v, said), "{v:?}");
         assert!(says(&v, "tar moved 100 MiB"), "{v:?}");
@@ -91,13 +91,13 @@ fn what_most_operations_waited_for_is_proven_by_all_of_them() {
 #[test]
 fn who_loses_more_than_it_costs_is_not_slowed() {
     let write = Kind::Call(Call::Write);
-    let mut told = moved("tar", 100, "");
-    told.by("db").quick(READ, 297).by("tar").quick(write, 297);
+    let mut built = moved("tar", 100, "");
+    built.by("db").quick(READ, 297).by("tar").quick(write, 297);
     for _ in 0..3 {
-        told.behind_all("db", READ, 40, &[("tar", 1)], SMALL);
-        told.behind_all("tar", write, 80, &[("db", 3)], SMALL);
+        built.behind_all("db", READ, 40, &[("tar", 1)], SMALL);
+        built.behind_all("tar", write, 80, &[("db", 3)], SMALL);
     }
-    let v = told.verdict("background-task");
+    let v = built.verdict("background-task");
     found(&v);
     let named = |task: &str| commands(&v).iter().any(|c| c.ends_with(&format!("# {task}")));
     assert!(named("db") && !named("tar"), "{:?}", commands(&v));
@@ -107,11 +107,11 @@ fn who_loses_more_than_it_costs_is_not_slowed() {
 #[test]
 fn behind_a_tasks_flushes_lies_what_a_flush_takes() {
     let root = |io: Io| {
-        let mut told = moved("tar", 100, "");
+        let mut built = moved("tar", 100, "");
         for _ in 0..3 {
-            told.behind_io(READ, 40, "tar", io);
+            built.behind_io(READ, 40, "tar", io);
         }
-        let v = told.verdict("background-task");
+        let v = built.verdict("background-task");
         found(&v);
         v.root
     };
@@ -122,28 +122,28 @@ fn behind_a_tasks_flushes_lies_what_a_flush_takes() {
 #[test]
 fn a_flush_that_others_wait_for_is_not_why_it_waits_itself() {
     let root = |both: bool| {
-        let mut told = moved("postgres", 100, "");
+        let mut built = moved("postgres", 100, "");
         for _ in 0..3 {
-            told.behind_io(READ, 100, "postgres", Io::Flush);
+            built.behind_io(READ, 100, "postgres", Io::Flush);
         }
         if both {
-            told.by("postgres").quick(READ, 297);
+            built.by("postgres").quick(READ, 297);
             for _ in 0..3 {
-                told.behind_io(READ, 60, "tar", Io::Read);
+                built.behind_io(READ, 60, "tar", Io::Read);
             }
         }
-        told.verdict("background-task").root
+        built.verdict("background-task").root
     };
     assert_eq!((root(false), root(true)), (Some("flush-cost"), None));
 }
 
 #[test]
 fn all_that_others_had_is_claimed() {
-    let mut told = moved("tar", 100, "");
+    let mut built = moved("tar", 100, "");
     for (ahead, task) in [(3, "tar"), (3, "tar"), (3, "cp")] {
-        told.behind(READ, 40, ahead, task, SMALL);
+        built.behind(READ, 40, ahead, task, SMALL);
     }
-    let v = told.verdict("background-task");
+    let v = built.verdict("background-task");
     assert!((found(&v) - 0.75).abs() < 0.02, "{v:?}");
     assert!(
         says(&v, "requests of tar on sda for 50 %") && says(&v, "requests of cp on sda for 25 %"),
@@ -175,27 +175,27 @@ fn a_device_to_itself_is_nobodys() {
 #[test]
 fn who_has_the_victims_name_is_nobody_else() {
     rejected(&behind(READER, 3, SMALL, 100));
-    let mut told = moved("tar", 100, "");
+    let mut built = moved("tar", 100, "");
     for _ in 0..3 {
-        told.behind_journal(READ, 40, READER);
+        built.behind_journal(READ, 40, READER);
     }
-    rejected(&told.verdict("background-task"));
-    let mut told = moved("tar", 100, "");
+    rejected(&built.verdict("background-task"));
+    let mut built = moved("tar", 100, "");
     for _ in 0..3 {
-        told.behind_journal(READ, 40, "tar");
+        built.behind_journal(READ, 40, "tar");
     }
-    assert!((found(&told.verdict("background-task")) - 0.5).abs() < 0.02);
+    assert!((found(&built.verdict("background-task")) - 0.5).abs() < 0.02);
 }
 
 /// What is written back for a task is a flood's, what is discarded `discard-stall`'s.
 #[test]
 fn writeback_and_discards_are_others_causes() {
     for io in [Io::BackgroundWrite, Io::Discard] {
-        let mut told = moved("tar", 100, "");
+        let mut built = moved("tar", 100, "");
         for _ in 0..3 {
-            told.behind_io(READ, 40, "tar", io);
+            built.behind_io(READ, 40, "tar", io);
         }
-        rejected(&told.verdict("background-task"));
+        rejected(&built.verdict("background-task"));
     }
 }
 
@@ -219,17 +219,17 @@ fn what_holds_back_is_the_place_and_not_the_cause() {
 #[test]
 fn an_fsync_is_not_about_a_device_that_nothing_was_written_to() {
     let of = |writes: u64, elsewhere: bool| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 200);
         for i in 0..writes {
-            story.sync_write((1000 + i) * MS, (1000 + i) * MS, (1001 + i) * MS);
+            recording.sync_write((1000 + i) * MS, (1000 + i) * MS, (1001 + i) * MS);
         }
-        let mut told = Told::default();
-        told.over(story);
+        let mut built = OpBuilder::default();
+        built.over(recording);
         if elsewhere {
-            told.elsewhere();
+            built.elsewhere();
         }
-        told.behind(Kind::Call(Call::Fdatasync), 40, 3, "fio", SMALL).in_focus()
+        built.behind(Kind::Call(Call::Fdatasync), 40, 3, "fio", SMALL).in_focus()
     };
     assert_eq!(of(0, true), []);
     assert_eq!(of(1, true), [Kind::Call(Call::Fdatasync)]);
@@ -263,11 +263,11 @@ fn what_the_kernels_threads_move_is_not_their_own() {
 fn a_tenth_behind_it_is_the_threshold() {
     // Three behind three others, and so many as slow behind nobody.
     let of = |alone: u32| {
-        let mut told = moved("tar", 100, "");
+        let mut built = moved("tar", 100, "");
         for i in 0..3 + alone {
-            told.behind(READ, 40, if i < 3 { 3 } else { 0 }, "tar", SMALL);
+            built.behind(READ, 40, if i < 3 { 3 } else { 0 }, "tar", SMALL);
         }
-        told.verdict("background-task")
+        built.verdict("background-task")
     };
     assert!(is_found(&of(19)));
     let v = of(20);
@@ -277,11 +277,11 @@ fn a_tenth_behind_it_is_the_threshold() {
 /// Of several that with the most.
 #[test]
 fn one_task_is_named() {
-    let mut told = moved("tar", 100, "");
+    let mut built = moved("tar", 100, "");
     for _ in 0..3 {
-        told.behind_all("db", READ, 120, &[("cp", 2), ("tar", 4), ("dd", 1)], SMALL);
+        built.behind_all("db", READ, 120, &[("cp", 2), ("tar", 4), ("dd", 1)], SMALL);
     }
-    let v = told.verdict("background-task");
+    let v = built.verdict("background-task");
     assert!(found(&v) > 0.4 && says(&v, "the slowest reads of db were behind requests of tar"), "{v:?}");
 }
 
@@ -290,13 +290,13 @@ fn one_task_is_named() {
 #[test]
 fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
     let of_wait = |wait: Wait, alone: u64, side_by_side: bool, are_tars: bool, ms: u64| {
-        let mut story = Story::of_any_kind();
-        story.called("(reader)", "tar");
+        let mut recording = TraceBuilder::of_any_kind();
+        recording.called("(reader)", "tar");
         let mut read = |are_tars: bool, from: u64, to: u64| {
             if are_tars {
-                story.read_by_another(from, from, to);
+                recording.read_by_another(from, from, to);
             } else {
-                story.read(from, from, to);
+                recording.read(from, from, to);
             }
         };
         for i in 0..100 {
@@ -311,12 +311,12 @@ fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
                 read(are_tars, at + 5 * MS, at + 5 * MS + done);
             }
         }
-        let mut told = Told::default();
-        told.over(story).quick(READ, 297).waiting_for(wait);
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(READ, 297).waiting_for(wait);
         for _ in 0..3 {
-            told.behind_unknown(READ, ms, "tar");
+            built.behind_unknown(READ, ms, "tar");
         }
-        told.verdict("background-task")
+        built.verdict("background-task")
     };
     let of_alone =
         |alone, side_by_side, are_tars, ms| of_wait(Wait::DirectIo, alone, side_by_side, are_tars, ms);
@@ -338,18 +338,18 @@ fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
 #[test]
 fn the_journals_thread_commits_for_who_syncs() {
     let of = |writes: u64| {
-        let mut story = Story::default();
-        story.called("tar", "jbd2/sda-8");
+        let mut recording = TraceBuilder::default();
+        recording.called("tar", "jbd2/sda-8");
         for i in 0..150 {
             let at = (200 + 200 * i) * MS;
             for n in 0..writes {
-                story.sync_write(at, at, at + (n + 1) * 20 * MS / writes);
+                recording.sync_write(at, at, at + (n + 1) * 20 * MS / writes);
             }
-            story.commit(at + 100, at + 30 * MS);
+            recording.commit(at + 100, at + 30 * MS);
             // Alone: what such writes take.
-            story.commit(at + 100 * MS, at + 110 * MS);
+            recording.commit(at + 100 * MS, at + 110 * MS);
         }
-        story.verdict("background-task")
+        recording.verdict("background-task")
     };
     assert!(is_found(&of(4)), "{:?}", of(4));
     assert!(!is_found(&of(1)), "{:?}", of(1));

@@ -3,14 +3,14 @@
 use super::*;
 
 /// Reads one after the other on flash, each of so many us; one in `seldom` takes 200 us.
-fn alone_on_flash(took: impl Fn(u64) -> u64, seldom: u64) -> Story {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
+fn alone_on_flash(took: impl Fn(u64) -> u64, seldom: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    recording.settings("sda/queue/rotational: 0\n");
     for i in 0..400 {
         let at = i * 10_000;
-        story.read(at, at, at + if i % seldom == 0 { 200 } else { took(i) });
+        recording.read(at, at, at + if i % seldom == 0 { 200 } else { took(i) });
     }
-    story
+    recording
 }
 
 #[test]
@@ -27,13 +27,13 @@ fn a_limit_is_told_of_reads_one_by_one_if_some_are_let_through_at_once() {
 #[test]
 fn a_limit_is_told_once_a_credit_is_used_up() {
     let of = |quick: u64, slow: fn(u64) -> bool| {
-        let mut story = Story::default();
-        story.settings("sda/queue/rotational: 0\n");
+        let mut recording = TraceBuilder::default();
+        recording.settings("sda/queue/rotational: 0\n");
         for i in 0..1000 {
             let at = i * 10_000;
-            story.read(at, at, at + if slow(i) { 6_600 + i % 7 * 20 } else { quick + i % 5 * 20 });
+            recording.read(at, at, at + if slow(i) { 6_600 + i % 7 * 20 } else { quick + i % 5 * 20 });
         }
-        story.verdict("rate-limit")
+        recording.verdict("rate-limit")
     };
     for quick in [300, 1200] {
         let v = of(quick, |i| i >= 800);
@@ -47,28 +47,28 @@ fn a_limit_is_told_once_a_credit_is_used_up() {
 /// What takes anything from the fastest to twice as long has no clock in it, wherever it is cut.
 #[test]
 fn times_of_one_kind_are_not_cut_in_two() {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
+    let mut recording = TraceBuilder::default();
+    recording.settings("sda/queue/rotational: 0\n");
     for i in 0..4000 {
         let at = i * 10_000;
-        story.read(at, at, at + 2000 + i * 7919 % 2100);
+        recording.read(at, at, at + 2000 + i * 7919 % 2100);
     }
-    rejected(&story.verdict("rate-limit"));
+    rejected(&recording.verdict("rate-limit"));
 }
 
 /// What is near is done at once, right after what is far: no clock would have let it through.
 #[test]
 fn what_is_near_breaks_no_limit() {
     let of = |near: u64| {
-        let mut story = Story::default();
-        story.settings("sda/queue/rotational: 0\n");
+        let mut recording = TraceBuilder::default();
+        recording.settings("sda/queue/rotational: 0\n");
         let mut last = 0;
         for i in 0..1000 {
             let took = if i % 20 < near { 500 } else { 6_600 + i % 7 * 20 };
-            story.read(last, last, last + took);
+            recording.read(last, last, last + took);
             last += took + 20;
         }
-        story.verdict("rate-limit")
+        recording.verdict("rate-limit")
     };
     rejected(&of(4));
     rejected(&of(12));
@@ -78,15 +78,15 @@ fn what_is_near_breaks_no_limit() {
 #[test]
 fn a_limit_is_told_once_a_credit_is_used_up_behind_others() {
     let of = |slow: fn(u64) -> bool| {
-        let mut story = Story::default();
-        story.settings("sda/queue/rotational: 0\n");
+        let mut recording = TraceBuilder::default();
+        recording.settings("sda/queue/rotational: 0\n");
         let mut done = vec![0; 4];
         for i in 0..1000 {
             let next = done[done.len() - 1] + if slow(i) { 6_600 + i % 7 * 20 } else { 80 + i % 5 * 5 };
-            story.read(done[done.len() - 4], done[done.len() - 4], next);
+            recording.read(done[done.len() - 4], done[done.len() - 4], next);
             done.push(next);
         }
-        story.verdict("rate-limit")
+        recording.verdict("rate-limit")
     };
     let v = of(|i| i >= 800);
     found(&v);
@@ -95,19 +95,19 @@ fn a_limit_is_told_once_a_credit_is_used_up_behind_others() {
 }
 
 /// Requests one after the other on flash: each comes 50 to 149 us after the one before was done, and is itself done `done(issued, tick)`.
-fn after_a_while(write: bool, tick: u64, done: impl Fn(u64, u64) -> u64) -> Story {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
+fn after_a_while(write: bool, tick: u64, done: impl Fn(u64, u64) -> u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    recording.settings("sda/queue/rotational: 0\n");
     let mut last = 0;
     for i in 1..=400 {
         let issued = last + 50 + i * 37 % 100;
         last = done(issued, i * tick);
         match write {
-            true => story.sync_write(issued, issued, last),
-            false => story.read(issued, issued, last),
+            true => recording.sync_write(issued, issued, last),
+            false => recording.read(issued, issued, last),
         };
     }
-    story
+    recording
 }
 
 /// What a clock lets through is done at its next tick, however late it came; a device begins when it comes, and platters go on turning.
@@ -128,21 +128,21 @@ fn a_limit_is_told_of_what_is_done_the_sooner_the_later_it_comes() {
 
 /// 400 reads four at a time, done every `apart(i)` us; on what kind of device was not recorded, or it says so.
 fn four_at_a_time(settings: &str, near: bool, apart: impl Fn(u64) -> u64) -> Verdict {
-    let mut story = Story::of_any_kind();
+    let mut recording = TraceBuilder::of_any_kind();
     if !settings.is_empty() {
-        story.settings(settings);
+        recording.settings(settings);
     }
     let mut done = vec![0; 4];
     for i in 0..400 {
         let next = done[done.len() - 1] + apart(i);
         let issued = done[done.len() - 4];
         match near {
-            true => story.read_ahead(issued, next, 4, true),
-            false => story.read(issued, issued, next),
+            true => recording.read_ahead(issued, next, 4, true),
+            false => recording.read(issued, issued, next),
         };
         done.push(next);
     }
-    story.verdict("rate-limit")
+    recording.verdict("rate-limit")
 }
 
 /// A guest's disk says that it turns whatever it lies on, and a trace alone has no settings: platters are not as even where they seek.
@@ -160,13 +160,13 @@ fn a_limit_is_told_of_far_requests_where_it_is_not_known_whether_the_device_turn
 #[test]
 fn a_turn_is_from_one_write_to_the_next() {
     let of = |turn: u64| {
-        let mut story = Story::default();
-        story.settings("sda/queue/rotational: 0\n");
+        let mut recording = TraceBuilder::default();
+        recording.settings("sda/queue/rotational: 0\n");
         for i in 1..=400 {
             let issued = (i - 1) * turn + turn / 2 - i * 37 % 100;
-            story.sync_write(issued, issued, i * turn);
+            recording.sync_write(issued, issued, i * turn);
         }
-        story.verdict("rate-limit")
+        recording.verdict("rate-limit")
     };
     found(&of(3800));
     rejected(&of(6000));

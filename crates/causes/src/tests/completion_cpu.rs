@@ -1,7 +1,7 @@
 //! A processor that is late to complete.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use operation::Kind;
 use trace::Call;
 
@@ -9,15 +9,15 @@ const READ: Kind = Kind::Call(Call::Read);
 
 /// 297 quick reads, and three that take so many microseconds, the last of them waiting for a processor.
 fn late(us: u64, late_us: u64, settings: &str) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 10);
-    story.settings(settings);
-    let mut told = Told::default();
-    told.over(story).quick(READ, 297);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 10);
+    recording.settings(settings);
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(READ, 297);
     for _ in 0..3 {
-        told.completed_late(READ, us, late_us);
+        built.completed_late(READ, us, late_us);
     }
-    told.verdict("completion-cpu")
+    built.verdict("completion-cpu")
 }
 
 const FLASH: &str = "sda/queue/rotational: 0\n";
@@ -57,22 +57,22 @@ fn a_little_late_is_said_from_a_hundredth_on() {
 #[test]
 fn nobody_was_late() {
     rejected(&late(4400, 0, FLASH));
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
-    assert!(cannot_tell(&story.verdict("completion-cpu")).contains("iowhy record"));
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
+    assert!(cannot_tell(&recording.verdict("completion-cpu")).contains("iowhy record"));
 }
 
 /// So many quick requests were completed by CPU 0, and of ten late ones so many by CPU 1 and the others by CPU 2.
 fn by(quick: u64, one: usize, settings: &str) -> Verdict {
-    let mut told = Told::default();
-    let mut story = Story::default();
-    story.settings(&format!("{FLASH}{settings}"));
-    quick_reads(&mut story, 0, quick);
-    told.over(story).quick(READ, 297);
+    let mut built = OpBuilder::default();
+    let mut recording = TraceBuilder::default();
+    recording.settings(&format!("{FLASH}{settings}"));
+    quick_reads(&mut recording, 0, quick);
+    built.over(recording).quick(READ, 297);
     for i in 0..10 {
-        told.completed_late_on(&[if i < one { 1 } else { 2 }], READ, 4400, 3800);
+        built.completed_late_on(&[if i < one { 1 } else { 2 }], READ, 4400, 3800);
     }
-    told.verdict("completion-cpu")
+    built.verdict("completion-cpu")
 }
 
 #[test]
@@ -90,15 +90,15 @@ fn rq_affinity_is_for_one_processor_that_completes_for_all() {
 
 #[test]
 fn four_processors_are_named_the_one_with_most_first() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 1);
-    story.settings(FLASH);
-    let mut told = Told::default();
-    told.over(story).quick(READ, 297);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 1);
+    recording.settings(FLASH);
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(READ, 297);
     for _ in 0..3 {
-        told.completed_late_on(&[5, 6, 3, 4, 7, 3], READ, 4400, 3800);
+        built.completed_late_on(&[5, 6, 3, 4, 7, 3], READ, 4400, 3800);
     }
-    let v = told.verdict("completion-cpu");
+    let v = built.verdict("completion-cpu");
     assert_eq!(v.evidence[1].sentence().matches("CPU ").count(), 4, "{v:?}");
     assert!(v.evidence[1].sentence().starts_with("sda: CPU 3 completed 32 % of its requests"), "{v:?}");
     assert!(commands(&v)[1].starts_with("for c in 3 "), "{v:?}");

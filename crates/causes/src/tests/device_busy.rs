@@ -4,16 +4,16 @@ use super::*;
 
 /// 200 quick reads, then twenty that wait so long between being given back and being taken, and are in the device for 4 ms; beside
 /// each another one that waits in the scheduler meanwhile, and is there alone.
-fn refused(given_back: u64) -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
+fn refused(requeued: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
     for i in 0..20 {
         let at = (1000 + 200 * i) * MS;
-        story.read_given_back(at, at + MS, at + MS + given_back, at + 5 * MS + given_back);
-        let sent = at + MS + given_back + 10;
-        story.scheduled_read(at, sent, sent + 4 * MS);
+        recording.read_requeued(at, at + MS, at + MS + requeued, at + 5 * MS + requeued);
+        let sent = at + MS + requeued + 10;
+        recording.scheduled_read(at, sent, sent + 4 * MS);
     }
-    story
+    recording
 }
 
 #[test]
@@ -35,39 +35,39 @@ fn a_tenth_is_the_threshold() {
 
 #[test]
 fn a_wait_in_the_scheduler_while_it_takes_others_is_not_its_own() {
-    let mut story = refused(10);
+    let mut recording = refused(10);
     for i in 0..20 {
         let at = (9000 + 200 * i) * MS;
-        story.scheduled_read(at, at + 95 * MS, at + 100 * MS);
+        recording.scheduled_read(at, at + 95 * MS, at + 100 * MS);
     }
-    rejected(&story.verdict("device-busy"));
+    rejected(&recording.verdict("device-busy"));
 }
 
 #[test]
 fn nothing_was_given_back() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
-    assert!(rejected(&story.verdict("device-busy")).contains("no driver requeued a request"));
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
+    assert!(rejected(&recording.verdict("device-busy")).contains("no driver requeued a request"));
     cannot_tell(&refused(95 * MS).lost(500).verdict("device-busy"));
 }
 
 /// As many reads alone as in company of three, which take so long.
-fn in_company(ms: u64) -> Story {
-    let mut story = refused(95 * MS);
+fn in_company(ms: u64) -> TraceBuilder {
+    let mut recording = refused(95 * MS);
     for i in 0..40 {
         let at = (9000 + 50 * i) * MS;
         for k in 0..4 {
-            story.read(at + k, at + k, at + k + ms * MS);
+            recording.read(at + k, at + k, at + k + ms * MS);
         }
     }
-    story
+    recording
 }
 
 #[test]
 fn a_device_that_would_be_no_faster_is_saturated() {
-    let mut story = in_company(8);
-    assert!(rejected(&story.verdict("device-busy")).contains("it would be no faster if it took them"));
-    let v = story.verdict("device-saturated");
+    let mut recording = in_company(8);
+    assert!(rejected(&recording.verdict("device-busy")).contains("it would be no faster if it took them"));
+    let v = recording.verdict("device-saturated");
     // Those that were given back; nothing was in it meanwhile, so those behind them waited for an idle device.
     assert!(found(&v) > 0.4, "{v:?}");
     assert!(
@@ -78,20 +78,20 @@ fn a_device_that_would_be_no_faster_is_saturated() {
 }
 
 /// Small reads, alone and in groups, take 1 ms; one beside a large read takes as long as that, and one more is given back meanwhile.
-fn beside_large_reads(ms: u64) -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
+fn beside_large_reads(ms: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
     for i in 0..40 {
         let at = (1000 + 10 * i) * MS;
         for k in 0..5 {
-            story.read(at + k, at + k, at + k + MS);
+            recording.read(at + k, at + k, at + k + MS);
         }
         let at = (9000 + 200 * i) * MS;
-        story.large_read(at, at + 95 * MS, 1024);
-        story.read(at + 10, at + 10, at + 10 + ms * MS);
-        story.read_given_back(at + 20, at + 30, at + 95 * MS, at + 96 * MS);
+        recording.large_read(at, at + 95 * MS, 1024);
+        recording.read(at + 10, at + 10, at + 10 + ms * MS);
+        recording.read_requeued(at + 20, at + 30, at + 95 * MS, at + 96 * MS);
     }
-    story
+    recording
 }
 
 /// By the number of others it takes no longer: many are many small ones.
@@ -107,30 +107,30 @@ fn bytes_fill_a_device_too() {
 
 #[test]
 fn a_scsi_device_is_asked_for_less_at_once() {
-    let mut story = in_company(1);
-    story.settings("sda/device/queue_depth: 32\n");
-    let v = story.verdict("device-busy");
+    let mut recording = in_company(1);
+    recording.settings("sda/device/queue_depth: 32\n");
+    let v = recording.verdict("device-busy");
     assert_eq!(v.remedies[0].command(), "echo 4 > /sys/block/sda/device/queue_depth");
     // What it holds already is no remedy.
-    let mut story = in_company(1);
-    story.settings("sda/device/queue_depth: 4\n");
-    assert!(story.verdict("device-busy").remedies[0].command().starts_with("dmesg"));
+    let mut recording = in_company(1);
+    recording.settings("sda/device/queue_depth: 4\n");
+    assert!(recording.verdict("device-busy").remedies[0].command().starts_with("dmesg"));
 }
 
 /// Large requests take many descriptors of a virtio queue: such that are an eighth leave room for others.
 #[test]
 fn a_virtio_disk_is_sent_smaller_requests() {
     let of = |disk: &'static str, kib: u64, settings: &str| {
-        let mut story = Story::of_any_kind();
+        let mut recording = TraceBuilder::of_any_kind();
         for i in 0..240 {
-            story.large_read(2 * i * MS, (2 * i + 1) * MS, kib);
+            recording.large_read(2 * i * MS, (2 * i + 1) * MS, kib);
         }
         for i in 0..20 {
             let at = (1000 + 200 * i) * MS;
-            story.read_given_back(at, at + MS, at + 96 * MS, at + 100 * MS);
+            recording.read_requeued(at, at + MS, at + 96 * MS, at + 100 * MS);
         }
-        story.on(disk).document(&format!("queue-{disk}.txt"), settings);
-        let v = story.verdict("device-busy");
+        recording.on(disk).document(&format!("queue-{disk}.txt"), settings);
+        let v = recording.verdict("device-busy");
         found(&v);
         (commands(&v)[0].replace(&format!(" > /sys/block/{disk}/queue/max_sectors_kb"), ""), v)
     };

@@ -1,18 +1,18 @@
 //! Requests that end with an error, and commands that the device loses.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use life::Request;
 use operation::Kind;
 use trace::Call;
 
 #[test]
 fn errors_are_told() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
-    rejected(&story.verdict("device-errors"));
-    story.failed_read(900 * MS, 900 * MS, 990 * MS);
-    let v = story.verdict("device-errors");
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 300);
+    rejected(&recording.verdict("device-errors"));
+    recording.failed_read(900 * MS, 900 * MS, 990 * MS);
+    let v = recording.verdict("device-errors");
     found(&v);
     assert!(v.evidence[0].sentence().contains("1 of 301 requests"), "{v:?}");
 }
@@ -21,18 +21,18 @@ fn errors_are_told() {
 #[test]
 fn lost_commands_are_errors_and_no_busy_device() {
     let of = |aborted_ms: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 300);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 300);
         for i in 0..3 {
             let at = (1000 + 2000 * i) * MS;
-            story.lost_read(
+            recording.lost_read(
                 at,
                 at + aborted_ms * MS,
                 at + (aborted_ms + 300) * MS,
                 at + (aborted_ms + 301) * MS,
             );
         }
-        story
+        recording
     };
     let v = of(500).verdict("device-errors");
     found(&v);
@@ -46,19 +46,19 @@ const READ: Kind = Kind::Call(Call::Read);
 
 /// Three reads of 100 ms, so many of which are such requests; beside them one that failed at once.
 fn of_three(such: usize, change: fn(&mut Request)) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
-    story.failed_read(900 * MS, 900 * MS, 900 * MS + 10);
-    let mut told = Told::default();
-    told.over(story).quick(READ, 297);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 300);
+    recording.failed_read(900 * MS, 900 * MS, 900 * MS + 10);
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(READ, 297);
     for i in 0..3 {
-        told.on_disk(READ, 100_000, |read| {
+        built.on_disk(READ, 100_000, |read| {
             if i < such {
                 change(read)
             }
         });
     }
-    told.verdict("device-errors")
+    built.verdict("device-errors")
 }
 
 /// Fast errors take no time and are told all the same.
@@ -84,8 +84,8 @@ fn what_failed_requests_took_is_claimed() {
 /// Devices that know no discards refuse them.
 #[test]
 fn a_refused_discard_harms_nobody() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
-    story.failed_discard(900 * MS, 901 * MS);
-    rejected(&story.verdict("device-errors"));
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 300);
+    recording.failed_discard(900 * MS, 901 * MS);
+    rejected(&recording.verdict("device-errors"));
 }

@@ -1,30 +1,30 @@
 //! A device that takes long for some requests, and not because others stand in line.
 
 use super::*;
-use crate::told::{Told, READER};
+use crate::op_builder::{OpBuilder, READER};
 use device::{Behind, Split};
-use life::{Company, Io};
+use life::{Contention, Io};
 use operation::Kind;
 use trace::{Bytes, Call};
 
 const READ: Kind = Kind::Call(Call::Read);
 
 /// Reads of 1 ms, and five that take longer, none of them after a pause.
-fn stalls(longest: u64, ahead: bool) -> Story {
-    let mut story = Story::of_any_kind();
-    quick_reads(&mut story, 0, 300);
+fn stalls(longest: u64, ahead: bool) -> TraceBuilder {
+    let mut recording = TraceBuilder::of_any_kind();
+    quick_reads(&mut recording, 0, 300);
     for i in 0..5 {
         let at = (1000 + 500 * i) * MS;
-        story.read(at, at, at + MS);
+        recording.read(at, at, at + MS);
         let at = at + MS + 100;
         if ahead {
             for j in 0..20 {
-                story.read(at, at, at + (j + 1) * longest / 21);
+                recording.read(at, at, at + (j + 1) * longest / 21);
             }
         }
-        story.read(at + 1, at + 1, at + longest);
+        recording.read(at + 1, at + 1, at + longest);
     }
-    story
+    recording
 }
 
 #[test]
@@ -42,9 +42,9 @@ fn a_device_that_stalls_without_a_queue() {
 #[test]
 fn flash_stalls_for_less_than_a_disk_that_turns() {
     let of = |longest: u64, ahead: bool, settings: &str| {
-        let mut story = stalls(longest, ahead);
-        story.settings(settings);
-        story.verdict("device-stall")
+        let mut recording = stalls(longest, ahead);
+        recording.settings(settings);
+        recording.verdict("device-stall")
     };
     let flash = "sda/queue/rotational: 0\n";
     found(&of(11 * MS, false, flash));
@@ -55,27 +55,27 @@ fn flash_stalls_for_less_than_a_disk_that_turns() {
 
 #[test]
 fn too_few_to_say_what_is_usual() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 50);
-    story.read(500 * MS, 500 * MS, 600 * MS);
-    assert!(rejected(&story.verdict("device-stall")).contains("too few"));
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 50);
+    recording.read(500 * MS, 500 * MS, 600 * MS);
+    assert!(rejected(&recording.verdict("device-stall")).contains("too few"));
 }
 
 /// A pause is one, whatever met it; what is usual is told by all that the device did.
 #[test]
 fn what_a_device_usually_takes_is_known_though_such_requests_are_few() {
     let of = |reads: u64, long: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, reads);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, reads);
         for i in 0..20 {
             let at = (2000 + 500 * i) * MS;
             match i % 7 {
                 // Not alone, or it would be what such writes take alone.
-                0 => story.read(at, at, at + long + 100).sync_write(at, at, at + long),
-                _ => story.sync_write(at, at, at + MS),
+                0 => recording.read(at, at, at + long + 100).sync_write(at, at, at + long),
+                _ => recording.sync_write(at, at, at + MS),
             };
         }
-        story.verdict("device-stall")
+        recording.verdict("device-stall")
     };
     let v = of(300, 80 * MS);
     assert!(found(&v) > 0.2 && says(&v, "half of all its requests took"), "{v:?}");
@@ -85,15 +85,15 @@ fn what_a_device_usually_takes_is_known_though_such_requests_are_few() {
 
 /// 300 reads that take so long, and five of so long.
 fn beside_usual(usual: u64, longest: u64) -> Verdict {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..300 {
-        story.read(i * 20 * MS, i * 20 * MS, i * 20 * MS + usual);
+        recording.read(i * 20 * MS, i * 20 * MS, i * 20 * MS + usual);
     }
     for i in 0..5 {
         let at = (7000 + 500 * i) * MS;
-        story.read(at, at, at + MS).read(at + MS + 100, at + MS + 100, at + MS + 100 + longest);
+        recording.read(at, at, at + MS).read(at + MS + 100, at + MS + 100, at + MS + 100 + longest);
     }
-    story.verdict("device-stall")
+    recording.verdict("device-stall")
 }
 
 #[test]
@@ -105,17 +105,17 @@ fn five_times_what_is_usual_is_the_threshold() {
 
 /// 300 reads of 1 ms, and five of 80 ms behind so many that came with them and are done first.
 fn behind(ahead: u64) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 300);
     for i in 0..5 {
         let at = (1000 + 500 * i) * MS;
-        story.read(at, at, at + MS);
+        recording.read(at, at, at + MS);
         for k in 0..ahead {
-            story.read(at + MS + 100, at + MS + 100, at + 2 * MS + k);
+            recording.read(at + MS + 100, at + MS + 100, at + 2 * MS + k);
         }
-        story.read(at + MS + 101, at + MS + 101, at + 81 * MS);
+        recording.read(at + MS + 101, at + MS + 101, at + 81 * MS);
     }
-    story.verdict("device-stall")
+    recording.verdict("device-stall")
 }
 
 /// What was done in the first millisecond is not in the way for the other 79.
@@ -127,29 +127,29 @@ fn a_queue_that_is_gone_explains_nothing() {
 }
 
 /// Reads that the device shows, one after the other, each of so many milliseconds.
-fn long_reads(story: &mut Story, reads: u64, ms: u64) {
+fn long_reads(recording: &mut TraceBuilder, reads: u64, ms: u64) {
     for i in 0..reads {
         let at = (10_000 + 2 * ms * i) * MS;
-        story.read(at, at, at + ms * MS);
+        recording.read(at, at, at + ms * MS);
     }
 }
 
 /// Three reads of 63 ms behind others of the same task, of which so many were there first and so many were completed meanwhile.
 fn passed_over(ahead: u32, served: u32) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
-    long_reads(&mut story, 3, 63);
-    let mut told = Told::default();
-    told.over(story).quick(READ, 297);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
+    long_reads(&mut recording, 3, 63);
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(READ, 297);
     let mut split = Split::default();
-    split.behind[0] = Behind { holder: told.holder(READER, Io::Read), time: Nanos(63_000_000) };
+    split.behind[0] = Behind { holder: built.holder(READER, Io::Read), time: Nanos(63_000_000) };
     let (beside, served) = ([ahead, 0, 0, 0, 0], [served, 0, 0, 0, 0]);
     for _ in 0..3 {
-        told.on_disk(READ, 63_000, |read| {
-            read.company = Company { beside, served, split, ..Company::default() };
+        built.on_disk(READ, 63_000, |read| {
+            read.contention = Contention { beside, served, split, ..Contention::default() };
         });
     }
-    told.verdict("device-stall")
+    built.verdict("device-stall")
 }
 
 /// Those that were there first are a queue, those that came later passed it over.
@@ -166,36 +166,36 @@ fn a_request_that_is_passed_over_is_stalled() {
 /// Two tasks read from one disk: what dd's reads were passed over for does not make the reader's queue a stall.
 #[test]
 fn a_neighbours_stall_proves_nothing_about_others() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
-    long_reads(&mut story, 1, 63);
-    let mut told = Told::default();
-    told.over(story);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
+    long_reads(&mut recording, 1, 63);
+    let mut built = OpBuilder::default();
+    built.over(recording);
     for (task, ahead) in [(READER, 21), ("dd", 1)] {
-        told.by(task).quick(READ, 297);
+        built.by(task).quick(READ, 297);
         let mut split = Split::default();
-        split.behind[0] = Behind { holder: told.holder(task, Io::Read), time: Nanos(63_000_000) };
+        split.behind[0] = Behind { holder: built.holder(task, Io::Read), time: Nanos(63_000_000) };
         let (beside, served) = ([ahead, 0, 0, 0, 0], [21, 0, 0, 0, 0]);
         for _ in 0..3 {
-            told.on_disk(READ, 63_000, |read| {
-                read.company = Company { beside, served, split, ..Company::default() };
+            built.on_disk(READ, 63_000, |read| {
+                read.contention = Contention { beside, served, split, ..Contention::default() };
             });
         }
     }
-    let v = told.verdict("device-stall");
+    let v = built.verdict("device-stall");
     assert!(is_found(&v) && v.claims.iter().all(|c| c.group == 1), "{v:?}");
 }
 
 /// Three reads of so many KiB took 80 ms each, others of 4 KiB 1 ms.
 fn of_size(kib: u64) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
-    let mut told = Told::default();
-    told.over(story).quick(READ, 297);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(READ, 297);
     for _ in 0..3 {
-        told.on_disk(READ, 80_000, |read| read.bytes = Bytes(kib << 10));
+        built.on_disk(READ, 80_000, |read| read.bytes = Bytes(kib << 10));
     }
-    told.verdict("device-stall")
+    built.verdict("device-stall")
 }
 
 #[test]
@@ -206,23 +206,23 @@ fn four_times_the_usual_size_is_slow_for_its_size() {
 
 /// A read of so many ms that was passed over, and 62 of 4.9 ms that were not: five times the usual 1 ms is what stalls.
 fn one_stalls(ms: u64) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
-    long_reads(&mut story, 1, ms);
-    let mut told = Told::default();
-    told.over(story).quick(READ, 6237);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
+    long_reads(&mut recording, 1, ms);
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(READ, 6237);
     for (reads, us, ahead) in [(62, 4900, 21), (1, ms * 1000, 1)] {
         let mut split = Split::default();
         let time = Nanos(us * 1000);
-        split.behind[0] = Behind { holder: told.holder(READER, Io::Read), time };
+        split.behind[0] = Behind { holder: built.holder(READER, Io::Read), time };
         for _ in 0..reads {
-            told.on_disk(READ, us, |read| {
+            built.on_disk(READ, us, |read| {
                 let (beside, served) = ([ahead, 0, 0, 0, 0], [21, 0, 0, 0, 0]);
-                read.company = Company { beside, served, split, ..Company::default() };
+                read.contention = Contention { beside, served, split, ..Contention::default() };
             });
         }
     }
-    told.verdict("device-stall")
+    built.verdict("device-stall")
 }
 
 #[test]
@@ -242,9 +242,9 @@ fn one_that_is_passed_over_makes_no_stall_of_a_queue() {
 #[test]
 fn only_what_may_be_flash_is_told_which_blocks_are_free() {
     let of = |name: &'static str, settings: &str| {
-        let mut story = stalls(80 * MS, false);
-        story.on(name).settings(settings);
-        let all = commands(&story.verdict("device-stall"));
+        let mut recording = stalls(80 * MS, false);
+        recording.on(name).settings(settings);
+        let all = commands(&recording.verdict("device-stall"));
         all.into_iter().find(|command| command.starts_with("fstrim"))
     };
     assert_eq!(of("nvme0n1", ""), Some("fstrim -v /MOUNTPOINT".into()));
@@ -254,16 +254,16 @@ fn only_what_may_be_flash_is_told_which_blocks_are_free() {
 }
 
 /// Reads one after another, each alone, of which one in so many takes 80 ms and the others one.
-fn one_in(many: u64) -> Story {
-    let mut story = Story::of_any_kind();
+fn one_in(many: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::of_any_kind();
     let mut at = 0;
     for i in 0..480 {
         let time = if i % many == many / 2 { 80 * MS } else { MS };
-        story.read(at, at, at + time);
+        recording.read(at, at, at + time);
         at += time + 200;
     }
-    story.settings("sda/queue/rotational: 0\n");
-    story
+    recording.settings("sda/queue/rotational: 0\n");
+    recording
 }
 
 /// What requests take alone holds the long ones, too, where these are as many.

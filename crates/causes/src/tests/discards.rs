@@ -1,7 +1,7 @@
 //! Discards, and what waits beside them.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use device::{Behind, Split};
 use ledger::Reason;
 use life::Io;
@@ -11,24 +11,24 @@ use trace::{Bytes, Call};
 const READ: Kind = Kind::Call(Call::Read);
 
 /// Reads of 1 ms, and some that have a discard beside them.
-fn discards(beside: u64) -> Story {
+fn discards(beside: u64) -> TraceBuilder {
     so_many(8, 300, beside)
 }
 
-fn so_many(discards: u64, clear: u64, beside: u64) -> Story {
+fn so_many(discards: u64, clear: u64, beside: u64) -> TraceBuilder {
     so_large(1024, discards, clear, beside)
 }
 
 /// The same with discards of so many KiB.
-fn so_large(kib: u64, discards: u64, clear: u64, beside: u64) -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, clear);
+fn so_large(kib: u64, discards: u64, clear: u64, beside: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, clear);
     for i in 0..discards {
         let at = (2 * clear + 500 + 200 * i) * MS;
-        story.discard_of(kib, at, at + beside);
-        story.read(at + 10, at + 10, at + 10 + beside);
+        recording.discard_of(kib, at, at + beside);
+        recording.read(at + 10, at + 10, at + 10 + beside);
     }
-    story
+    recording
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn discards_that_hold_others_up() {
         "{v:?}"
     );
     rejected(&discards(MS + MS / 2).verdict("discard-stall"));
-    let mut none = Story::default();
+    let mut none = TraceBuilder::default();
     quick_reads(&mut none, 0, 300);
     none.read(900 * MS, 900 * MS, 990 * MS);
     let v = none.verdict("discard-stall");
@@ -51,7 +51,7 @@ fn discards_that_hold_others_up() {
 #[test]
 fn little_time_in_the_device_is_no_discards() {
     let of = |ms: u64| {
-        super::paths::told(READ, Wait::DirectIo, Reason::Device, ms)
+        super::paths::built(READ, Wait::DirectIo, Reason::Device, ms)
             .over(discards(50 * MS))
             .verdict("discard-stall")
     };
@@ -81,31 +81,31 @@ fn five_beside_them_and_five_others_are_no_chance() {
 /// Requests are slower beside discards, but those that were slow had a task's reads before them.
 #[test]
 fn what_is_too_little_for_discards_is_left_to_others() {
-    let told = || {
-        let mut told = Told::default();
-        let mut story = discards(50 * MS);
-        story.called("reader", "tar");
-        told.over(story).quick(READ, 297);
+    let built = || {
+        let mut built = OpBuilder::default();
+        let mut recording = discards(50 * MS);
+        recording.called("reader", "tar");
+        built.over(recording).quick(READ, 297);
         for _ in 0..3 {
-            told.behind(READ, 40, 3, "tar", Bytes(4096));
+            built.behind(READ, 40, 3, "tar", Bytes(4096));
         }
-        told
+        built
     };
-    let why = rejected(&told().verdict("discard-stall"));
+    let why = rejected(&built().verdict("discard-stall"));
     assert!(why.contains("were behind discards for 0 % of their time only"), "{why}");
-    assert!((found(&told().verdict("background-task")) - 0.75).abs() < 0.02);
+    assert!((found(&built().verdict("background-task")) - 0.75).abs() < 0.02);
 }
 
 /// As slow as eight beside discards are so many others, of 6,000.
 #[test]
 fn a_tenth_of_the_slowest_beside_discards_is_the_threshold() {
     let of = |others: u64| {
-        let mut story = so_many(8, 6000, 50 * MS);
+        let mut recording = so_many(8, 6000, 50 * MS);
         for i in 0..others {
             let at = (15_000 + 200 * i) * MS;
-            story.read(at, at, at + 50 * MS);
+            recording.read(at, at, at + 50 * MS);
         }
-        story.verdict("discard-stall")
+        recording.verdict("discard-stall")
     };
     // 8 of 72, and 8 of 88.
     assert!(is_found(&of(64)));
@@ -115,10 +115,10 @@ fn a_tenth_of_the_slowest_beside_discards_is_the_threshold() {
 #[test]
 fn a_discard_is_made_smaller_or_left_to_the_weekly_trim() {
     let of = |settings: &str, options: &str, mib: u64| {
-        let mut story = so_large(mib << 10, 8, 300, 50 * MS);
-        story.settings(&format!("sda/queue/rotational: 0\n{settings}"));
-        story.document("mounts.txt", &format!("/dev/sda /mnt/a\\040b ext4 {options} 0 0\n"));
-        let v = story.verdict("discard-stall");
+        let mut recording = so_large(mib << 10, 8, 300, 50 * MS);
+        recording.settings(&format!("sda/queue/rotational: 0\n{settings}"));
+        recording.document("mounts.txt", &format!("/dev/sda /mnt/a\\040b ext4 {options} 0 0\n"));
+        let v = recording.verdict("discard-stall");
         found(&v);
         let all: Vec<String> =
             commands(&v).iter().map(|c| c.replace(" > /sys/block/sda/queue/discard_max_bytes", "")).collect();
@@ -143,11 +143,11 @@ fn a_discard_is_made_smaller_or_left_to_the_weekly_trim() {
 
 #[test]
 fn who_discards_is_paused_before_a_setting_is_changed() {
-    let mut story = so_large(65 << 10, 8, 300, 50 * MS);
-    story.called("postgres", "fstrim").settings("sda/queue/discard_max_bytes: 134217728\n");
-    let told = commands(&story.verdict("discard-stall"));
+    let mut recording = so_large(65 << 10, 8, 300, 50 * MS);
+    recording.called("postgres", "fstrim").settings("sda/queue/discard_max_bytes: 134217728\n");
+    let built = commands(&recording.verdict("discard-stall"));
     assert_eq!(
-        told[..2],
+        built[..2],
         ["kill -STOP $(pgrep -x fstrim)", "echo 16777216 > /sys/block/sda/queue/discard_max_bytes"]
     );
 }
@@ -155,20 +155,20 @@ fn who_discards_is_paused_before_a_setting_is_changed() {
 /// Requests take twice as long beside discards: of reads that were behind nothing else half is not their doing.
 #[test]
 fn what_requests_take_anyway_is_not_because_of_discards() {
-    let mut told = Told::default();
-    told.over(discards(2 * MS + 100)).quick(READ, 297);
+    let mut built = OpBuilder::default();
+    built.over(discards(2 * MS + 100)).quick(READ, 297);
     let split = Split {
         known: true,
         behind: {
             let mut behind = Split::default().behind;
-            behind[0] = Behind { holder: told.holder("fstrim", Io::Discard), time: Nanos(100_000_000) };
+            behind[0] = Behind { holder: built.holder("fstrim", Io::Discard), time: Nanos(100_000_000) };
             behind
         },
         ..Split::default()
     };
     for _ in 0..3 {
-        told.inside(READ, split);
+        built.inside(READ, split);
     }
-    let share = found(&told.verdict("discard-stall"));
+    let share = found(&built.verdict("discard-stall"));
     assert!((share - 0.52).abs() < 0.08, "{share}");
 }

@@ -4,12 +4,12 @@ use super::*;
 
 #[test]
 fn found_with_the_part_of_the_flushes() {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..50 {
-        story.flushed_write(20 * i * MS, 4 * MS, 2 * MS);
+        recording.flushed_write(20 * i * MS, 4 * MS, 2 * MS);
     }
-    story.settings("sda/queue/write_cache: write back\n");
-    let v = story.verdict("flush-cost");
+    recording.settings("sda/queue/write_cache: write back\n");
+    let v = recording.verdict("flush-cost");
     assert!((found(&v) - 0.8).abs() < 0.01, "{v:?}");
     assert!(
         v.evidence.iter().any(|e| e.sentence().contains("flushed 100 times for 50 synchronous writes")),
@@ -21,21 +21,21 @@ fn found_with_the_part_of_the_flushes() {
 
 #[test]
 fn rejected_where_the_data_is_slow() {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..50 {
-        story.flushed_write(200 * i * MS, MS, 100 * MS);
+        recording.flushed_write(200 * i * MS, MS, 100 * MS);
     }
-    assert!(rejected(&story.verdict("flush-cost")).contains("2.0 %"));
+    assert!(rejected(&recording.verdict("flush-cost")).contains("2.0 %"));
 }
 
 /// Writes of 100 ms, of which two flushes took so much.
 fn flushes(ms: u64, settings: &str, mounts: &str) -> Verdict {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..50 {
-        story.flushed_write(200 * i * MS, ms * MS / 2, (100 - ms) * MS);
+        recording.flushed_write(200 * i * MS, ms * MS / 2, (100 - ms) * MS);
     }
-    story.settings(&format!("sda/queue/rotational: 0\n{settings}")).document("mounts.txt", mounts);
-    story.verdict("flush-cost")
+    recording.settings(&format!("sda/queue/rotational: 0\n{settings}")).document("mounts.txt", mounts);
+    recording.verdict("flush-cost")
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_tenth_in_flushes_is_the_threshold() {
     assert!(is_found(&flushes(11, "", "")));
     let below = flushes(9, "", "");
     assert!(rejected(&below).contains("flushes are 9.0 % of the time"), "{below:?}");
-    let mut reads = Story::default();
+    let mut reads = TraceBuilder::default();
     quick_reads(&mut reads, 0, 200);
     let v = reads.verdict("flush-cost");
     assert!(rejected(&v).contains("no slow operation waited for a flush") && v.minor, "{v:?}");
@@ -53,15 +53,15 @@ fn a_tenth_in_flushes_is_the_threshold() {
 #[test]
 fn who_is_behind_a_flush_waits_for_it() {
     let verdict = |behind: bool| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 200);
         for i in 0..50 {
             let at = (1000 + 100 * i) * MS;
             let read = if behind { at + MS } else { at + 50 * MS };
             let done = if behind { at + 10 * MS + MS / 5 } else { read + MS / 5 };
-            story.flushed_write(at, 10 * MS, MS).read(read, read, done);
+            recording.flushed_write(at, 10 * MS, MS).read(read, read, done);
         }
-        story.verdict("flush-cost")
+        recording.verdict("flush-cost")
     };
     let v = verdict(true);
     assert!(is_found(&v) && says(&v, "the slowest reads waited for flushes of the device's cache"), "{v:?}");
@@ -108,15 +108,15 @@ fn the_log_of_a_file_system_is_put_elsewhere() {
 /// Who sends reads sends no synchronous writes.
 #[test]
 fn who_sends_the_synchronous_writes_is_named() {
-    let mut story = Story::default();
-    story.called("db", "flusher");
+    let mut recording = TraceBuilder::default();
+    recording.called("db", "flusher");
     for i in 0..50 {
-        story.flushed_write(200 * i * MS, 40 * MS, 20 * MS);
+        recording.flushed_write(200 * i * MS, 40 * MS, 20 * MS);
     }
     for i in 0..80 {
-        story.writeback(20_000 * MS + i * MS, 20_000 * MS + i * MS, 20_001 * MS + i * MS, 4);
+        recording.writeback(20_000 * MS + i * MS, 20_000 * MS + i * MS, 20_001 * MS + i * MS, 4);
     }
-    let v = story.verdict("flush-cost");
+    let v = recording.verdict("flush-cost");
     assert!(
         v.remedies[0].what.contains("count the fsyncs of db, which sent 100 % of the synchronous writes"),
         "{v:?}"

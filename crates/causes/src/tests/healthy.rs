@@ -1,18 +1,18 @@
 //! Lone reads, fast and slow.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use device::{Behind, Split};
 use life::Io;
 use operation::Kind;
 use trace::Call;
 
-fn alone(latency: u64) -> Story {
-    let mut story = Story::of_any_kind();
+fn alone(latency: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::of_any_kind();
     for i in 0..200 {
-        story.read(100 * i * MS, 100 * i * MS, 100 * i * MS + latency);
+        recording.read(100 * i * MS, 100 * i * MS, 100 * i * MS + latency);
     }
-    story
+    recording
 }
 
 #[test]
@@ -20,9 +20,9 @@ fn found_up_to_what_is_expected_of_such_a_device() {
     // A bucket of the tail is 1.6 % wide. A disk that seeks for each of them matters where somebody waits for it a tenth of the time.
     for (kind, quick, slow) in [("0", 2 * MS, 2060), ("1", 9 * MS, 12 * MS)] {
         let judge = |latency: u64| {
-            let mut story = alone(latency);
-            story.settings(&format!("sda/queue/rotational: {kind}\n"));
-            story.verdict("healthy")
+            let mut recording = alone(latency);
+            recording.settings(&format!("sda/queue/rotational: {kind}\n"));
+            recording.verdict("healthy")
         };
         let v = judge(quick);
         assert_eq!(found(&v), 0.0);
@@ -46,9 +46,9 @@ fn without_settings_it_is_taken_for_flash_and_says_so() {
 #[test]
 fn a_virtual_disk_is_taken_for_flash_whatever_it_says() {
     let judge = |latency: u64| {
-        let mut story = alone(latency);
-        story.on("vda").settings("vda/queue/rotational: 1\n");
-        story.verdict("healthy")
+        let mut recording = alone(latency);
+        recording.on("vda").settings("vda/queue/rotational: 1\n");
+        recording.verdict("healthy")
     };
     let v = judge(2 * MS);
     found(&v);
@@ -61,12 +61,12 @@ fn a_virtual_disk_is_taken_for_flash_whatever_it_says() {
 #[test]
 fn what_is_told_beside_the_slowest_makes_it_no_quicker() {
     let of = |longest: u64| {
-        let mut story = Story::of_any_kind();
+        let mut recording = TraceBuilder::of_any_kind();
         for i in 0..60 {
-            story.read(100 * i * MS, 100 * i * MS, 100 * i * MS + 1500);
+            recording.read(100 * i * MS, 100 * i * MS, 100 * i * MS + 1500);
         }
-        story.read(6000 * MS, 6000 * MS, 6000 * MS + longest);
-        story.settings("sda/queue/rotational: 0\n").verdict("healthy")
+        recording.read(6000 * MS, 6000 * MS, 6000 * MS + longest);
+        recording.settings("sda/queue/rotational: 0\n").verdict("healthy")
     };
     found(&of(1900));
     assert!(rejected(&of(5 * MS)).contains("slow-device explains"));
@@ -83,13 +83,13 @@ fn what_nobody_interferes_with_is_a_slow_device() {
 #[test]
 fn ten_times_what_is_expected_is_an_outlier() {
     let of = |ms: u64| {
-        let mut story = Story::of_any_kind();
-        quick_reads(&mut story, 0, 5000);
+        let mut recording = TraceBuilder::of_any_kind();
+        quick_reads(&mut recording, 0, 5000);
         for i in 0..10 {
             let at = (11_000 + 200 * i) * MS;
-            story.read(at, at, at + ms * MS);
+            recording.read(at, at, at + ms * MS);
         }
-        story.verdicts().into_iter().find(|v| v.cause == "healthy").expect("judged")
+        recording.verdicts().into_iter().find(|v| v.cause == "healthy").expect("judged")
     };
     assert_eq!(found(&of(19)), 0.0);
     assert!(rejected(&of(21))
@@ -100,12 +100,12 @@ fn ten_times_what_is_expected_is_an_outlier() {
 #[test]
 fn processors_at_work_are_named_from_half_of_the_time_on() {
     let of = |before: u64| {
-        let mut story = Story::of_any_kind();
+        let mut recording = TraceBuilder::of_any_kind();
         for i in 0..200 {
             let at = 10 * i * MS;
-            story.read_without_tag(at, at + before, at + MS);
+            recording.read_without_tag(at, at + before, at + MS);
         }
-        let v = story.verdict("healthy");
+        let v = recording.verdict("healthy");
         assert_eq!(found(&v), 0.0);
         says(&v, "of their time passed before the device had them")
     };
@@ -116,16 +116,16 @@ fn processors_at_work_are_named_from_half_of_the_time_on() {
 #[test]
 fn where_all_is_within_what_is_expected_nothing_is_a_cause() {
     let of = |behind: u64| {
-        let mut story = Story::of_any_kind();
-        quick_reads(&mut story, 0, 200);
-        let mut told = Told::default();
-        told.over(story);
+        let mut recording = TraceBuilder::of_any_kind();
+        quick_reads(&mut recording, 0, 200);
+        let mut built = OpBuilder::default();
+        built.over(recording);
         let mut split = Split { known: true, own: Nanos((1500 - behind) * 1000), ..Split::default() };
-        split.behind[0] = Behind { holder: told.holder("tar", Io::Read), time: Nanos(behind * 1000) };
+        split.behind[0] = Behind { holder: built.holder("tar", Io::Read), time: Nanos(behind * 1000) };
         for _ in 0..300 {
-            told.inside(Kind::Call(Call::Read), split);
+            built.inside(Kind::Call(Call::Read), split);
         }
-        (told.verdict("healthy").verdict, told.verdict("background-task").verdict)
+        (built.verdict("healthy").verdict, built.verdict("background-task").verdict)
     };
     // A fifth behind somebody else is worth acting on.
     assert_eq!(of(290), (Answer::Found, Answer::Rejected));
@@ -136,12 +136,12 @@ fn where_all_is_within_what_is_expected_nothing_is_a_cause() {
 #[test]
 fn it_does_not_hide_what_passes_outside_of_operations() {
     let of = |ms: u64| {
-        let mut told = Told::default();
-        told.over(alone(MS)).quick(Kind::Call(Call::Read), 300);
+        let mut built = OpBuilder::default();
+        built.over(alone(MS)).quick(Kind::Call(Call::Read), 300);
         (0..300).for_each(|_| {
-            told.kept_from_running(ms);
+            built.kept_from_running(ms);
         });
-        (told.verdict("outside-io").verdict, told.verdict("healthy").verdict)
+        (built.verdict("outside-io").verdict, built.verdict("healthy").verdict)
     };
     assert_eq!(of(3), (Answer::Found, Answer::Found));
     // As long as a read from flash may take.
@@ -152,17 +152,17 @@ fn it_does_not_hide_what_passes_outside_of_operations() {
 #[test]
 fn waiting_for_a_tag_is_no_health() {
     let of = |tags: bool| {
-        let mut story = Story::of_any_kind();
-        quick_reads(&mut story, 0, 100);
+        let mut recording = TraceBuilder::of_any_kind();
+        quick_reads(&mut recording, 0, 100);
         for i in 0..300 {
             let at = (1000 + 10 * i) * MS;
             for k in 0..12 {
                 // 0.6 ms each, four at a time, or all at once.
                 let got = if tags { k / 4 * 600 } else { 0 };
-                story.read_without_tag(at + k, at + k + got, at + k + got + 600);
+                recording.read_without_tag(at + k, at + k + got, at + k + got + 600);
             }
         }
-        story.verdict("healthy").verdict
+        recording.verdict("healthy").verdict
     };
     assert_eq!((of(false), of(true)), (Answer::Found, Answer::Rejected));
 }

@@ -1,9 +1,9 @@
 //! Journals and logs of file systems: which file system it is, how it is mounted, and what is proposed for that.
 
-use super::paths::told;
+use super::paths::built;
 use super::*;
 use crate::journal::again::Again;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use device::{Behind, Split};
 use ledger::Reason;
 use life::Io;
@@ -16,16 +16,16 @@ const FSYNC: Kind = Kind::Call(Call::Fsync);
 const WRITE: Kind = Kind::Call(Call::Write);
 
 /// Three of 300 operations waited so for 80 of 100 ms; sda is mounted so.
-fn mounted(kind: Kind, wait: Wait, reason: Reason, fstype: &str, options: &str) -> Told {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 10);
-    story.sync_write(900 * MS, 900 * MS, 901 * MS).settings("sda/queue/rotational: 0\n");
+fn mounted(kind: Kind, wait: Wait, reason: Reason, fstype: &str, options: &str) -> OpBuilder {
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 10);
+    recording.sync_write(900 * MS, 900 * MS, 901 * MS).settings("sda/queue/rotational: 0\n");
     if !fstype.is_empty() {
-        story.document("mounts.txt", &format!("/dev/sda /mnt/my\\040data {fstype} {options} 0 0\n"));
+        recording.document("mounts.txt", &format!("/dev/sda /mnt/my\\040data {fstype} {options} 0 0\n"));
     }
-    let mut told = told(kind, wait, reason, 80);
-    told.over(story);
-    told
+    let mut built = built(kind, wait, reason, 80);
+    built.over(recording);
+    built
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn options_that_write_access_times_once_a_day_are_none_for_every_read() {
 
 #[test]
 fn only_a_change_waits_for_the_journal() {
-    let of = |kind: Kind, wait: Wait| is_found(&told(kind, wait, Reason::Device, 80).verdict("access-time"));
+    let of = |kind: Kind, wait: Wait| is_found(&built(kind, wait, Reason::Device, 80).verdict("access-time"));
     for kind in [READ, Kind::Call(Call::Getdents), Kind::RingRead, Kind::PageFault] {
         assert!(of(kind, Wait::JournalHandle), "{kind:?}");
     }
@@ -102,7 +102,7 @@ fn only_jbd2_has_a_thread_that_commits() {
         }
         rejected(&mounted(FSYNC, wait, Reason::Device, "ext4", "rw").verdict("journal-cpu"));
     }
-    rejected(&told(FSYNC, Wait::LogForce, Reason::OnCpu, 80).verdict("journal-cpu"));
+    rejected(&built(FSYNC, Wait::LogForce, Reason::OnCpu, 80).verdict("journal-cpu"));
     let v = mounted(FSYNC, Wait::JournalCommit, Reason::WaitCpu, "ext4", "rw").verdict("journal-cpu");
     assert_eq!(v.remedies[0].command(), "for p in $(pgrep '^jbd2/sda-'); do chrt -r -p 1 $p; done");
     // One of its partitions, and not sdaa's.
@@ -139,17 +139,17 @@ fn what_is_proposed_for_a_log_names_its_mount() {
 #[test]
 fn a_log_behind_others_is_theirs() {
     let waited = |own: u64, behind: u64| {
-        let mut told = Told::default();
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
-        told.over(story).quick(FSYNC, 297).waiting_for(Wait::LogForce);
-        let holder = told.holder("dd", Io::BackgroundWrite);
+        let mut built = OpBuilder::default();
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 200);
+        built.over(recording).quick(FSYNC, 297).waiting_for(Wait::LogForce);
+        let holder = built.holder("dd", Io::BackgroundWrite);
         let mut split = Split { known: true, own: Nanos(own * 1000), ..Split::default() };
         split.behind[0] = Behind { holder, time: Nanos(behind * 1000) };
         for _ in 0..3 {
-            told.inside(FSYNC, split);
+            built.inside(FSYNC, split);
         }
-        told.verdict("log-force")
+        built.verdict("log-force")
     };
     assert!(found(&waited(10 * MS, 0)) > 0.9);
     assert!(found(&waited(5 * MS, 5 * MS)) < 0.6);
@@ -162,15 +162,17 @@ const FOR_A_COMMIT: &str = "schedule\nwait_transaction_locked\nadd_transaction_c
 
 /// Three opens of 100 ms, all with a stack; they waited in it for so many. sda has so many sectors.
 fn handles(stack: &str, wait: Wait, of_100: u64, sectors: &str) -> Verdict {
-    let mut told = Told::default();
-    let mut story = Story::default();
-    story.settings(&format!("sda/size: {sectors}\n")).document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
-    told.quick(OPEN, 297);
+    let mut built = OpBuilder::default();
+    let mut recording = TraceBuilder::default();
+    recording
+        .settings(&format!("sda/size: {sectors}\n"))
+        .document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
+    built.quick(OPEN, 297);
     for _ in 0..3 {
-        told.slow_in(OPEN, 100, &[(wait, Reason::Device, of_100)], stack);
+        built.slow_in(OPEN, 100, &[(wait, Reason::Device, of_100)], stack);
     }
     // Each was kept once without its stack.
-    told.over(story).verdict("journal-space")
+    built.over(recording).verdict("journal-space")
 }
 
 #[test]
@@ -191,7 +193,7 @@ fn room_in_the_journal_is_a_tenth_of_the_kept_ones() {
 #[test]
 fn behind_a_log_force_lie_its_flushes() {
     let root = |reason| {
-        let v = told(FSYNC, Wait::LogForce, reason, 80).verdict("log-force");
+        let v = built(FSYNC, Wait::LogForce, reason, 80).verdict("log-force");
         found(&v);
         v.root
     };
@@ -202,12 +204,12 @@ fn behind_a_log_force_lie_its_flushes() {
 #[test]
 fn a_flush_within_making_room_is_a_flush() {
     let of = |reason| {
-        let mut told = Told::default();
-        told.quick(OPEN, 297);
+        let mut built = OpBuilder::default();
+        built.quick(OPEN, 297);
         for _ in 0..3 {
-            told.slow_in(OPEN, 100, &[(Wait::JournalHandle, reason, 90)], MAKING_ROOM[0]);
+            built.slow_in(OPEN, 100, &[(Wait::JournalHandle, reason, 90)], MAKING_ROOM[0]);
         }
-        told.verdict("journal-space")
+        built.verdict("journal-space")
     };
     assert!(is_found(&of(Reason::Device)) && !is_found(&of(Reason::Preflush)));
 }
@@ -216,15 +218,15 @@ fn a_flush_within_making_room_is_a_flush() {
 #[test]
 fn commits_that_nobody_asks_for_are_made_for_room() {
     let of = |syncs: u64, options: &str| {
-        let mut told = Told::default();
-        let mut story = Story::default();
-        story.settings("sda/size: 8388608\n");
-        story.document("mounts.txt", &format!("/dev/sda /mnt ext4 {options} 0 0\n"));
-        told.over(story).quick(OPEN, 297).quick(Kind::JournalCommit, 20).quick(FSYNC, syncs);
+        let mut built = OpBuilder::default();
+        let mut recording = TraceBuilder::default();
+        recording.settings("sda/size: 8388608\n");
+        recording.document("mounts.txt", &format!("/dev/sda /mnt ext4 {options} 0 0\n"));
+        built.over(recording).quick(OPEN, 297).quick(Kind::JournalCommit, 20).quick(FSYNC, syncs);
         for _ in 0..3 {
-            told.slow_in(OPEN, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], MAKING_ROOM[0]);
+            built.slow_in(OPEN, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], MAKING_ROOM[0]);
         }
-        is_found(&told.verdict("journal-space"))
+        is_found(&built.verdict("journal-space"))
     };
     assert!(of(9, "rw") && !of(10, "rw"), "every second one was asked for");
     assert!(!of(9, "rw,data=journal"));
@@ -244,8 +246,8 @@ fn who_asks_for_flushes_without_a_sync_is_told() {
     assert_eq!(first(FSYNC, "rw,data=journal"), (all_data.to_string(), true));
     // An fsync waits whatever the mount says; dirsync is not about writes.
     for (kind, options) in [(FSYNC, "rw,sync"), (WRITE, "rw,dirsync")] {
-        let (command, told) = first(kind, options);
-        assert!(command.starts_with("strace -fc -e fsync") && !told, "{command}");
+        let (command, built) = first(kind, options);
+        assert!(command.starts_with("strace -fc -e fsync") && !built, "{command}");
     }
     // Only a folder that wants it makes such a call commit.
     for kind in [OPEN, Kind::Call(Call::Link), Kind::Call(Call::Mkdir)] {
@@ -257,15 +259,15 @@ fn who_asks_for_flushes_without_a_sync_is_told() {
 #[test]
 fn a_write_that_syncs_its_file_is_of_one_that_is_opened_so() {
     let first = |stack: &str| {
-        let mut told = Told::default();
-        let mut story = Story::default();
-        story.sync_write(900 * MS, 900 * MS, 901 * MS);
-        told.over(story).quick(WRITE, 297);
+        let mut built = OpBuilder::default();
+        let mut recording = TraceBuilder::default();
+        recording.sync_write(900 * MS, 900 * MS, 901 * MS);
+        built.over(recording).quick(WRITE, 297);
         for _ in 0..3 {
-            told.slow_in(WRITE, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], stack);
-            told.slow_in(WRITE, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], stack);
+            built.slow_in(WRITE, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], stack);
+            built.slow_in(WRITE, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], stack);
         }
-        commands(&told.verdict("flush-cost")).remove(0)
+        commands(&built.verdict("flush-cost")).remove(0)
     };
     assert!(
         first("jbd2_log_wait_commit\next4_sync_file\next4_buffered_write_iter").contains("/proc/$p/fdinfo/*")
@@ -279,10 +281,10 @@ fn a_write_that_syncs_its_file_is_of_one_that_is_opened_so() {
 #[test]
 fn time_on_a_stack_counts_once() {
     let of = |ms: u64| {
-        let mut told = Told::default();
-        told.quick(OPEN, 297);
+        let mut built = OpBuilder::default();
+        built.quick(OPEN, 297);
         for _ in 0..3 {
-            told.slow_with(OPEN, 100, &[(Wait::JournalHandle, Reason::Device, ms)], |kept| {
+            built.slow_with(OPEN, 100, &[(Wait::JournalHandle, Reason::Device, ms)], |kept| {
                 let outer = &mut kept.account.nodes[0];
                 outer.part = Part::Wait { wait: Wait::JournalHandle, stack: Some(TextId(0)) };
                 let inner = Node { depth: 1, ..outer.clone() };
@@ -290,7 +292,7 @@ fn time_on_a_stack_counts_once() {
                 kept.texts.insert(TextId(0), MAKING_ROOM[0].to_string());
             });
         }
-        told.verdict("journal-space")
+        built.verdict("journal-space")
     };
     assert!(is_found(&of(22)));
     assert!(rejected(&of(18)).contains("spent 9.0 % of their time"));
@@ -314,9 +316,9 @@ fn a_larger_journal_is_an_eighth_of_the_device_and_256_mib_at_most() {
 #[test]
 fn a_file_system_is_mounted_again_as_it_was() {
     let of = |mounts: &str| {
-        let mut story = Story::default();
-        story.settings("sda/size: 100000000\nsda1/size: 50000000\n").document("mounts.txt", mounts);
-        let (_, system) = story.parts();
+        let mut recording = TraceBuilder::default();
+        recording.settings("sda/size: 100000000\nsda1/size: 50000000\n").document("mounts.txt", mounts);
+        let (_, system) = recording.parts();
         Again::of(system.mounts.first(), "sda").with("logbsize=256k")
     };
     let options = "rw,noatime,nodev,relatime,attr2,inode64,logbsize=32k,noquota";

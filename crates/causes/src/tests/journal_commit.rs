@@ -1,7 +1,7 @@
 //! Operations that wait for what the journal writes.
 
 use super::*;
-use crate::told::{Told, READER};
+use crate::op_builder::{OpBuilder, READER};
 use device::Split;
 use operation::{Kind, Wait};
 use trace::Call;
@@ -11,30 +11,30 @@ const OPEN: Kind = Kind::Call(Call::Open);
 const MS_IN_US: u64 = 1000;
 
 /// On a device that does not turn writes of 1 ms, and one more after so many seconds.
-fn quick_writes(idle_s: u64) -> Story {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
+fn quick_writes(idle_s: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    recording.settings("sda/queue/rotational: 0\n");
     for at in (0..200).map(|i| i * 10 * MS).chain([(2000 + idle_s * 1000) * MS]) {
-        story.sync_write(at, at, at + 1000);
+        recording.sync_write(at, at, at + 1000);
     }
-    story
+    recording
 }
 
 /// On a device that takes so long (us) for a write: quick fdatasyncs, and 300 that wait for so long for a write that the device serves alone,
 /// asleep so.
-fn waiting(write_us: u64, quick: u64, wait: Wait, us: u64) -> Told {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
+fn waiting(write_us: u64, quick: u64, wait: Wait, us: u64) -> OpBuilder {
+    let mut recording = TraceBuilder::default();
+    recording.settings("sda/queue/rotational: 0\n");
     for i in 0..200 {
         let at = i * 10 * MS;
-        story.sync_write(at, at, at + write_us);
+        recording.sync_write(at, at, at + write_us);
     }
-    let mut told = Told::default();
-    told.over(story).quick(FDATASYNC, quick).waiting_for(wait);
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(FDATASYNC, quick).waiting_for(wait);
     for _ in 0..300 {
-        told.inside_of(FDATASYNC, READER, Split { known: true, own: Nanos(us * 1000), ..Split::default() });
+        built.inside_of(FDATASYNC, READER, Split { known: true, own: Nanos(us * 1000), ..Split::default() });
     }
-    told
+    built
 }
 
 #[test]
@@ -62,18 +62,18 @@ fn neither_what_is_quick_nor_a_slow_device_is_the_journals() {
 #[test]
 fn a_mount_that_makes_each_change_safe_is_told_first() {
     let of = |options: &str| {
-        let mut story = Story::default();
-        story.settings("sda/queue/rotational: 0\n");
-        story.document("mounts.txt", &format!("/dev/sda /mnt ext4 {options} 0 0\n"));
+        let mut recording = TraceBuilder::default();
+        recording.settings("sda/queue/rotational: 0\n");
+        recording.document("mounts.txt", &format!("/dev/sda /mnt ext4 {options} 0 0\n"));
         for i in 0..200 {
-            story.sync_write(i * 10 * MS, i * 10 * MS, i * 10 * MS + 1000);
+            recording.sync_write(i * 10 * MS, i * 10 * MS, i * 10 * MS + 1000);
         }
-        let mut told = Told::default();
-        told.over(story).quick(OPEN, 100).waiting_for(Wait::JournalCommit);
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(OPEN, 100).waiting_for(Wait::JournalCommit);
         for _ in 0..300 {
-            told.inside_of(OPEN, READER, Split { known: true, own: Nanos(3_000_000), ..Split::default() });
+            built.inside_of(OPEN, READER, Split { known: true, own: Nanos(3_000_000), ..Split::default() });
         }
-        let v = told.verdict("journal-commit");
+        let v = built.verdict("journal-commit");
         found(&v);
         (v.evidence[0].sentence(), commands(&v).remove(0))
     };
@@ -89,16 +89,16 @@ fn a_mount_that_makes_each_change_safe_is_told_first() {
 #[test]
 fn who_waits_for_a_commit_now_and_then_does_not_ask_for_it() {
     let of = |others: u64| {
-        let mut told = Told::default();
-        told.over(quick_writes(0)).quick(OPEN, 100);
+        let mut built = OpBuilder::default();
+        built.over(quick_writes(0)).quick(OPEN, 100);
         let own = Split { known: true, own: Nanos(3_000_000), ..Split::default() };
         for (wait, count) in [(Wait::JournalCommit, 300), (Wait::DirectIo, others)] {
-            told.waiting_for(wait);
+            built.waiting_for(wait);
             (0..count).for_each(|_| {
-                told.inside_of(OPEN, READER, own);
+                built.inside_of(OPEN, READER, own);
             });
         }
-        let v = told.verdict("journal-commit");
+        let v = built.verdict("journal-commit");
         found(&v);
         says(&v, "the folder has the attribute D or S")
     };
@@ -109,16 +109,16 @@ fn who_waits_for_a_commit_now_and_then_does_not_ask_for_it() {
 #[test]
 fn what_the_journal_takes_is_a_tenth_of_the_recording_or_nothing_to_act_on() {
     let of = |idle_s: u64| {
-        let mut told = Told::default();
-        told.over(quick_writes(idle_s)).quick(FDATASYNC, 100);
+        let mut built = OpBuilder::default();
+        built.over(quick_writes(idle_s)).quick(FDATASYNC, 100);
         let own = Split { known: true, own: Nanos(3_000_000), ..Split::default() };
         for (wait, count) in [(Wait::JournalCommit, 300), (Wait::DirectIo, 900)] {
-            told.waiting_for(wait);
+            built.waiting_for(wait);
             (0..count).for_each(|_| {
-                told.inside_of(FDATASYNC, READER, own);
+                built.inside_of(FDATASYNC, READER, own);
             });
         }
-        is_found(&told.verdict("journal-commit"))
+        is_found(&built.verdict("journal-commit"))
     };
     assert!(of(0) && !of(20));
 }
@@ -127,16 +127,16 @@ fn what_the_journal_takes_is_a_tenth_of_the_recording_or_nothing_to_act_on() {
 #[test]
 fn a_little_of_the_journal_is_none() {
     let of = |others: u64| {
-        let mut told = waiting(1000, 100, Wait::JournalCommit, 3 * MS_IN_US);
-        told.waiting_for(Wait::DirectIo);
+        let mut built = waiting(1000, 100, Wait::JournalCommit, 3 * MS_IN_US);
+        built.waiting_for(Wait::DirectIo);
         for _ in 0..others {
-            told.inside_of(
+            built.inside_of(
                 FDATASYNC,
                 READER,
                 Split { known: true, own: Nanos(3_000_000), ..Split::default() },
             );
         }
-        is_found(&told.verdict("journal-commit"))
+        is_found(&built.verdict("journal-commit"))
     };
     assert!(of(1100) && !of(1300));
 }

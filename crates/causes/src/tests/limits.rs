@@ -1,8 +1,8 @@
 //! Limits that hold tasks back before the device has anything of theirs: dirty pages, writeback throttling, cgroups, memory.
 
-use super::paths::told;
+use super::paths::built;
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::Call;
@@ -12,11 +12,11 @@ const WRITE: Kind = Kind::Call(Call::Write);
 
 /// Three of 300 operations waited so for 80 of 100 ms, and a file beside the recording says so.
 fn beside(cause: &str, kind: Kind, wait: Wait, reason: Reason, file: &str, text: &str) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 10);
-    story.document(file, text);
-    let mut told = told(kind, wait, reason, 80);
-    let v = told.over(story).verdict(cause);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 10);
+    recording.document(file, text);
+    let mut built = built(kind, wait, reason, 80);
+    let v = built.over(recording).verdict(cause);
     assert!(found(&v) > 0.7, "{v:?}");
     v
 }
@@ -56,28 +56,28 @@ fn writeback_throttling_is_told_to_aim_four_times_as_high() {
 
 /// Always eight reads, 1.8 ms apart as by a clock, after some that a device that does not turn had alone and that took so many us; then writes
 /// that were throttled by wbt for 60 of 100 ms, and in the device for 30.
-fn throttled_at_a_clocks_pace(alone: u64) -> Told {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
+fn throttled_at_a_clocks_pace(alone: u64) -> OpBuilder {
+    let mut recording = TraceBuilder::default();
+    recording.settings("sda/queue/rotational: 0\n");
     for i in 0..40 {
-        story.read(i * 20_000, i * 20_000, i * 20_000 + alone);
+        recording.read(i * 20_000, i * 20_000, i * 20_000 + alone);
     }
     for i in 0..400 {
         let done = |n: u64| 1_000_000 + n * 1800;
-        story.read(done(i), done(i), done(i + 8));
+        recording.read(done(i), done(i), done(i + 8));
     }
-    let mut told = Told::default();
-    told.quick(WRITE, 297);
+    let mut built = OpBuilder::default();
+    built.quick(WRITE, 297);
     for _ in 0..3 {
         let waits = [
             (Wait::WritebackThrottle, Reason::WritebackThrottle, 60),
             (Wait::DirectIo, Reason::Device, 30),
             (Wait::Input, Reason::Sleep, 9),
         ];
-        told.slow(WRITE, 100, &waits);
+        built.slow(WRITE, 100, &waits);
     }
-    told.over(story);
-    told
+    built.over(recording);
+    built
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn the_limit_of_the_cgroup_is_lifted_where_it_is_set() {
 /// Freeing memory is told by the sleep in it, or by the kernel's own events.
 #[test]
 fn freeing_memory_is_a_sleep_or_told_by_the_kernel() {
-    assert!(is_found(&told(WRITE, Wait::Reclaim, Reason::Device, 80).verdict("reclaim")));
-    assert!(is_found(&told(WRITE, Wait::Unknown, Reason::Reclaim, 80).verdict("reclaim")));
-    assert!(!is_found(&told(WRITE, Wait::Unknown, Reason::Device, 80).verdict("reclaim")));
+    assert!(is_found(&built(WRITE, Wait::Reclaim, Reason::Device, 80).verdict("reclaim")));
+    assert!(is_found(&built(WRITE, Wait::Unknown, Reason::Reclaim, 80).verdict("reclaim")));
+    assert!(!is_found(&built(WRITE, Wait::Unknown, Reason::Device, 80).verdict("reclaim")));
 }
 
 #[test]
@@ -217,20 +217,20 @@ fn a_quota_of_processor_time_that_was_used_up_is_raised() {
 #[test]
 fn what_a_limit_lets_through_is_counted_with_what_it_held_back() {
     let of = |others: u64, called: &str, writes: bool| {
-        let mut story = Story::default();
-        story.called("fio", called);
+        let mut recording = TraceBuilder::default();
+        recording.called("fio", called);
         let text = r#"{"before": {"cgroups": {"list": [{"path": "/db", "id": 7, "settings": {"io.max": "8:0 riops=100 wiops=100"}}]}}}"#;
-        story.document("system.json", text);
+        recording.document("system.json", text);
         for i in 0..500 {
             let at = i * 10 * MS;
             match (i % others, writes) {
-                (0, false) => story.read_by_another(at, at, at + MS),
-                (0, true) => story.writeback(at, at, at + MS, 4),
-                (_, false) => story.read(at, at, at + MS),
-                (_, true) => story.sync_write(at, at, at + MS),
+                (0, false) => recording.read_by_another(at, at, at + MS),
+                (0, true) => recording.writeback(at, at, at + MS, 4),
+                (_, false) => recording.read(at, at, at + MS),
+                (_, true) => recording.sync_write(at, at, at + MS),
             };
         }
-        story.verdict("cgroup-limit").verdict
+        recording.verdict("cgroup-limit").verdict
     };
     assert_eq!([of(100, "tar", false), of(10, "tar", false)], [Answer::Found, Answer::CannotTell]);
     let writes_back = "kworker/u8:1";
@@ -244,19 +244,19 @@ fn what_a_limit_lets_through_is_counted_with_what_it_held_back() {
 #[test]
 fn a_second_shows_a_limit_by_what_it_lets_go() {
     let of = |slices: u64, limit: u64, called: &str| {
-        let mut story = Story::default();
-        story.called("fio", called);
+        let mut recording = TraceBuilder::default();
+        recording.called("fio", called);
         let settings = format!(r#"{{"io.max": "8:0 riops={limit}"}}"#);
         let groups = format!(r#"{{"list": [{{"path": "/db", "id": 7, "settings": {settings}}}]}}"#);
-        story.document("system.json", &format!(r#"{{"before": {{"cgroups": {groups}}}}}"#));
+        recording.document("system.json", &format!(r#"{{"before": {{"cgroups": {groups}}}}}"#));
         for read in 0..slices * 10 {
             let at = read / 10 * 100 * MS + read % 10 * 2 * MS;
             match read % 10 {
-                0 => story.read_by_another(at, at, at + MS),
-                _ => story.read(at, at, at + MS),
+                0 => recording.read_by_another(at, at, at + MS),
+                _ => recording.read(at, at, at + MS),
             };
         }
-        story.verdict("cgroup-limit")
+        recording.verdict("cgroup-limit")
     };
     let v = of(12, 100, "kworker/0:2");
     assert_eq!(v.verdict, Answer::Found);
@@ -272,17 +272,17 @@ fn a_second_shows_a_limit_by_what_it_lets_go() {
 #[test]
 fn what_a_bound_worker_reads_may_have_been_held() {
     let of = |others: u64, called: &str| {
-        let mut story = Story::default();
-        story.called("fio", called);
+        let mut recording = TraceBuilder::default();
+        recording.called("fio", called);
         for i in 0..200 {
             let at = i * 10 * MS;
             if i < others {
-                story.read_by_another(at, at, at + MS);
+                recording.read_by_another(at, at, at + MS);
             } else {
-                story.read(at, at, at + MS);
+                recording.read(at, at, at + MS);
             }
         }
-        let v = story.verdict("cgroup-limit");
+        let v = recording.verdict("cgroup-limit");
         assert_eq!(v.verdict, Answer::CannotTell);
         says(&v, "of 200 reads and synchronous writes")
     };
@@ -293,18 +293,18 @@ fn what_a_bound_worker_reads_may_have_been_held() {
 #[test]
 fn blocks_that_come_at_just_the_rate_of_a_limit_show_it() {
     let beside_a_gap = |gap: std::ops::Range<u64>, apart: u64, took: u64, file: &str, limit: &str| {
-        let mut story = Story::default();
-        story.called("fio", "kworker/u8:1");
+        let mut recording = TraceBuilder::default();
+        recording.called("fio", "kworker/u8:1");
         let settings = format!(r#"{{"{file}": "{limit}"}}"#);
         let text = format!(
             r#"{{"before": {{"cgroups": {{"list": [{{"path": "/db", "id": 7, "settings": {settings}}}]}}}}}}"#
         );
-        story.document("system.json", &text);
+        recording.document("system.json", &text);
         let sent = (0..5000 / apart).map(|i| i * apart).filter(|ms| !gap.contains(ms));
         sent.for_each(|ms| {
-            story.read(ms * MS, ms * MS, ms * MS + took);
+            recording.read(ms * MS, ms * MS, ms * MS + took);
         });
-        story.verdict("cgroup-limit")
+        recording.verdict("cgroup-limit")
     };
     let of = |apart, took, file: &str, limit: &str| beside_a_gap(0..0, apart, took, file, limit);
     assert_ne!(beside_a_gap(2000..3000, 10, MS, "io.max", "8:0 riops=100").verdict, Answer::Found);
@@ -326,18 +326,18 @@ fn blocks_that_come_at_just_the_rate_of_a_limit_show_it() {
 #[test]
 fn what_holds_all_is_found_though_the_slowest_waited_for_something_else() {
     let of = |of_10: u64| {
-        let mut told = Told::default();
+        let mut built = OpBuilder::default();
         for _ in 0..297 {
-            told.slow(
+            built.slow(
                 READ,
                 10,
                 &[(Wait::CgroupLimit, Reason::CgroupLimit, of_10), (Wait::Input, Reason::Sleep, 10 - of_10)],
             );
         }
         for _ in 0..3 {
-            told.slow(READ, 130, &[(Wait::PageRead, Reason::Device, 130)]);
+            built.slow(READ, 130, &[(Wait::PageRead, Reason::Device, 130)]);
         }
-        told.verdict("cgroup-limit")
+        built.verdict("cgroup-limit")
     };
     let v = of(6);
     assert!(says(&v, "all reads (300) spent 53 % of their 3.36 s throttled"), "{v:?}");
@@ -348,18 +348,20 @@ fn what_holds_all_is_found_though_the_slowest_waited_for_something_else() {
 #[test]
 fn whose_data_most_of_the_writeback_is_is_limited_for_who_waits() {
     let first = |writers: &[(&str, u64)]| {
-        let mut told = told(WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, 80);
+        let mut built = built(WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, 80);
         for (task, mib) in writers {
-            told.written_back(task, trace::Bytes(mib << 20));
+            built.written_back(task, trace::Bytes(mib << 20));
         }
-        commands(&told.verdict("dirty-throttling")).remove(0)
+        commands(&built.verdict("dirty-throttling")).remove(0)
     };
     let limits = |command: &str| command.contains("SERVICE IOReadBandwidthMax=\"/dev/sda ");
     assert!(limits(&first(&[("dd", 300), ("db", 100)])), "{}", first(&[("dd", 300), ("db", 100)]));
     // None has most of it; or it is the one that waits; or nobody knows which of two it is.
-    for writers in
-        [&[("dd", 100), ("db", 100)][..], &[(crate::told::READER, 300), ("db", 100)], &[("cp, dd", 300)]]
-    {
+    for writers in [
+        &[("dd", 100), ("db", 100)][..],
+        &[(crate::op_builder::READER, 300), ("db", 100)],
+        &[("cp, dd", 300)],
+    ] {
         assert!(!limits(&first(writers)), "{writers:?}");
     }
 }

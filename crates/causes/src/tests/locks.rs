@@ -1,34 +1,38 @@
 //! Locks of files, frozen queues and pages that must not change: who held them, and what is proposed for that.
 
-use super::paths::told;
+use super::paths::built;
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use ledger::Reason;
 use operation::{Kind, Node, Part, Wait, Wakeup};
-use stats::Kept;
+use stats::SampledOperation;
 use trace::{Call, Nanos, Tid};
 
 const READ: Kind = Kind::Call(Call::Read);
 const WRITE: Kind = Kind::Call(Call::Write);
 
-fn over(told: &mut Told, settings: &str, mounts: &str) -> Verdict {
-    let mut story = quick();
-    story.settings(settings).document("mounts.txt", mounts);
-    told.over(story).verdict(if settings.contains("stable") { "stable-page" } else { "inode-lock" })
+fn over(built: &mut OpBuilder, settings: &str, mounts: &str) -> Verdict {
+    let mut recording = quick();
+    recording.settings(settings).document("mounts.txt", mounts);
+    built.over(recording).verdict(if settings.contains("stable") { "stable-page" } else { "inode-lock" })
 }
 
 const LAY_OUT: &str =
     "fio --name=lay --filename=FILE --rw=write --bs=1M --size=SIZE --direct=1 --end_fsync=1";
 
 /// Three writes that waited 80 of 100 ms for their file's lock, and so many ms of that on this stack.
-fn in_lock(stack: &str, of_100: u64) -> Told {
-    let mut told = Told::default();
-    told.quick(WRITE, 297);
+fn in_lock(stack: &str, of_100: u64) -> OpBuilder {
+    let mut built = OpBuilder::default();
+    built.quick(WRITE, 297);
     let rest = (Wait::InodeLock, Reason::Device, 80);
     for _ in 0..3 {
-        told.slow_in(WRITE, 100, &[(Wait::InodeLock, Reason::Lock, of_100)], stack).slow(WRITE, 100, &[rest]);
+        built.slow_in(WRITE, 100, &[(Wait::InodeLock, Reason::Lock, of_100)], stack).slow(
+            WRITE,
+            100,
+            &[rest],
+        );
     }
-    told
+    built
 }
 
 /// Written space beforehand is of no use to writes through the page cache: they take the lock alone wherever they write.
@@ -52,12 +56,12 @@ fn buffered_writers_of_a_file_are_not_told_to_lay_it_out() {
 #[test]
 fn what_a_limit_held_back_in_a_lock_is_the_limits() {
     let held = |reason: Reason| {
-        let mut told = Told::default();
-        told.quick(WRITE, 297);
+        let mut built = OpBuilder::default();
+        built.quick(WRITE, 297);
         for _ in 0..6 {
-            told.slow(WRITE, 100, &[(Wait::InodeLock, reason, 80)]);
+            built.slow(WRITE, 100, &[(Wait::InodeLock, reason, 80)]);
         }
-        let mut of = |cause: &str| told.over(quick()).verdict(cause);
+        let mut of = |cause: &str| built.over(quick()).verdict(cause);
         [of("inode-lock"), of("cgroup-limit")].map(|v| v.verdict == Answer::Found)
     };
     assert_eq!(held(Reason::Device), [true, false]);
@@ -68,66 +72,66 @@ fn what_a_limit_held_back_in_a_lock_is_the_limits() {
 #[test]
 fn a_lock_that_is_held_while_the_device_flushes_is_due_to_flushes() {
     let root = |flush: u64, other: u64| {
-        let mut told = Told::default();
-        told.quick(WRITE, 297);
+        let mut built = OpBuilder::default();
+        built.quick(WRITE, 297);
         for _ in 0..6 {
             let of = |reason, ms| (Wait::InodeLock, reason, ms);
-            told.slow(WRITE, 100, &[of(Reason::Preflush, flush), of(Reason::Scheduler, other)]);
+            built.slow(WRITE, 100, &[of(Reason::Preflush, flush), of(Reason::Scheduler, other)]);
         }
-        let v = told.over(quick()).verdict("inode-lock");
+        let v = built.over(quick()).verdict("inode-lock");
         found(&v);
         v.root
     };
     assert_eq!((root(45, 35), root(40, 40)), (Some("flush-cost"), None));
 }
 
-fn quick() -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 10);
-    story
+fn quick() -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 10);
+    recording
 }
 
 #[test]
 fn the_file_and_who_held_it_are_named() {
-    let mut told = in_lock("ext4_dio_write_iter", 80);
-    let holder = |kept: &mut Kept| {
+    let mut built = in_lock("ext4_dio_write_iter", 80);
+    let holder = |sampled: &mut SampledOperation| {
         let node =
             |who, from, to| Node { part: Part::Task(Tid(who)), depth: 1, from: Nanos(from), to: Nanos(to) };
-        kept.account.nodes.extend([node(7, 0, 1), node(8, 1, 2), node(8, 2, 3)]);
-        kept.names.extend([(Tid(7), "cat".to_string()), (Tid(8), "tar".to_string())]);
+        sampled.account.nodes.extend([node(7, 0, 1), node(8, 1, 2), node(8, 2, 3)]);
+        sampled.names.extend([(Tid(7), "cat".to_string()), (Tid(8), "tar".to_string())]);
     };
-    told.slow_with(WRITE, 100, &[(Wait::InodeLock, Reason::Device, 99)], holder);
-    let v = over(&mut told, "sda/queue/rotational: 0\n", "/dev/sda /mnt ext4 rw 0 0\n");
+    built.slow_with(WRITE, 100, &[(Wait::InodeLock, Reason::Device, 99)], holder);
+    let v = over(&mut built, "sda/queue/rotational: 0\n", "/dev/sda /mnt ext4 rw 0 0\n");
     assert!(says(&v, "100 % of the slowest writes sampled were on one file, inode 12"), "{v:?}");
     assert!(says(&v, "the longest waited for tar"), "{v:?}");
     assert_eq!(commands(&v)[0], "find /mnt -xdev -inum 12");
-    let v = over(&mut told, "sda/queue/rotational: 0\n", "");
+    let v = over(&mut built, "sda/queue/rotational: 0\n", "");
     assert!(commands(&v)[0].starts_with("strace"), "{v:?}");
     // Of the worst it is not known which file it was.
-    let nameless = |kept: &mut Kept| kept.operation.inode = 0;
-    told.slow_with(WRITE, 200, &[(Wait::InodeLock, Reason::Device, 199)], nameless);
-    let v = over(&mut told, "sda/queue/rotational: 0\n", "/dev/sda /mnt ext4 rw 0 0\n");
+    let nameless = |sampled: &mut SampledOperation| sampled.operation.inode = 0;
+    built.slow_with(WRITE, 200, &[(Wait::InodeLock, Reason::Device, 199)], nameless);
+    let v = over(&mut built, "sda/queue/rotational: 0\n", "/dev/sda /mnt ext4 rw 0 0\n");
     assert!(!says(&v, "were on one file") && commands(&v)[0].starts_with("strace"), "{v:?}");
 }
 
 /// Reads that slept in a frozen queue and were woken by each of these: name, in an interrupt, how long before it was thawed.
 fn woken(by: &[(&str, bool, u64)]) -> Verdict {
-    let mut told = Told::default();
-    told.quick(READ, 297);
+    let mut built = OpBuilder::default();
+    built.quick(READ, 297);
     for _ in 0..3 {
-        told.slow_with(READ, 100, &[(Wait::QueueFreeze, Reason::QueueFreeze, 90)], |kept| {
-            let thawed = kept.account.nodes.iter().find(|n| n.part == Part::Leaf(Reason::QueueFreeze));
+        built.slow_with(READ, 100, &[(Wait::QueueFreeze, Reason::QueueFreeze, 90)], |sampled| {
+            let thawed = sampled.account.nodes.iter().find(|n| n.part == Part::Leaf(Reason::QueueFreeze));
             let thawed = thawed.expect("a wait").to;
             for (tid, (name, interrupt, before)) in (50..).map(Tid).zip(by) {
-                let (at, who) = (thawed - Nanos(*before), kept.operation.tid);
+                let (at, who) = (thawed - Nanos(*before), sampled.operation.tid);
                 let hop =
                     Wakeup { at, by: tid, interrupt: *interrupt, who, latency: Nanos(0), crossed: false };
-                kept.account.hops.push(hop);
-                kept.names.insert(tid, name.to_string());
+                sampled.account.hops.push(hop);
+                sampled.names.insert(tid, name.to_string());
             }
         });
     }
-    told.verdict("queue-freeze")
+    built.verdict("queue-freeze")
 }
 
 #[test]
@@ -152,21 +156,21 @@ fn who_thaws_a_queue_had_frozen_it() {
 
 /// Writes that slept in a frozen file system and were woken by this task: whom, in an interrupt, how long before they went on.
 fn thawed(by: &str, who: Option<Tid>, interrupt: bool, before: u64) -> Verdict {
-    let mut told = Told::default();
-    told.quick(WRITE, 297);
+    let mut built = OpBuilder::default();
+    built.quick(WRITE, 297);
     for _ in 0..3 {
-        told.slow_with(WRITE, 100, &[(Wait::Frozen, Reason::Lock, 90)], |kept| {
-            let slept = kept.account.nodes.iter().find(|n| matches!(n.part, Part::Wait { .. }));
+        built.slow_with(WRITE, 100, &[(Wait::Frozen, Reason::Lock, 90)], |sampled| {
+            let slept = sampled.account.nodes.iter().find(|n| matches!(n.part, Part::Wait { .. }));
             let at = slept.expect("a wait").to - Nanos(before);
-            let who = who.unwrap_or(kept.operation.tid);
+            let who = who.unwrap_or(sampled.operation.tid);
             let hop = Wakeup { at, by: Tid(50), interrupt, who, latency: Nanos(before), crossed: false };
-            kept.account.hops.push(hop);
-            kept.names.insert(Tid(50), by.to_string());
+            sampled.account.hops.push(hop);
+            sampled.names.insert(Tid(50), by.to_string());
         });
     }
-    let mut story = quick();
-    story.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
-    told.over(story).verdict("frozen")
+    let mut recording = quick();
+    recording.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
+    built.over(recording).verdict("frozen")
 }
 
 #[test]
@@ -194,7 +198,7 @@ fn who_thaws_a_file_system_is_named_beside_its_mount() {
 #[test]
 fn stable_pages_are_turned_off_or_mounted_anew() {
     let of = |settings: &str| {
-        let v = over(&mut told(WRITE, Wait::StablePage, Reason::Device, 80), settings, "");
+        let v = over(&mut built(WRITE, Wait::StablePage, Reason::Device, 80), settings, "");
         assert!(found(&v) > 0.7, "{v:?}");
         v
     };
@@ -206,7 +210,7 @@ fn stable_pages_are_turned_off_or_mounted_anew() {
         "{off:?}"
     );
     assert_eq!(commands(&off)[2], "umount /MOUNTPOINT && mount /MOUNTPOINT");
-    let unknown = told(WRITE, Wait::StablePage, Reason::Device, 80).verdict("stable-page");
+    let unknown = built(WRITE, Wait::StablePage, Reason::Device, 80).verdict("stable-page");
     assert!(!says(&unknown, "stable_writes"), "{unknown:?}");
     assert_eq!(commands(&unknown)[1], "echo 0 > /sys/block/sda/queue/stable_writes");
 }

@@ -7,14 +7,14 @@ use trace::Call;
 
 /// Groups of 16 reads at once that lie side by side.
 fn neighbours(settings: &str) -> Verdict {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for group in 0..40u64 {
         let at = group * 20 * MS;
         for i in 0..16 {
-            story.read_on(at, at + i, at + (i + 1) * MS);
+            recording.read_on(at, at + i, at + (i + 1) * MS);
         }
     }
-    story.settings(settings).verdict("lost-merging")
+    recording.settings(settings).verdict("lost-merging")
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn neighbours_that_were_not_joined() {
     assert_eq!(v.remedies[0].command(), "echo 0 > /sys/block/sda/queue/nomerges");
     assert!(rejected(&neighbours("sda/queue/nomerges: 0\n")).contains("merging is on"));
     assert!(cannot_tell(&neighbours("sda/queue/nr_requests: 64\n")).contains("nomerges was not recorded"));
-    let mut apart = Story::default();
+    let mut apart = TraceBuilder::default();
     quick_reads(&mut apart, 0, 300);
     apart.settings("sda/queue/nomerges: 2\n");
     rejected(&apart.verdict("lost-merging"));
@@ -32,18 +32,18 @@ fn neighbours_that_were_not_joined() {
 
 /// Groups of so many reads of so many KiB at once: of ten groups so many lie side by side, of a hundred so many were joined.
 fn grouped(at_once: u64, kib: u64, beside: u64, joined: u64) -> Verdict {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for group in 0..40u64 {
         let at = group * 100 * MS;
         for i in 0..at_once {
             let done = at + (i + 1) * MS * 16 / at_once;
             match group % 10 < beside {
-                true => story.read_beside(at, at + i, done, kib, (group * at_once + i) % 100 < joined),
-                false => story.large_read(at + i, done, kib),
+                true => recording.read_beside(at, at + i, done, kib, (group * at_once + i) % 100 < joined),
+                false => recording.large_read(at + i, done, kib),
             };
         }
     }
-    story.settings("sda/queue/nomerges: 2\n").verdict("lost-merging")
+    recording.settings("sda/queue/nomerges: 2\n").verdict("lost-merging")
 }
 
 #[test]
@@ -62,16 +62,16 @@ fn who_lies_side_by_side_is_small_and_was_not_joined() {
 #[test]
 fn little_time_in_the_device_is_not_for_want_of_merging() {
     let of = |ms: u64| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         for group in 0..40u64 {
             let at = group * 20 * MS;
             for i in 0..16 {
-                story.read_on(at, at + i, at + (i + 1) * MS);
+                recording.read_on(at, at + i, at + (i + 1) * MS);
             }
         }
-        story.settings("sda/queue/nomerges: 2\n");
-        super::paths::told(Kind::Call(Call::Read), Wait::DirectIo, Reason::Device, ms)
-            .over(story)
+        recording.settings("sda/queue/nomerges: 2\n");
+        super::paths::built(Kind::Call(Call::Read), Wait::DirectIo, Reason::Device, ms)
+            .over(recording)
             .verdict("lost-merging")
     };
     let v = of(9);

@@ -1,29 +1,29 @@
 //! Loads that measure a device: they do what waited, where that does no harm.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use device::Split;
 use operation::{Kind, Wait};
 use trace::Call;
 
 /// Eight at a time, so large each, one far from the other or one behind the other: the device takes a millisecond for each.
-fn eight_at_once(write: bool, bytes: u64, in_order: bool) -> Story {
-    let mut story = Story::default();
+fn eight_at_once(write: bool, bytes: u64, in_order: bool) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..800 {
         let (batch, k) = (i / 8, i % 8);
         let (queued, done) = (8 * batch * MS, (8 * batch + k + 1) * MS);
         match (write, in_order) {
-            (true, false) => story.write_at(queued, done, 0, bytes),
-            (true, true) => story.write_behind(queued, done, bytes),
-            (false, _) => story.large_read(queued, done, bytes >> 10),
+            (true, false) => recording.write_at(queued, done, 0, bytes),
+            (true, true) => recording.write_behind(queued, done, bytes),
+            (false, _) => recording.large_read(queued, done, bytes >> 10),
         };
     }
-    story
+    recording
 }
 
-fn measured(story: &mut Story, mounts: &str) -> (String, String) {
-    story.settings("sda/queue/rotational: 0\n").document("mounts.txt", mounts);
-    let v = story.verdict("device-saturated");
+fn measured(recording: &mut TraceBuilder, mounts: &str) -> (String, String) {
+    recording.settings("sda/queue/rotational: 0\n").document("mounts.txt", mounts);
+    let v = recording.verdict("device-saturated");
     found(&v);
     let fio = v.remedies.iter().find(|r| r.command().starts_with("fio")).expect("a measurement");
     commands(&v);
@@ -70,30 +70,30 @@ fn what_writes_to_a_raw_device_is_measured_by_reads() {
 #[test]
 fn a_disk_of_two_file_systems_is_none_of_them() {
     let mounts = "/dev/sda1 /boot ext4 rw 0 0\n/dev/sda2 /data ext4 rw 0 0\n";
-    let mut story = eight_at_once(true, 4096, false);
-    story.settings("sda1/size: 8\nsda2/size: 8\n");
-    let (command, _) = measured(&mut story, mounts);
+    let mut recording = eight_at_once(true, 4096, false);
+    recording.settings("sda1/size: 8\nsda2/size: 8\n");
+    let (command, _) = measured(&mut recording, mounts);
     assert!(!command.contains("/boot") && !command.contains("/data"), "{command}");
 }
 
 #[test]
 fn a_slow_device_is_measured_by_what_was_slow_on_it() {
     let of_so_many = |kind: Kind, quick: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 200);
         let mut at = 400 * MS;
         for i in 0..50 {
             let took = (15 + 7 * i % 11) * MS;
-            story.write_at(at, at + took, 0, 16 << 10);
+            recording.write_at(at, at + took, 0, 16 << 10);
             at += took + 10;
         }
-        story.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
-        let mut told = Told::default();
-        told.over(story).quick(kind, quick).waiting_for(Wait::DirectIo);
+        recording.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(kind, quick).waiting_for(Wait::DirectIo);
         for _ in 0..3 {
-            told.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
+            built.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
         }
-        let v = told.verdict("slow-device");
+        let v = built.verdict("slow-device");
         found(&v);
         commands(&v)[0].clone()
     };
@@ -112,23 +112,23 @@ fn a_slow_device_is_measured_by_what_was_slow_on_it() {
 #[test]
 fn small_pieces_in_order_are_to_be_larger() {
     let first = |kind: Kind, in_order: bool, kib: u64| {
-        let mut story = Story::of_any_kind();
+        let mut recording = TraceBuilder::of_any_kind();
         let mut at = 0;
         for i in 0..100 {
             let took = (15 + 7 * i % 11) * MS;
             match in_order {
-                true => story.write_behind(at, at + took, kib << 10),
-                false => story.write_at(at, at + took, 0, kib << 10),
+                true => recording.write_behind(at, at + took, kib << 10),
+                false => recording.write_at(at, at + took, 0, kib << 10),
             };
             at += took + 10;
         }
-        story.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
-        let mut told = Told::default();
-        told.over(story).by("cp").quick(kind, 297).waiting_for(Wait::DirectIo);
+        recording.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
+        let mut built = OpBuilder::default();
+        built.over(recording).by("cp").quick(kind, 297).waiting_for(Wait::DirectIo);
         for _ in 0..3 {
-            told.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
+            built.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
         }
-        commands(&told.verdict("slow-device")).remove(0)
+        commands(&built.verdict("slow-device")).remove(0)
     };
     let write = Kind::Call(Call::Write);
     assert!(first(write, true, 4).starts_with("strace -fy -e read,pread64,write"));
@@ -141,19 +141,19 @@ fn small_pieces_in_order_are_to_be_larger() {
 #[test]
 fn libaio_one_by_one_may_read_through_the_cache() {
     let says_so = |kind: Kind, at_once: u64| {
-        let mut story = Story::of_any_kind();
+        let mut recording = TraceBuilder::of_any_kind();
         for i in 0..200 {
             for k in 0..at_once {
-                story.read(i * 40 * MS, i * 40 * MS, (i * 40 + 20 + k) * MS);
+                recording.read(i * 40 * MS, i * 40 * MS, (i * 40 + 20 + k) * MS);
             }
         }
-        story.settings("sda/queue/rotational: 0\n");
-        let mut told = Told::default();
-        told.over(story).by("fio").quick(kind, 297).waiting_for(Wait::DirectIo);
+        recording.settings("sda/queue/rotational: 0\n");
+        let mut built = OpBuilder::default();
+        built.over(recording).by("fio").quick(kind, 297).waiting_for(Wait::DirectIo);
         for _ in 0..3 {
-            told.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
+            built.inside(kind, Split { known: true, own: Nanos(20 * MS * 1000), ..Split::default() });
         }
-        told.verdict("slow-device").remedies.iter().any(|r| r.what.contains("without O_DIRECT"))
+        built.verdict("slow-device").remedies.iter().any(|r| r.what.contains("without O_DIRECT"))
     };
     assert!(says_so(Kind::AioRead, 1) && !says_so(Kind::AioRead, 2));
     assert!(!says_so(Kind::Call(Call::Read), 1));

@@ -3,21 +3,21 @@
 use super::*;
 
 /// So many writes of whole blocks of 1 ms each, and of parts of blocks that take so long.
-fn writes(whole: u64, parts: u64, took: u64) -> Story {
+fn writes(whole: u64, parts: u64, took: u64) -> TraceBuilder {
     writes_of(MS, whole, parts, took)
 }
 
 /// The same with whole blocks that take so long.
-fn writes_of(usual: u64, whole: u64, parts: u64, took: u64) -> Story {
-    let mut story = Story::default();
+fn writes_of(usual: u64, whole: u64, parts: u64, took: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..whole {
-        story.write_at(2 * i * usual, (2 * i + 1) * usual, 0, 4096);
+        recording.write_at(2 * i * usual, (2 * i + 1) * usual, 0, 4096);
     }
     for i in 0..parts {
         let at = 2000 * MS + i * (took + MS);
-        story.write_at(at, at + took, 512, 4096);
+        recording.write_at(at, at + took, 512, 4096);
     }
-    story
+    recording
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn without_whole_ones_to_compare_with_only_the_device_can_rule_it_out() {
 #[test]
 fn whole_blocks_are_no_concern_of_it() {
     rejected(&writes(200, 0, 0).verdict("misaligned"));
-    let mut reads = Story::default();
+    let mut reads = TraceBuilder::default();
     quick_reads(&mut reads, 0, 200);
     rejected(&reads.verdict("misaligned"));
     cannot_tell(&writes(200, 50, 10 * MS).lost(500).verdict("misaligned"));
@@ -69,11 +69,11 @@ fn whole_blocks_are_no_concern_of_it() {
 #[test]
 fn a_tenth_of_the_time_is_the_threshold() {
     let of = |whole: u64| {
-        let mut story = writes_of(4 * MS, 200, 50, 8 * MS);
+        let mut recording = writes_of(4 * MS, 200, 50, 8 * MS);
         for i in 0..whole {
-            story.write_at((4000 + 20 * i) * MS, (4000 + 20 * i) * MS + 8 * MS, 0, 65536);
+            recording.write_at((4000 + 20 * i) * MS, (4000 + 20 * i) * MS + 8 * MS, 0, 65536);
         }
-        story.verdict("misaligned")
+        recording.verdict("misaligned")
     };
     // Half of their time is the price: of 50 in 200 as slow, and of 50 in 300.
     assert!(is_found(&of(150)));
@@ -90,18 +90,18 @@ fn a_place_is_the_partitions_and_a_length_the_programs() {
         "{misplaced:?}"
     );
     let short = |whole: u64, name: &str, mounts: &str| {
-        let mut story = Story::default();
-        story.called(name, "flusher");
+        let mut recording = TraceBuilder::default();
+        recording.called(name, "flusher");
         for i in 0..200 {
-            story.write_at(2 * i * MS, (2 * i + 1) * MS, 0, 4096);
+            recording.write_at(2 * i * MS, (2 * i + 1) * MS, 0, 4096);
         }
         for i in 0..50 {
             let at = (2000 + i * 11) * MS;
             let bytes = if i < whole { 4096 } else { 3584 };
-            story.write_at(at, at + 10 * MS, 512, bytes);
+            recording.write_at(at, at + 10 * MS, 512, bytes);
         }
-        story.settings("sda/queue/rotational: 0\n").document("mounts.txt", mounts);
-        let v = story.verdict("misaligned");
+        recording.settings("sda/queue/rotational: 0\n").document("mounts.txt", mounts);
+        let v = recording.verdict("misaligned");
         found(&v);
         commands(&v)
     };
@@ -116,11 +116,11 @@ fn a_place_is_the_partitions_and_a_length_the_programs() {
 
 #[test]
 fn little_time_in_the_device_says_nothing() {
-    let mut story = writes(570, 30, 10 * MS);
+    let mut recording = writes(570, 30, 10 * MS);
     for i in 0..7 {
         let at = (5000 + 200 * i) * MS;
-        story.write_without_tag(at, at + 95 * MS, at + 100 * MS);
+        recording.write_without_tag(at, at + 95 * MS, at + 100 * MS);
     }
-    let v = story.verdict("misaligned");
+    let v = recording.verdict("misaligned");
     assert!(rejected(&v).contains("no slow operation wrote a partial block") && v.minor, "{v:?}");
 }

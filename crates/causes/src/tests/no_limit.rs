@@ -3,32 +3,35 @@
 use super::*;
 
 /// Forty requests alone, told by `alone` at their times; then eight reads at all times, one done each 2 ms, and what `beside` tells of each.
-fn paced(alone: fn(&mut Story, u64) -> &mut Story, beside: impl Fn(&mut Story, u64)) -> Verdict {
-    let mut story = Story::default();
+fn paced(
+    alone: fn(&mut TraceBuilder, u64) -> &mut TraceBuilder,
+    beside: impl Fn(&mut TraceBuilder, u64),
+) -> Verdict {
+    let mut recording = TraceBuilder::default();
     for i in 0..40 {
-        alone(&mut story, i * 20_000);
+        alone(&mut recording, i * 20_000);
     }
     for i in 0..400 {
         let at = 1_000_000 + i * 2000;
-        story.read(at, at, at + 16_000);
-        beside(&mut story, at);
+        recording.read(at, at, at + 16_000);
+        beside(&mut recording, at);
     }
-    story.verdict("rate-limit")
+    recording.verdict("rate-limit")
 }
 
 #[test]
 fn near_requests_that_are_fast_say_nothing_of_far_ones() {
-    let far = paced(|story, at| story.read(at, at, at + 300), |_, _| ());
+    let far = paced(|recording, at| recording.read(at, at, at + 300), |_, _| ());
     assert!(is_found(&far), "{far:?}");
-    let near = paced(|story, at| story.read_on(at, at, at + 300), |_, _| ());
+    let near = paced(|recording, at| recording.read_on(at, at, at + 300), |_, _| ());
     assert!(rejected(&near).contains("no request was much faster"), "{near:?}");
 }
 
 #[test]
 fn data_behind_slow_flushes_keep_their_pace() {
     let of = |flush: u64| {
-        let beside = |story: &mut Story, at: u64| story.flush(at + 100, at + 100 + flush);
-        paced(|story, at| story.read(at, at, at + 300), beside)
+        let beside = |recording: &mut TraceBuilder, at: u64| recording.flush(at + 100, at + 100 + flush);
+        paced(|recording, at| recording.read(at, at, at + 300), beside)
     };
     assert!(is_found(&of(900)));
     assert!(rejected(&of(1100)).contains("no request was much faster"));
@@ -38,13 +41,13 @@ fn data_behind_slow_flushes_keep_their_pace() {
 #[test]
 fn a_read_that_is_cut_in_two_is_of_one_size() {
     let of = |sizes: [u64; 2]| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         let done = |i: u64| 1000 + i * 4000;
         for i in 0..400 {
-            story.large_read(done(i), done(i + 8), sizes[i as usize % 2]);
+            recording.large_read(done(i), done(i + 8), sizes[i as usize % 2]);
         }
-        story.settings("sda/queue/rotational: 0\n");
-        story.verdict("rate-limit")
+        recording.settings("sda/queue/rotational: 0\n");
+        recording.verdict("rate-limit")
     };
     assert!(is_found(&of([256, 512])), "twice the bytes in the same time");
     // Beside each other, and on both sides of a power of two.

@@ -1,7 +1,7 @@
 //! Causes about operations that are not about a wait of theirs: flushes of the device, and time between operations.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::Call;
@@ -11,32 +11,32 @@ const READ: Kind = Kind::Call(Call::Read);
 
 /// 297 quick fsyncs and three of 100 ms, of which so many passed in flushes of the device and the rest in a sleep; beside
 /// them synchronous writes of the device, without which there is none to flush.
-fn fsyncs(flushing: &[(Reason, u64)]) -> Told {
+fn fsyncs(flushing: &[(Reason, u64)]) -> OpBuilder {
     syncs(FSYNC, flushing)
 }
 
 /// The same of another kind of operation.
-fn syncs(kind: Kind, flushing: &[(Reason, u64)]) -> Told {
+fn syncs(kind: Kind, flushing: &[(Reason, u64)]) -> OpBuilder {
     syncs_by("fio", kind, flushing)
 }
 
 /// The same of a task.
-fn syncs_by(task: &str, kind: Kind, flushing: &[(Reason, u64)]) -> Told {
-    let mut story = Story::default();
+fn syncs_by(task: &str, kind: Kind, flushing: &[(Reason, u64)]) -> OpBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..10 {
-        story.sync_write(2 * i * MS, 2 * i * MS, (2 * i + 1) * MS);
+        recording.sync_write(2 * i * MS, 2 * i * MS, (2 * i + 1) * MS);
     }
-    let mut told = Told::default();
-    told.by(task).quick(kind, 297);
+    let mut built = OpBuilder::default();
+    built.by(task).quick(kind, 297);
     let mut sleeps: Vec<_> =
         flushing.iter().map(|(reason, ms)| (Wait::JournalCommit, *reason, *ms)).collect();
     let flushed: u64 = flushing.iter().map(|(_, ms)| ms).sum();
     sleeps.push((Wait::Input, Reason::Sleep, 99 - flushed));
     for _ in 0..3 {
-        told.slow(kind, 100, &sleeps);
+        built.slow(kind, 100, &sleeps);
     }
-    told.over(story);
-    told
+    built.over(recording);
+    built
 }
 
 #[test]
@@ -95,16 +95,16 @@ fn flushes_within_operations_are_rejected_below_a_tenth() {
 }
 
 /// 297 quick reads and three of 10 ms; between them the task had no processor for these times.
-fn between(waits_ms: &[u64]) -> Told {
-    let mut told = Told::default();
-    told.quick(READ, 297);
+fn between(waits_ms: &[u64]) -> OpBuilder {
+    let mut built = OpBuilder::default();
+    built.quick(READ, 297);
     for _ in 0..3 {
-        told.slow(READ, 10, &[(Wait::DirectIo, Reason::Device, 9)]);
+        built.slow(READ, 10, &[(Wait::DirectIo, Reason::Device, 9)]);
     }
     for ms in waits_ms {
-        told.kept_from_running(*ms);
+        built.kept_from_running(*ms);
     }
-    told
+    built
 }
 
 #[test]
@@ -134,10 +134,10 @@ fn time_between_operations_is_rejected_where_it_is_short_or_rare() {
 #[test]
 fn few_long_pauses_that_are_most_of_the_recording_are_found() {
     let of = |long: &[u64]| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 2);
-        story.read(199 * MS, 199 * MS, 200 * MS);
-        between(&[[0; 900].as_slice(), long].concat()).over(story).verdict("outside-io")
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 2);
+        recording.read(199 * MS, 199 * MS, 200 * MS);
+        between(&[[0; 900].as_slice(), long].concat()).over(recording).verdict("outside-io")
     };
     let v = of(&[35, 35, 40]);
     assert!(says(&v, "of the recording, in none of the operations' times"), "{v:?}");
@@ -148,10 +148,10 @@ fn few_long_pauses_that_are_most_of_the_recording_are_found() {
 /// Without system calls nobody knows what is within and what between; nor where events are missing.
 #[test]
 fn without_operations_or_with_losses_neither_can_be_told() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
-    assert!(cannot_tell(&story.verdict("outside-io")).contains("iowhy record"));
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
+    assert!(cannot_tell(&recording.verdict("outside-io")).contains("iowhy record"));
     for cause in ["outside-io", "flush-cost", "cpu-wait", "journal-ordered", "cgroup-limit"] {
-        cannot_tell(&story.lost(500).verdict(cause));
+        cannot_tell(&recording.lost(500).verdict(cause));
     }
 }

@@ -1,23 +1,23 @@
 //! Causes about how the device keeps pace: limits, sleep, discards.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::Call;
 
 /// Eight reads are there at all times, the n-th completed at `done(n)` us; before that some that took `own` us alone.
-fn held(own: u64, done: impl Fn(u64) -> u64) -> Story {
-    let mut story = Story::default();
+fn held(own: u64, done: impl Fn(u64) -> u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..40 {
-        story.read(i * 20_000, i * 20_000, i * 20_000 + own);
+        recording.read(i * 20_000, i * 20_000, i * 20_000 + own);
     }
     let begin = 1_000_000;
     for i in 0..400u64 {
         let (issued, done) = (begin + done(i), begin + done(i + 8));
-        story.read(issued, issued, done);
+        recording.read(issued, issued, done);
     }
-    story
+    recording
 }
 
 #[test]
@@ -43,13 +43,13 @@ fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
 
 #[test]
 fn a_pace_of_reads_says_nothing_of_a_few_writes() {
-    let mut story = held(1100, |n| n * 2000);
+    let mut recording = held(1100, |n| n * 2000);
     for i in 0..5 {
-        story.sync_write(1_100_000 + i * 100_000, 1_100_000 + i * 100_000, 1_130_000 + i * 100_000);
+        recording.sync_write(1_100_000 + i * 100_000, 1_100_000 + i * 100_000, 1_130_000 + i * 100_000);
     }
-    let v = story.verdict("rate-limit");
+    let v = recording.verdict("rate-limit");
     rejected(&v);
-    let mut only_writes = Story::default();
+    let mut only_writes = TraceBuilder::default();
     for i in 0..5 {
         only_writes.sync_write(i * 100_000, i * 100_000, i * 100_000 + 30_000);
     }
@@ -67,27 +67,27 @@ fn a_pace_of_reads_says_nothing_of_a_few_writes() {
 
 #[test]
 fn too_few_completions_are_no_pace() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 100);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 100);
     for i in 0..3 {
-        story.read((1000 + i) * MS, (1000 + i) * MS, (1100 + i) * MS);
+        recording.read((1000 + i) * MS, (1000 + i) * MS, (1100 + i) * MS);
     }
-    assert!(rejected(&story.verdict("rate-limit")).contains("with others queued"));
+    assert!(rejected(&recording.verdict("rate-limit")).contains("with others queued"));
 }
 
 /// So many reads of 0.3 ms alone, then so many of which eight are there at all times: completions come apart as these gaps say,
 /// again and again.
 fn paced(alone: u64, count: usize, gaps: &[u64]) -> Verdict {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..alone {
-        story.read(i * 20_000, i * 20_000, i * 20_000 + 300);
+        recording.read(i * 20_000, i * 20_000, i * 20_000 + 300);
     }
     let completed = gaps.iter().cycle().scan(2_002_000, |at, gap| Some(std::mem::replace(at, *at + gap)));
     let done: Vec<u64> = [2_000_000; 8].into_iter().chain(completed).take(count + 8).collect();
     for i in 0..count {
-        story.read(done[i], done[i], done[i + 8]);
+        recording.read(done[i], done[i], done[i + 8]);
     }
-    story.verdict("rate-limit")
+    recording.verdict("rate-limit")
 }
 
 #[test]
@@ -131,18 +131,18 @@ fn half_of_the_turns_of_a_kind_within_a_tenth_keep_time() {
 #[test]
 fn what_does_not_keep_the_pace_of_all_says_nothing() {
     let of = |read_takes: u64| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         for i in 0..300 {
-            story.read(i * 20_000, i * 20_000, i * 20_000 + 300);
+            recording.read(i * 20_000, i * 20_000, i * 20_000 + 300);
         }
         for i in 0..400 {
             let at = 7_000_000 + i * 2000;
-            story.sync_write(at, at, at + 16_000);
+            recording.sync_write(at, at, at + 16_000);
             if i % 2 == 0 {
-                story.read(at + 100, at + 100, at + read_takes);
+                recording.read(at + 100, at + 100, at + read_takes);
             }
         }
-        story.verdict("rate-limit")
+        recording.verdict("rate-limit")
     };
     rejected(&of(500));
 }
@@ -151,15 +151,15 @@ fn what_does_not_keep_the_pace_of_all_says_nothing() {
 #[test]
 fn flash_is_not_as_slow_and_as_even() {
     let of = |apart: u64, wobble: u64, turns: Option<&str>| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         let done = |i: u64| i * apart + (i % 3) * wobble;
         for i in 0..300 {
-            story.read(done(i), done(i), done(i + 8));
+            recording.read(done(i), done(i), done(i + 8));
         }
         if let Some(turns) = turns {
-            story.settings(&format!("sda/queue/rotational: {turns}\n"));
+            recording.settings(&format!("sda/queue/rotational: {turns}\n"));
         }
-        story.verdict("rate-limit")
+        recording.verdict("rate-limit")
     };
     let v = of(1800, 0, Some("0"));
     assert!(found(&v) > 0.9 && says(&v, "flash does not take 1.8 ms for 4 KiB"), "{v:?}");
@@ -173,13 +173,13 @@ fn flash_is_not_as_slow_and_as_even() {
 #[test]
 fn twice_the_bytes_at_the_same_pace_are_a_clocks() {
     let of = |larger: u64| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         let done = |i: u64| 1000 + i * 4000 + i.div_ceil(2) * larger;
         for i in 0..400 {
-            story.large_read(done(i), done(i + 8), 256 << (i % 2));
+            recording.large_read(done(i), done(i + 8), 256 << (i % 2));
         }
-        story.settings("sda/queue/rotational: 0\n");
-        story.verdict("rate-limit")
+        recording.settings("sda/queue/rotational: 0\n");
+        recording.verdict("rate-limit")
     };
     let v = of(0);
     assert!(found(&v) > 0.9 && says(&v, "requests of more than 256 KiB take no longer"), "{v:?}");
@@ -192,7 +192,7 @@ fn twice_the_bytes_at_the_same_pace_are_a_clocks() {
 #[test]
 fn what_had_been_saved_up_passes_at_once_and_the_rest_by_the_clock() {
     let of = |burst: u64, chance: u64, larger: u64| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         let mut at = 0;
         let mut done = vec![];
         for i in 0..600u64 {
@@ -201,9 +201,9 @@ fn what_had_been_saved_up_passes_at_once_and_the_rest_by_the_clock() {
             done.push(at);
         }
         for i in 0..done.len() - 8 {
-            story.large_read(done[i], done[i + 8], 32 << (i % 2 * 4));
+            recording.large_read(done[i], done[i + 8], 32 << (i % 2 * 4));
         }
-        story.verdict("rate-limit")
+        recording.verdict("rate-limit")
     };
     let v = of(6, 70, 0);
     assert!(found(&v) > 0.9 && says(&v, "size does not matter"), "{v:?}");
@@ -240,12 +240,12 @@ fn two_of_a_hundred_are_what_is_fast_below_a_limit() {
 #[test]
 fn a_tenth_beyond_what_it_takes_alone_is_the_threshold() {
     let of = |ms: u64| {
-        let mut told = Told::default();
-        told.quick(Kind::Call(Call::Read), 297);
+        let mut built = OpBuilder::default();
+        built.quick(Kind::Call(Call::Read), 297);
         for _ in 0..3 {
-            told.slow(Kind::Call(Call::Read), 10, &[(Wait::DirectIo, Reason::Device, ms)]);
+            built.slow(Kind::Call(Call::Read), 10, &[(Wait::DirectIo, Reason::Device, ms)]);
         }
-        told.over(held(300, |n| n * 2000)).verdict("rate-limit")
+        built.over(held(300, |n| n * 2000)).verdict("rate-limit")
     };
     assert!((found(&of(2)) - 0.17).abs() < 0.01);
     assert!(rejected(&of(1)).contains("other causes explain all the time in devices"));
@@ -253,13 +253,13 @@ fn a_tenth_beyond_what_it_takes_alone_is_the_threshold() {
 
 /// 200 writes, one after another: when each is issued after the last completion, and how long it takes, in us.
 fn one_by_one(after: impl Fn(u64) -> u64, takes: impl Fn(u64) -> u64) -> Verdict {
-    let (mut story, mut now) = (Story::default(), 0);
+    let (mut recording, mut now) = (TraceBuilder::default(), 0);
     for i in 0..200 {
         let issued = now + after(i);
         now = issued + takes(i);
-        story.sync_write(issued, issued, now);
+        recording.sync_write(issued, issued, now);
     }
-    story.verdict("rate-limit")
+    recording.verdict("rate-limit")
 }
 
 /// A limit lets one through every 4 ms, whenever it comes; a device takes as long for each, whenever that is.
@@ -282,10 +282,10 @@ fn requests_that_keep_time_themselves_prove_nothing() {
 #[test]
 fn without_time_in_a_device_there_is_nothing_to_explain() {
     let of = |cause: &str, ms: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
-        super::paths::told(Kind::Call(Call::Read), Wait::DirectIo, Reason::Device, ms)
-            .over(story)
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 200);
+        super::paths::built(Kind::Call(Call::Read), Wait::DirectIo, Reason::Device, ms)
+            .over(recording)
             .verdict(cause)
     };
     for (cause, otherwise) in [
@@ -300,20 +300,20 @@ fn without_time_in_a_device_there_is_nothing_to_explain() {
 }
 
 /// 200 reads 2 ms apart, then ten after a pause of 100 ms, each taking so long.
-fn pauses(after_a_pause: u64) -> Story {
+fn pauses(after_a_pause: u64) -> TraceBuilder {
     so_many_pauses(10, after_a_pause)
 }
 
-fn so_many_pauses(count: u64, after_a_pause: u64) -> Story {
-    let mut story = Story::default();
+fn so_many_pauses(count: u64, after_a_pause: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..200 {
-        story.read(i * 2 * MS, i * 2 * MS, i * 2 * MS + MS);
+        recording.read(i * 2 * MS, i * 2 * MS, i * 2 * MS + MS);
     }
     for i in 0..count {
         let at = (1000 + 100 * i) * MS;
-        story.read(at, at, at + after_a_pause);
+        recording.read(at, at, at + after_a_pause);
     }
-    story
+    recording
 }
 
 #[test]
@@ -327,18 +327,18 @@ fn five_pauses_are_no_chance() {
 #[test]
 fn a_tenth_of_the_slowest_after_a_pause_is_the_threshold() {
     let of = |others: u64| {
-        let mut story = pauses(20 * MS);
+        let mut recording = pauses(20 * MS);
         for i in 0..2000 {
             let at = (3000 + 2 * i) * MS;
-            story.read(at, at, at + MS);
+            recording.read(at, at, at + MS);
         }
         // No pause is before these, nor do they come by the clock.
         let mut at = 7000 * MS;
         for i in 0..others {
-            story.read(at, at, at + 20 * MS + 10);
+            recording.read(at, at, at + 20 * MS + 10);
             at += (6 + 7 * (i % 3)) * MS;
         }
-        story.verdict("power-state")
+        recording.verdict("power-state")
     };
     // 10 of 80, less the twentieth that they take anyway; 10 of 120.
     assert!(is_found(&of(70)));
@@ -358,20 +358,20 @@ fn a_step_after_a_pause_is_a_power_state() {
 #[test]
 fn a_seek_after_a_pause_is_no_power_state() {
     let of = |seek: u64, settings: &str| {
-        let mut story = Story::default();
-        story.settings(settings);
+        let mut recording = TraceBuilder::default();
+        recording.settings(settings);
         for i in 0..200 {
-            story.read_ahead(i * 2 * MS, i * 2 * MS + MS, 4, true);
+            recording.read_ahead(i * 2 * MS, i * 2 * MS + MS, 4, true);
         }
         for i in 0..20 {
             let at = 500 * MS + i * (seek + 10);
-            story.read(at, at, at + seek);
+            recording.read(at, at, at + seek);
         }
         for i in 0..10 {
             let at = (2000 + 100 * i) * MS;
-            story.read(at, at, at + 20 * MS);
+            recording.read(at, at, at + 20 * MS);
         }
-        story.verdict("power-state")
+        recording.verdict("power-state")
     };
     assert!(is_found(&of(5 * MS, "")), "{:?}", of(5 * MS, ""));
     rejected(&of(20 * MS, ""));

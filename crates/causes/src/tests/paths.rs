@@ -1,7 +1,7 @@
 //! Causes about what operations waited for: found, rejected, cannot tell, and at the threshold.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::Call;
@@ -40,19 +40,19 @@ const ABOUT: &[(&str, Kind, Wait, Reason)] = &[
 ];
 
 /// 297 quick operations and three of 100 ms, of which `of_100` passed in a wait; the rest in a device, but for a known one.
-pub(super) fn told(kind: Kind, wait: Wait, reason: Reason, of_100: u64) -> Told {
-    let mut told = Told::default();
-    told.quick(kind, 297);
+pub(super) fn built(kind: Kind, wait: Wait, reason: Reason, of_100: u64) -> OpBuilder {
+    let mut built = OpBuilder::default();
+    built.quick(kind, 297);
     for _ in 0..3 {
-        told.slow(kind, 100, &[(wait, reason, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)]);
+        built.slow(kind, 100, &[(wait, reason, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)]);
     }
-    told
+    built
 }
 
 #[test]
 fn found_with_its_share() {
     for (cause, kind, wait, reason) in ABOUT {
-        let v = told(*kind, *wait, *reason, 80).verdict(cause);
+        let v = built(*kind, *wait, *reason, 80).verdict(cause);
         let share = found(&v);
         // The slowest 1 % of 300 are these three.
         // Whatever a page fault waits for is its page.
@@ -65,50 +65,50 @@ fn found_with_its_share() {
 #[test]
 fn rejected_where_nobody_waited_so() {
     for (cause, kind, ..) in ABOUT {
-        let mut told = told(*kind, Wait::Input, Reason::Sleep, 80);
+        let mut built = built(*kind, Wait::Input, Reason::Sleep, 80);
         if *cause == "page-fault-read" {
             // Whatever a page fault waits for is a page; swap has its own cause.
-            told = self::told(*kind, Wait::Swap, Reason::Device, 99);
+            built = self::built(*kind, Wait::Swap, Reason::Device, 99);
         }
-        rejected(&told.verdict(cause));
+        rejected(&built.verdict(cause));
     }
 }
 
 #[test]
 fn a_tenth_is_the_threshold() {
     for (cause, kind, wait, reason) in ABOUT {
-        let above = told(*kind, *wait, *reason, 11).verdict(cause);
+        let above = built(*kind, *wait, *reason, 11).verdict(cause);
         assert!(found(&above) > 0.1, "{cause}");
         // All else of a page fault is the wait for its page.
         if *cause != "page-fault-read" {
-            rejected(&told(*kind, *wait, *reason, 9).verdict(cause));
+            rejected(&built(*kind, *wait, *reason, 9).verdict(cause));
         }
     }
 }
 
 #[test]
 fn cannot_tell_from_the_block_layer_alone() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
     let of_stacked = ["crypt-queue", "raid-stripe-cache"];
     let of_others =
         |cause: &str| ["loop-double-cache", "raid-bitmap"].contains(&cause) || of_stacked.contains(&cause);
     for (cause, ..) in ABOUT.iter().filter(|(cause, ..)| !of_others(cause)) {
-        assert!(cannot_tell(&story.verdict(cause)).contains("iowhy record"), "{cause}");
+        assert!(cannot_tell(&recording.verdict(cause)).contains("iowhy record"), "{cause}");
     }
     for cause in of_stacked {
-        assert!(rejected(&story.verdict(cause)).contains("was recorded"), "{cause}");
+        assert!(rejected(&recording.verdict(cause)).contains("was recorded"), "{cause}");
     }
-    let mut array = Story::default();
+    let mut array = TraceBuilder::default();
     array.raid_write(0, 20 * MS, 0, MS);
     assert!(cannot_tell(&array.verdict("raid-stripe-cache")).contains("iowhy record"));
-    assert!(cannot_tell(&story.verdict("journal-space")).contains("iowhy record"));
+    assert!(cannot_tell(&recording.verdict("journal-space")).contains("iowhy record"));
 }
 
 #[test]
 fn access_times_are_of_reads_only() {
-    rejected(&told(WRITE, Wait::JournalHandle, Reason::Device, 80).verdict("access-time"));
-    let v = told(READ, Wait::JournalHandle, Reason::Device, 80).verdict("access-time");
+    rejected(&built(WRITE, Wait::JournalHandle, Reason::Device, 80).verdict("access-time"));
+    let v = built(READ, Wait::JournalHandle, Reason::Device, 80).verdict("access-time");
     assert!(found(&v) > 0.7);
 }
 
@@ -116,12 +116,12 @@ fn access_times_are_of_reads_only() {
 #[test]
 fn which_loop_device_goes_through_the_page_cache() {
     let of = |settings: &str, of_100: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 10);
-        story.settings(settings);
-        let mut told = told(READ, Wait::LoopFile, Reason::Device, of_100);
-        told.over(story);
-        told.verdict("loop-double-cache")
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 10);
+        recording.settings(settings);
+        let mut built = built(READ, Wait::LoopFile, Reason::Device, of_100);
+        built.over(recording);
+        built.verdict("loop-double-cache")
     };
     let v = of("sda/loop/dio: 0\nsda/loop/backing_file: /var/lib/disk.img\n", 80);
     assert_eq!((found(&v) > 0.7, v.confidence), (true, Some(Confidence::High)));
@@ -134,7 +134,7 @@ fn which_loop_device_goes_through_the_page_cache() {
     assert_eq!(v.remedies[0].command(), "losetup --direct-io=on /dev/sda");
     rejected(&of("sda/loop/dio: 0\n", 0));
     // Where only the block layer was recorded, it is a question if there is a loop device.
-    let mut blocks = Story::default();
+    let mut blocks = TraceBuilder::default();
     quick_reads(&mut blocks, 0, 200);
     assert!(rejected(&blocks.verdict("loop-double-cache")).contains("no loop device"));
     blocks.also_loop();
@@ -152,14 +152,14 @@ fn which_loop_device_goes_through_the_page_cache() {
 #[test]
 fn whose_limit_held_back_the_writer() {
     let of = |strict: u8| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 10);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 10);
         let bdi =
             format!(r#"{{"before": {{"disks": {{"sda": {{"bdi": {{"strict_limit": "{strict}"}}}}}}}}}}"#);
-        story.document("system.json", &bdi);
-        let mut told = told(WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, 80);
-        told.over(story);
-        told.verdict("dirty-throttling")
+        recording.document("system.json", &bdi);
+        let mut built = built(WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, 80);
+        built.over(recording);
+        built.verdict("dirty-throttling")
     };
     let (host, own) = (of(0), of(1));
     assert!(found(&host) > 0.7 && found(&own) > 0.7);
@@ -172,14 +172,14 @@ const MAKING_ROOM: &str = "io_schedule\njbd2_log_do_checkpoint\n__jbd2_log_wait_
 const FOR_A_COMMIT: &str = "schedule\nwait_transaction_locked\nadd_transaction_credits\nstart_this_handle";
 
 fn handles(of_100: u64, stack: &str) -> Verdict {
-    let mut told = Told::default();
-    told.quick(OPEN, 294);
+    let mut built = OpBuilder::default();
+    built.quick(OPEN, 294);
     for _ in 0..3 {
         let sleeps =
             [(Wait::JournalHandle, Reason::Device, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)];
-        told.slow_in(OPEN, 100, &sleeps[..1], stack).slow(OPEN, 100, &sleeps);
+        built.slow_in(OPEN, 100, &sleeps[..1], stack).slow(OPEN, 100, &sleeps);
     }
-    told.verdict("journal-space")
+    built.verdict("journal-space")
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn room_in_the_journal_is_told_from_a_commit_by_the_stack() {
 
 #[test]
 fn encrypting_is_no_queue() {
-    assert!(rejected(&told(WRITE, Wait::Crypt, Reason::OnCpu, 80).verdict("crypt-queue"))
+    assert!(rejected(&built(WRITE, Wait::Crypt, Reason::OnCpu, 80).verdict("crypt-queue"))
         .contains("waited for this"));
-    let v = told(READ, Wait::Crypt, Reason::WorkQueue, 80).verdict("crypt-queue");
+    let v = built(READ, Wait::Crypt, Reason::WorkQueue, 80).verdict("crypt-queue");
     assert_eq!(v.remedies[0].command(), "cryptsetup refresh --perf-no_read_workqueue NAME");
 }
 
@@ -204,14 +204,14 @@ fn encrypting_is_no_queue() {
 #[test]
 fn a_disk_of_several_queues_decrypts_reads_in_a_queue() {
     let of = |kind: Kind, queues: u32| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 10);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 10);
         for q in 0..queues {
-            story.settings(&format!("sda/mq/{q}/nr_tags: 64\n"));
+            recording.settings(&format!("sda/mq/{q}/nr_tags: 64\n"));
         }
-        let mut told = told(kind, Wait::Crypt, Reason::WorkQueue, 80);
-        told.over(story);
-        told.verdict("crypt-queue").remedies[0].command()
+        let mut built = built(kind, Wait::Crypt, Reason::WorkQueue, 80);
+        built.over(recording);
+        built.verdict("crypt-queue").remedies[0].command()
     };
     assert_eq!(of(READ, 1), "cryptsetup refresh --perf-no_read_workqueue NAME");
     assert_eq!(of(READ, 2), "cryptsetup refresh --perf-high_priority NAME");
@@ -234,9 +234,9 @@ fn waiting_for_a_processor_is_not_the_waits() {
         ("crypt-queue", WRITE, Wait::Crypt),
     ] {
         // Nothing else of it is a wait: of a page fault whatever is left would be one for its page.
-        let mut told = told(kind, wait, Reason::WaitCpu, 99);
-        rejected(&told.verdict(cause));
-        assert!(found(&told.verdict("cpu-wait")) > 0.9, "{cause}");
+        let mut built = built(kind, wait, Reason::WaitCpu, 99);
+        rejected(&built.verdict(cause));
+        assert!(found(&built.verdict("cpu-wait")) > 0.9, "{cause}");
     }
 }
 
@@ -246,18 +246,18 @@ fn in_md_itself(stack: &str, settings: &str) -> Verdict {
 }
 
 fn so_long_in_md(of_100: u64, stack: &str, settings: &str) -> Verdict {
-    let mut story = Story::default();
-    story.raid_write(0, MS, 0, MS).document("queue-md0.txt", settings);
+    let mut recording = TraceBuilder::default();
+    recording.raid_write(0, MS, 0, MS).document("queue-md0.txt", settings);
     let sleeps = [(Wait::DirectIo, Reason::Stacking, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)];
-    let mut told = Told::default();
-    told.quick(WRITE, 297);
+    let mut built = OpBuilder::default();
+    built.quick(WRITE, 297);
     for _ in 0..3 {
         match stack.is_empty() {
-            true => told.slow(WRITE, 100, &sleeps),
-            false => told.slow_in(WRITE, 100, &sleeps, stack),
+            true => built.slow(WRITE, 100, &sleeps),
+            false => built.slow_in(WRITE, 100, &sleeps, stack),
         };
     }
-    told.over(story).verdict("raid-bitmap")
+    built.over(recording).verdict("raid-bitmap")
 }
 
 #[test]
@@ -278,12 +278,12 @@ fn two_kinds_that_wait_so_are_one_finding() {
     let of_some_kinds = ["access-time", "page-fault-read", "journal-space"];
     for (cause, kind, wait, reason) in ABOUT.iter().filter(|(cause, ..)| !of_some_kinds.contains(cause)) {
         let other = if *kind == WRITE { FSYNC } else { WRITE };
-        let mut told = told(*kind, *wait, *reason, 80);
-        told.quick(other, 297);
+        let mut built = built(*kind, *wait, *reason, 80);
+        built.quick(other, 297);
         for _ in 0..3 {
-            told.slow(other, 200, &[(*wait, *reason, 160), (Wait::Input, Reason::Sleep, 39)]);
+            built.slow(other, 200, &[(*wait, *reason, 160), (Wait::Input, Reason::Sleep, 39)]);
         }
-        let (one, both) = (self::told(*kind, *wait, *reason, 80).verdict(cause), told.verdict(cause));
+        let (one, both) = (self::built(*kind, *wait, *reason, 80).verdict(cause), built.verdict(cause));
         assert!((found(&both) - 0.8).abs() < 0.02 && both.evidence.len() > one.evidence.len(), "{both:?}");
         if *cause != "crypt-queue" {
             assert_eq!(commands(&both), commands(&one), "{cause}");
@@ -295,23 +295,23 @@ fn two_kinds_that_wait_so_are_one_finding() {
 #[test]
 fn a_hundredth_that_is_left_is_worth_naming() {
     let of = |left: u64| {
-        let mut told = Told::default();
-        told.quick(READ, 297);
+        let mut built = OpBuilder::default();
+        built.quick(READ, 297);
         for _ in 0..3 {
-            told.slow(
+            built.slow(
                 READ,
                 1000,
                 &[(Wait::StablePage, Reason::WaitCpu, 800), (Wait::DirectIo, Reason::WaitCpu, left)],
             );
         }
-        told.verdict("cpu-wait")
+        built.verdict("cpu-wait")
     };
     let v = of(11);
     assert!(is_found(&v) && says(&v, "; other causes explain 2.4 s of that"), "{v:?}");
     assert!(says(&v, "1 s, of which 811 ms waiting for a processor"), "{v:?}");
     assert!(rejected(&of(9))
         .contains("other causes explain what the slowest reads spent waiting for a processor"));
-    let alone = told(READ, Wait::DirectIo, Reason::WaitCpu, 80).verdict("cpu-wait");
+    let alone = built(READ, Wait::DirectIo, Reason::WaitCpu, 80).verdict("cpu-wait");
     assert!(found(&alone) > 0.7 && !says(&alone, "other causes"), "{alone:?}");
 }
 
@@ -319,18 +319,18 @@ fn a_hundredth_that_is_left_is_worth_naming() {
 #[test]
 fn what_was_waited_for_most_is_what_speaks_against() {
     let of = |reads: u64, writes: u64| {
-        let mut told = Told::default();
+        let mut built = OpBuilder::default();
         for (kind, ms) in [(READ, reads), (WRITE, writes)] {
-            told.quick(kind, 297);
+            built.quick(kind, 297);
             for _ in 0..3 {
-                told.slow(
+                built.slow(
                     kind,
                     1000,
                     &[(Wait::InodeLock, Reason::Lock, ms), (Wait::Input, Reason::Sleep, 990 - ms)],
                 );
             }
         }
-        told.verdict("inode-lock")
+        built.verdict("inode-lock")
     };
     assert!(rejected(&of(80, 50)).contains("the slowest reads spent 8.0 %"));
     assert!(rejected(&of(50, 80)).contains("the slowest writes spent 8.0 %"));
@@ -341,11 +341,11 @@ fn what_was_waited_for_most_is_what_speaks_against() {
 #[test]
 fn swap_is_all_of_what_takes_most_of_all_operations() {
     let of = |each_of_10: u64| {
-        let mut told = Told::default();
+        let mut built = OpBuilder::default();
         for _ in 0..100 {
-            told.slow(Kind::PageFault, 10, &[(Wait::Swap, Reason::Device, each_of_10)]);
+            built.slow(Kind::PageFault, 10, &[(Wait::Swap, Reason::Device, each_of_10)]);
         }
-        let v = told.verdict("swap");
+        let v = built.verdict("swap");
         assert!(found(&v) > 0.1, "{v:?}");
         v.throughout
     };

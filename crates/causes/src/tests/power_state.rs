@@ -4,19 +4,19 @@ use super::*;
 
 /// Reads of a millisecond, and after every pause of 50 ms one of 20 ms, on a device of this name.
 fn of(name: &'static str, settings: &str) -> Vec<String> {
-    let mut story = Story::default();
-    story.on(name).settings(settings);
+    let mut recording = TraceBuilder::default();
+    recording.on(name).settings(settings);
     let mut at = 0;
     for _ in 0..30 {
         for _ in 0..10 {
-            story.read(at, at, at + MS);
+            recording.read(at, at, at + MS);
             at += MS + 10;
         }
         at += 50 * MS;
-        story.read(at, at, at + 20 * MS);
+        recording.read(at, at, at + 20 * MS);
         at += 20 * MS + 10;
     }
-    let v = story.verdict("power-state");
+    let v = recording.verdict("power-state");
     found(&v);
     v.remedies.iter().for_each(|r| assert!(!r.command().contains("command line"), "{r:?}"));
     commands(&v)

@@ -1,10 +1,10 @@
 //! Waiting for a processor: whose wait it is, who had the processors, and how many there are.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use ledger::Reason;
 use operation::{Kind, Wait};
-use stats::{Kept, Ran};
+use stats::{Ran, SampledOperation};
 use std::collections::BTreeSet;
 use trace::{Call, Nanos};
 
@@ -13,24 +13,24 @@ const FSYNC: Kind = Kind::Call(Call::Fsync);
 
 /// Three reads among hundreds waited for a processor 80 of 100 ms; each is by one of these tasks, and these ran so many ms meanwhile.
 fn waited(by: [&str; 3], ran: &[(&str, u64)], cpus: &str) -> Verdict {
-    let mut told = Told::default();
+    let mut built = OpBuilder::default();
     for task in BTreeSet::from(by) {
-        told.by(task).quick(READ, 297);
+        built.by(task).quick(READ, 297);
     }
     for task in by {
-        told.by(task);
-        let know = |kept: &mut Kept| {
+        built.by(task);
+        let know = |sampled: &mut SampledOperation| {
             let ran = ran.iter().map(|(who, ms)| Ran { task: who.to_string(), time: Nanos(ms * 1_000_000) });
-            kept.ran.insert(1, ran.collect());
+            sampled.ran.insert(1, ran.collect());
         };
-        told.slow_with(READ, 100, &[(Wait::DirectIo, Reason::WaitCpu, 80)], know);
+        built.slow_with(READ, 100, &[(Wait::DirectIo, Reason::WaitCpu, 80)], know);
     }
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 10);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 10);
     if !cpus.is_empty() {
-        story.document("system.json", cpus);
+        recording.document("system.json", cpus);
     }
-    let v = told.over(story).verdict("cpu-wait");
+    let v = built.over(recording).verdict("cpu-wait");
     assert!(found(&v) > 0.6, "{v:?}");
     v
 }
@@ -60,11 +60,11 @@ fn the_task_that_waited_most_often_is_let_before_others() {
 }
 
 /// Three of 300 reads take so long; so many of these three waited for a processor for 1 ms.
-fn waited_a_millisecond(of_three: u64, ms: u64) -> Told {
-    let mut told = Told::default();
-    told.quick(READ, 297);
+fn waited_a_millisecond(of_three: u64, ms: u64) -> OpBuilder {
+    let mut built = OpBuilder::default();
+    built.quick(READ, 297);
     for i in 0..3 {
-        told.slow(
+        built.slow(
             READ,
             ms,
             &[
@@ -73,23 +73,23 @@ fn waited_a_millisecond(of_three: u64, ms: u64) -> Told {
             ],
         );
     }
-    told
+    built
 }
 
 /// Too little for `completion-cpu`, and the same processors.
 #[test]
 fn requests_that_were_done_waited_for_the_same_processors() {
     let with = |late_us: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 10);
-        let mut told = Told::default();
-        told.over(story).quick(READ, 297);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 10);
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(READ, 297);
         for _ in 0..3 {
-            told.slow(READ, 10, &[(Wait::DirectIo, Reason::WaitCpu, 10)]);
-            told.completed_late(READ, 4000, late_us);
+            built.slow(READ, 10, &[(Wait::DirectIo, Reason::WaitCpu, 10)]);
+            built.completed_late(READ, 4000, late_us);
         }
-        rejected(&told.verdict("completion-cpu"));
-        found(&told.verdict("cpu-wait"))
+        rejected(&built.verdict("completion-cpu"));
+        found(&built.verdict("cpu-wait"))
     };
     assert!((with(300) - with(0) - 0.9 / 42.0).abs() < 0.002, "{} {}", with(0), with(300));
 }
@@ -98,12 +98,12 @@ fn requests_that_were_done_waited_for_the_same_processors() {
 fn of_what_is_fast_even_for_flash_it_must_be_most() {
     // Beside something slow; else nothing was.
     let beside = |of_three: u64| {
-        let mut told = waited_a_millisecond(of_three, 2);
-        told.quick(FSYNC, 297);
+        let mut built = waited_a_millisecond(of_three, 2);
+        built.quick(FSYNC, 297);
         (0..3).for_each(|_| {
-            told.slow(FSYNC, 40, &[(Wait::Input, Reason::Sleep, 40)]);
+            built.slow(FSYNC, 40, &[(Wait::Input, Reason::Sleep, 40)]);
         });
-        told.verdict("cpu-wait")
+        built.verdict("cpu-wait")
     };
     found(&beside(3));
     rejected(&beside(2));
@@ -115,34 +115,35 @@ fn of_what_is_fast_even_for_flash_it_must_be_most() {
 #[test]
 fn less_than_a_hundredth_of_all_is_not_why() {
     let beside = |fsync_ms: u64| {
-        let mut told = waited_a_millisecond(3, 3);
-        told.quick(FSYNC, 297);
+        let mut built = waited_a_millisecond(3, 3);
+        built.quick(FSYNC, 297);
         (0..3).for_each(|_| {
-            told.slow(FSYNC, fsync_ms, &[(Wait::Input, Reason::Sleep, fsync_ms)]);
+            built.slow(FSYNC, fsync_ms, &[(Wait::Input, Reason::Sleep, fsync_ms)]);
         });
-        told.verdict("cpu-wait")
+        built.verdict("cpu-wait")
     };
     assert!((found(&beside(90)) - 0.0107).abs() < 0.0005);
-    let trifle = beside(120);
+    let insignificant = beside(120);
     assert!(
-        rejected(&trifle).ends_with("waiting for a processor, not for storage: 0.8 % of all slow time"),
-        "{trifle:?}"
+        rejected(&insignificant)
+            .ends_with("waiting for a processor, not for storage: 0.8 % of all slow time"),
+        "{insignificant:?}"
     );
-    assert!(trifle.claims.is_empty() && trifle.remedies.is_empty());
+    assert!(insignificant.claims.is_empty() && insignificant.remedies.is_empty());
 }
 
 /// Three page faults of 4 ms, of which the processor saw so much late.
 #[test]
 fn a_completion_that_is_seen_late_is_no_page_faults_doing() {
     let claimed = |late_us: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 10);
-        let mut told = Told::default();
-        told.over(story).quick(Kind::PageFault, 297);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 10);
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(Kind::PageFault, 297);
         (0..3).for_each(|_| {
-            told.completed_late(Kind::PageFault, 4000, late_us);
+            built.completed_late(Kind::PageFault, 4000, late_us);
         });
-        told.verdict("page-fault-read").explains
+        built.verdict("page-fault-read").explains
     };
     assert_eq!(claimed(0).since(claimed(1500)), Nanos(3 * 1_500_000));
 }

@@ -3,24 +3,24 @@
 use super::*;
 
 /// The same, each write behind the one before.
-fn sequential(waiting: u64, reading: u64, writing: u64, note: &str) -> Story {
-    let mut story = Story::default();
+fn sequential(waiting: u64, reading: u64, writing: u64, note: &str) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..50 {
-        story.raid_write_on(100 * i * MS, waiting * MS, reading * MS, writing * MS);
-        story.note(100 * i * MS, note);
+        recording.raid_write_on(100 * i * MS, waiting * MS, reading * MS, writing * MS);
+        recording.note(100 * i * MS, note);
     }
-    story
+    recording
 }
 
-fn array(waiting: u64, reading: u64, writing: u64, note: &str) -> Story {
-    let mut story = Story::default();
+fn array(waiting: u64, reading: u64, writing: u64, note: &str) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..50 {
-        story.raid_write(100 * i * MS, waiting * MS, reading * MS, writing * MS);
+        recording.raid_write(100 * i * MS, waiting * MS, reading * MS, writing * MS);
         if !note.is_empty() {
-            story.note(100 * i * MS, note);
+            recording.note(100 * i * MS, note);
         }
     }
-    story
+    recording
 }
 
 #[test]
@@ -51,10 +51,10 @@ fn no_reads_no_read_modify_write() {
 
 #[test]
 fn an_array_alone_cannot_tell_how_long_the_reads_took() {
-    let mut story = array(20, 0, 0, "raid5 rmw 645120 2");
-    assert!(cannot_tell(&story.verdict("raid-read-modify-write")).contains("50 raid5 rmw"));
-    assert!(cannot_tell(&story.verdict("device-saturated")).contains("blktrace -d /dev/md0"));
-    assert!(cannot_tell(&story.verdict("raid-bitmap")).contains("members of md0 were not recorded"));
+    let mut recording = array(20, 0, 0, "raid5 rmw 645120 2");
+    assert!(cannot_tell(&recording.verdict("raid-read-modify-write")).contains("50 raid5 rmw"));
+    assert!(cannot_tell(&recording.verdict("device-saturated")).contains("blktrace -d /dev/md0"));
+    assert!(cannot_tell(&recording.verdict("raid-bitmap")).contains("members of md0 were not recorded"));
 }
 
 #[test]
@@ -79,11 +79,11 @@ fn without_notes_a_wait_in_md_cannot_be_told() {
 
 #[test]
 fn what_md_writes_for_itself_is_told_with_its_time() {
-    let mut story = array(10, 0, 10, "md bitmap_unplug");
+    let mut recording = array(10, 0, 10, "md bitmap_unplug");
     for i in 0..50 {
-        story.bitmap_write((100 * i + 1) * MS, (100 * i + 9) * MS);
+        recording.bitmap_write((100 * i + 1) * MS, (100 * i + 9) * MS);
     }
-    let v = story.verdict("raid-bitmap");
+    let v = recording.verdict("raid-bitmap");
     found(&v);
     let told = "md wrote its bitmap and superblock to sda 50 times, 8 ms each (mean Q2C), 400 ms of";
     assert!(v.evidence[1].sentence().starts_with(told), "{v:?}");
@@ -96,18 +96,18 @@ const NEW_ARRAY: &str =
 
 #[test]
 fn cheap_remedies_come_first_and_the_new_array_last() {
-    let mut story = sequential(0, 13, 7, "raid5 rmw 645120 2");
-    story.document("queue-md0.txt", SETTINGS);
+    let mut recording = sequential(0, 13, 7, "raid5 rmw 645120 2");
+    recording.document("queue-md0.txt", SETTINGS);
     let expected = [
         "echo 4096 > /sys/block/md0/md/stripe_cache_size",
         "cat /sys/block/md0/queue/optimal_io_size",
         NEW_ARRAY,
     ];
-    assert_eq!(commands(&story.verdict("raid-read-modify-write")), expected);
+    assert_eq!(commands(&recording.verdict("raid-read-modify-write")), expected);
     // Of small scattered writes neither a cache nor a file system makes whole stripes.
-    let mut story = array(0, 13, 7, "raid5 rmw 645120 2");
-    story.document("queue-md0.txt", SETTINGS);
-    let v = story.verdict("raid-read-modify-write");
+    let mut recording = array(0, 13, 7, "raid5 rmw 645120 2");
+    recording.document("queue-md0.txt", SETTINGS);
+    let v = recording.verdict("raid-read-modify-write");
     assert_eq!(commands(&v), [NEW_ARRAY]);
     assert!(v.remedies[0].what.ends_with("; destroys all data on NEW_DISKS"), "{v:?}");
 }
@@ -115,23 +115,23 @@ fn cheap_remedies_come_first_and_the_new_array_last() {
 #[test]
 fn threads_are_for_writes_that_wait_in_md_itself() {
     let threads = "echo 4 > /sys/block/md0/md/group_thread_cnt";
-    let mut story = array(5, 10, 5, "raid5 rmw 645120 2");
-    story.document("queue-md0.txt", SETTINGS);
-    assert_eq!(commands(&story.verdict("raid-read-modify-write"))[0], threads);
+    let mut recording = array(5, 10, 5, "raid5 rmw 645120 2");
+    recording.document("queue-md0.txt", SETTINGS);
+    assert_eq!(commands(&recording.verdict("raid-read-modify-write"))[0], threads);
     // Where the bitmap explains that wait, they do not help.
-    let mut story = array(5, 10, 5, "raid5 rmw 645120 2");
+    let mut recording = array(5, 10, 5, "raid5 rmw 645120 2");
     for i in 0..50 {
-        story.note(100 * i * MS, "md bitmap_unplug");
+        recording.note(100 * i * MS, "md bitmap_unplug");
     }
-    assert!(!commands(&story.verdict("raid-read-modify-write")).contains(&threads.to_string()));
+    assert!(!commands(&recording.verdict("raid-read-modify-write")).contains(&threads.to_string()));
 }
 
 #[test]
 fn a_file_system_that_is_mounted_is_told_how_wide_a_stripe_is() {
     let with = |mounts: &str| {
-        let mut story = sequential(0, 13, 7, "raid5 rmw 645120 2");
-        story.document("queue-md0.txt", SETTINGS).document("mounts.txt", mounts);
-        commands(&story.verdict("raid-read-modify-write"))[1].to_string()
+        let mut recording = sequential(0, 13, 7, "raid5 rmw 645120 2");
+        recording.document("queue-md0.txt", SETTINGS).document("mounts.txt", mounts);
+        commands(&recording.verdict("raid-read-modify-write"))[1].to_string()
     };
     let ext4 = with("/dev/md0 /mnt ext4 rw,relatime 0 0\n");
     assert_eq!(ext4, "tune2fs -E stride=16,stripe_width=64 /dev/md0");
@@ -154,7 +154,7 @@ fn a_tenth_is_the_threshold_of_what_waited_in_md_or_below() {
 fn reads_that_are_none_of_a_stripe_are_not_its() {
     let v = array(1, 12, 7, "md bitmap_unplug").verdict("raid-read-modify-write");
     assert_eq!(rejected(&v), "the kernel reported no raid5 rmw or rcw on md0");
-    let mut none = Story::default();
+    let mut none = TraceBuilder::default();
     quick_reads(&mut none, 0, 200);
     for cause in ["raid-read-modify-write", "raid-bitmap"] {
         let v = none.verdict(cause);
@@ -165,12 +165,12 @@ fn reads_that_are_none_of_a_stripe_are_not_its() {
 #[test]
 fn one_bitmap_update_for_a_thousand_writes_is_the_threshold() {
     let of = |writes: u64| {
-        let mut story = Story::default();
-        story.note(0, "md bitmap_unplug");
+        let mut recording = TraceBuilder::default();
+        recording.note(0, "md bitmap_unplug");
         for i in 0..writes {
-            story.raid_write(20 * i * MS, 5 * MS, 0, 5 * MS);
+            recording.raid_write(20 * i * MS, 5 * MS, 0, 5 * MS);
         }
-        story.verdict("raid-bitmap")
+        recording.verdict("raid-bitmap")
     };
     assert!(is_found(&of(1000)));
     assert_eq!(rejected(&of(1001)), "1 bitmap update (md bitmap_unplug) for 1,001 writes on md0");
@@ -178,9 +178,9 @@ fn one_bitmap_update_for_a_thousand_writes_is_the_threshold() {
 
 #[test]
 fn an_array_without_a_bitmap_waits_for_none() {
-    let mut story = array(10, 0, 10, "md bitmap_unplug");
-    story.document("queue-md0.txt", "md0/md/consistency_policy: resync\n");
-    assert!(rejected(&story.verdict("raid-bitmap"))
+    let mut recording = array(10, 0, 10, "md bitmap_unplug");
+    recording.document("queue-md0.txt", "md0/md/consistency_policy: resync\n");
+    assert!(rejected(&recording.verdict("raid-bitmap"))
         .starts_with("md0 has no bitmap (consistency_policy, queue-md0.txt:1)"));
 }
 
@@ -188,14 +188,14 @@ fn an_array_without_a_bitmap_waits_for_none() {
 #[test]
 fn half_of_the_writes_beside_the_one_before_is_hope() {
     let hope = |beside: u64| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         for i in 0..100 {
             match i % 20 < beside {
-                true => story.raid_write_on(50 * i * MS, 0, 13 * MS, 7 * MS),
-                false => story.raid_write(50 * i * MS, 0, 13 * MS, 7 * MS),
+                true => recording.raid_write_on(50 * i * MS, 0, 13 * MS, 7 * MS),
+                false => recording.raid_write(50 * i * MS, 0, 13 * MS, 7 * MS),
             };
         }
-        let v = story.verdict("raid-read-modify-write");
+        let v = recording.verdict("raid-read-modify-write");
         found(&v);
         let cache = v.remedies.iter().find(|r| r.command().contains("stripe_cache_size"));
         cache.map(|r| r.what.rsplit("; ").next().unwrap_or_default().to_string())
@@ -206,9 +206,9 @@ fn half_of_the_writes_beside_the_one_before_is_hope() {
 
 #[test]
 fn two_disks_of_a_raid6_hold_no_data() {
-    let mut story = array(0, 13, 7, "raid5 rmw 645120 2");
-    story.document("queue-md0.txt", &SETTINGS.replace("raid5", "raid6"));
-    let v = story.verdict("raid-read-modify-write");
+    let mut recording = array(0, 13, 7, "raid5 rmw 645120 2");
+    recording.document("queue-md0.txt", &SETTINGS.replace("raid5", "raid6"));
+    let v = recording.verdict("raid-read-modify-write");
     assert!(says(&v, "a whole stripe 192 KiB (chunk 64 KiB (queue-md0.txt:2), 3 of 5 disks)"), "{v:?}");
     let unknown = array(0, 13, 7, "raid5 rmw 645120 2").verdict("raid-read-modify-write");
     assert!(
@@ -220,10 +220,10 @@ fn two_disks_of_a_raid6_hold_no_data() {
 #[test]
 fn what_the_array_has_already_is_not_proposed() {
     let of = |cache: u64, threads: u64| {
-        let mut story = sequential(5, 10, 5, "raid5 rmw 645120 2");
+        let mut recording = sequential(5, 10, 5, "raid5 rmw 645120 2");
         let settings = SETTINGS.replace("size: 256", &format!("size: {cache}"));
-        story.document("queue-md0.txt", &settings.replace("cnt: 0", &format!("cnt: {threads}")));
-        let v = story.verdict("raid-read-modify-write");
+        recording.document("queue-md0.txt", &settings.replace("cnt: 0", &format!("cnt: {threads}")));
+        let v = recording.verdict("raid-read-modify-write");
         ["stripe_cache_size", "group_thread_cnt"].map(|file| commands(&v).iter().any(|c| c.contains(file)))
     };
     assert_eq!(of(4095, 0), [true, true]);
@@ -234,12 +234,12 @@ fn what_the_array_has_already_is_not_proposed() {
 #[test]
 fn reads_for_which_no_write_is_known_leave_it_open() {
     let of = |waiting: u64, reads: u64| {
-        let mut story = array(waiting, 0, 100 - waiting, "raid5 rmw 8 1");
+        let mut recording = array(waiting, 0, 100 - waiting, "raid5 rmw 8 1");
         for i in 0..reads {
             let at = 100 * i * MS;
-            story.raid_read(at, at + 20 * MS);
+            recording.raid_read(at, at + 20 * MS);
         }
-        story.verdict("raid-read-modify-write")
+        recording.verdict("raid-read-modify-write")
     };
     let v = of(12, 50);
     assert!(

@@ -1,7 +1,7 @@
 //! md's pass over an array, in the members and in the way of others.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::{Bytes, Call};
@@ -10,21 +10,21 @@ const READ: Kind = Kind::Call(Call::Read);
 const SMALL: Bytes = Bytes(4096);
 
 /// Three reads of 40 ms behind three requests of a task each, which moved 100 MiB, and so many as slow behind nobody.
-fn behind(task: &str, alone: u32) -> Told {
-    let mut story = Story::default();
-    story.called("reader", task);
+fn behind(task: &str, alone: u32) -> OpBuilder {
+    let mut recording = TraceBuilder::default();
+    recording.called("reader", task);
     for i in 0..100 {
-        story.writeback(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, MIB);
+        recording.writeback(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, MIB);
     }
-    let mut told = Told::default();
-    told.over(story).quick(READ, 297);
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(READ, 297);
     for _ in 0..3 {
-        told.behind(READ, 40, 3, task, SMALL);
+        built.behind(READ, 40, 3, task, SMALL);
     }
     for _ in 0..alone {
-        told.behind(READ, 40, 0, task, SMALL);
+        built.behind(READ, 40, 0, task, SMALL);
     }
-    told
+    built
 }
 
 #[test]
@@ -58,18 +58,18 @@ fn anybody_else_is_not_md() {
 }
 
 /// Reads of 1 ms, and some of 50 ms behind md's requests; block events alone.
-fn blocks(task: &str) -> Story {
-    let mut story = Story::default();
-    story.called("reader", task);
-    quick_reads(&mut story, 0, 200);
+fn blocks(task: &str) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    recording.called("reader", task);
+    quick_reads(&mut recording, 0, 200);
     for i in 0..10 {
         let at = (1000 + 100 * i) * MS;
         for _ in 0..4 {
-            story.writeback(at, at, at + 40 * MS, MIB);
+            recording.writeback(at, at, at + 40 * MS, MIB);
         }
-        story.read(at + 1, at + 1, at + 50 * MS);
+        recording.read(at + 1, at + 1, at + 50 * MS);
     }
-    story
+    recording
 }
 
 #[test]
@@ -82,13 +82,13 @@ fn from_block_events_alone_it_is_less_sure() {
 
 /// An array of one disk that was asked for 50 writes of 4 KiB; its own thread wrote so many KiB before each.
 fn own_thread(kib: u64, action: &str) -> Verdict {
-    let mut story = Story::default();
-    story.called("reader", "md0_raid1");
+    let mut recording = TraceBuilder::default();
+    recording.called("reader", "md0_raid1");
     for i in 0..50 {
         let at = 100 * i * MS;
-        story.writeback(at, at, at + 30 * MS, kib).raid_write(at + 1, 0, 0, 40 * MS);
+        recording.writeback(at, at, at + 30 * MS, kib).raid_write(at + 1, 0, 0, 40 * MS);
     }
-    story.settings(&format!("md0/md/level: raid1\nmd0/md/sync_action: {action}\n")).verdict("raid-resync")
+    recording.settings(&format!("md0/md/level: raid1\nmd0/md/sync_action: {action}\n")).verdict("raid-resync")
 }
 
 #[test]
@@ -107,15 +107,15 @@ fn of_the_arrays_own_thread_counts_what_nobody_asked_for() {
 #[test]
 fn what_a_degraded_array_reads_was_asked_for() {
     let of = |degraded: u32| {
-        let mut story = Story::default();
-        story.called("reader", "md0_raid1");
+        let mut recording = TraceBuilder::default();
+        recording.called("reader", "md0_raid1");
         for i in 0..50 {
             let at = 100 * i * MS;
-            story.own_read(at, at + 30 * MS).array_read(at + 1, at + 60 * MS);
+            recording.own_read(at, at + 30 * MS).array_read(at + 1, at + 60 * MS);
         }
         let settings =
             format!("md0/md/level: raid1\nmd0/md/sync_action: recover\nmd0/md/degraded: {degraded}\n");
-        story.settings(&settings).verdict("raid-resync")
+        recording.settings(&settings).verdict("raid-resync")
     };
     assert!(is_found(&of(0)));
     assert!(rejected(&of(1)).contains("md synchronised nothing here"));
@@ -123,28 +123,28 @@ fn what_a_degraded_array_reads_was_asked_for() {
 
 #[test]
 fn with_events_missing_it_cannot_tell() {
-    let mut story = blocks("md0_resync");
-    let events = story.len();
-    story.lost(events);
-    cannot_tell(&story.verdict("raid-resync"));
+    let mut recording = blocks("md0_resync");
+    let events = recording.len();
+    recording.lost(events);
+    cannot_tell(&recording.verdict("raid-resync"));
 }
 
 /// 300 writes to an array, of which three waited so many of 100 ms for md's pass, in a member that this task moved 50 MiB of.
 fn at_the_barrier(of_100: u64, task: &str, settings: &str) -> Verdict {
     const WRITE: Kind = Kind::Call(Call::Write);
-    let mut story = Story::default();
-    story.called("writer", task).raid_write(0, 0, 0, 10 * MS);
+    let mut recording = TraceBuilder::default();
+    recording.called("writer", task).raid_write(0, 0, 0, 10 * MS);
     for i in 0..50 {
-        story.writeback(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, MIB);
+        recording.writeback(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, MIB);
     }
-    story.document("queue-md0.txt", settings);
-    let mut told = Told::default();
-    told.quick(WRITE, 297);
+    recording.document("queue-md0.txt", settings);
+    let mut built = OpBuilder::default();
+    built.quick(WRITE, 297);
     for _ in 0..3 {
         let rest = (Wait::Input, Reason::Sleep, 99 - of_100);
-        told.slow(WRITE, 100, &[(Wait::RaidBarrier, Reason::Stacking, of_100), rest]);
+        built.slow(WRITE, 100, &[(Wait::RaidBarrier, Reason::Stacking, of_100), rest]);
     }
-    told.over(story).verdict("raid-resync")
+    built.over(recording).verdict("raid-resync")
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Too little read ahead, and too much.
 
 use super::*;
-use crate::told::{Told, READER};
+use crate::op_builder::{OpBuilder, READER};
 use device::Split;
 use ledger::Reason;
 use operation::{Kind, Wait};
@@ -10,26 +10,26 @@ use trace::{Call, Nanos};
 const READ: Kind = Kind::Call(Call::Read);
 
 /// 300 calls of 4 KiB, three of them slow: they waited for a page. The device read ahead so many KiB, `times` over.
-fn reads(kib: u64, times: u64, in_order: bool, settings: &str) -> Told {
+fn reads(kib: u64, times: u64, in_order: bool, settings: &str) -> OpBuilder {
     calls(READ, Wait::PageRead, kib, times, in_order, settings)
 }
 
 /// The same of other calls that read through the page cache.
-fn calls(kind: Kind, wait: Wait, kib: u64, times: u64, in_order: bool, settings: &str) -> Told {
-    let mut story = Story::default();
+fn calls(kind: Kind, wait: Wait, kib: u64, times: u64, in_order: bool, settings: &str) -> OpBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..times {
-        story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, kib, in_order);
+        recording.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, kib, in_order);
     }
     if !settings.is_empty() {
-        story.settings(settings);
+        recording.settings(settings);
     }
-    let mut told = Told::default();
-    told.quick(kind, 297);
+    let mut built = OpBuilder::default();
+    built.quick(kind, 297);
     for _ in 0..3 {
-        told.slow(kind, 100, &[(wait, Reason::Device, 90)]);
+        built.slow(kind, 100, &[(wait, Reason::Device, 90)]);
     }
-    told.over(story);
-    told
+    built.over(recording);
+    built
 }
 
 const SHORT: &str = "sda/queue/read_ahead_kb: 16\n";
@@ -60,18 +60,18 @@ fn whatever_reads_through_the_page_cache_may_have_too_little_read_ahead() {
 #[test]
 fn what_takes_longer_than_such_reads_do_is_not_due_to_read_ahead() {
     let of = |slow_ms: u64| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         for i in 0..75 {
-            story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 16, true);
+            recording.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 16, true);
         }
-        story.settings(SHORT);
-        let mut told = Told::default();
-        told.waiting_for(Wait::PageRead).quick(READ, 290);
+        recording.settings(SHORT);
+        let mut built = OpBuilder::default();
+        built.waiting_for(Wait::PageRead).quick(READ, 290);
         for _ in 0..10 {
             let (own, slow) = (Nanos(5 * MS * 1000), Nanos(slow_ms * MS * 1000));
-            told.inside(READ, Split { known: true, own, slow, ..Split::default() });
+            built.inside(READ, Split { known: true, own, slow, ..Split::default() });
         }
-        told.over(story).verdict("read-ahead-short")
+        built.over(recording).verdict("read-ahead-short")
     };
     assert!(is_found(&of(0)) && !is_found(&of(45 + 50)));
 }
@@ -86,25 +86,25 @@ fn much_read_ahead_for_nobody() {
         rejected(&reads(16, 149, false, "").verdict("read-ahead-waste")).contains("programs got 1.17 MiB")
     );
     found(&reads(16, 151, false, "").verdict("read-ahead-waste"));
-    let mut blocks = Story::default();
+    let mut blocks = TraceBuilder::default();
     quick_reads(&mut blocks, 0, 200);
     cannot_tell(&blocks.verdict("read-ahead-waste"));
 }
 
 /// 300 calls of a kind, so many of them in all; three waited for a page for so many of 100 ms. The device read some in order.
-fn some(kind: Kind, calls: u64, wait: Wait, of_100: u64, in_order: u64) -> Told {
-    let mut story = Story::default();
+fn some(kind: Kind, calls: u64, wait: Wait, of_100: u64, in_order: u64) -> OpBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..100 {
-        story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 16, i % 10 < in_order);
+        recording.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 16, i % 10 < in_order);
     }
-    story.settings(SHORT);
-    let mut told = Told::default();
-    told.quick(kind, calls - 3);
+    recording.settings(SHORT);
+    let mut built = OpBuilder::default();
+    built.quick(kind, calls - 3);
     for _ in 0..3 {
-        told.slow(kind, 100, &[(wait, Reason::Device, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)]);
+        built.slow(kind, 100, &[(wait, Reason::Device, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)]);
     }
-    told.over(story);
-    told
+    built.over(recording);
+    built
 }
 
 #[test]
@@ -171,19 +171,19 @@ fn waste_is_of_calls_that_read() {
 #[test]
 fn half_read_ahead_is_most_of_it() {
     let of = |ahead: u64| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         for i in 0..100 {
             match i < ahead {
-                true => story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 64, false),
-                false => story.large_read(i * 10 * MS, i * 10 * MS + 5 * MS, 64),
+                true => recording.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 64, false),
+                false => recording.large_read(i * 10 * MS, i * 10 * MS + 5 * MS, 64),
             };
         }
-        let mut told = Told::default();
-        told.quick(READ, 297);
+        let mut built = OpBuilder::default();
+        built.quick(READ, 297);
         for _ in 0..3 {
-            told.slow(READ, 100, &[(Wait::PageRead, Reason::Device, 90)]);
+            built.slow(READ, 100, &[(Wait::PageRead, Reason::Device, 90)]);
         }
-        told.over(story).verdict("read-ahead-waste")
+        built.over(recording).verdict("read-ahead-waste")
     };
     assert!(is_found(&of(51)));
     assert!(rejected(&of(49)).contains("sda read 6.25 MiB, 49 % of it ahead; programs got 1.17 MiB"));
@@ -193,14 +193,14 @@ fn half_read_ahead_is_most_of_it() {
 #[test]
 fn what_is_read_for_mapped_files_is_not_judged() {
     let of = |mapper: &str| {
-        let mut told = reads(128, 100, false, "");
-        let mut story = Story::default();
-        story.called("tar", "kworker/0:1");
+        let mut built = reads(128, 100, false, "");
+        let mut recording = TraceBuilder::default();
+        recording.called("tar", "kworker/0:1");
         for i in 0..100 {
-            story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 128, false);
+            recording.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 128, false);
         }
-        told.over(story).by(mapper).quick(Kind::PageFault, 50);
-        told.verdict("read-ahead-waste")
+        built.over(recording).by(mapper).quick(Kind::PageFault, 50);
+        built.verdict("read-ahead-waste")
     };
     assert!(is_found(&of("rustc")), "{:?}", of("rustc"));
     assert_eq!(of("tar").verdict, Answer::Rejected);
@@ -208,17 +208,17 @@ fn what_is_read_for_mapped_files_is_not_judged() {
 
 /// 300 page faults, and reads of so many KiB by their task.
 fn faults(kib: u64, in_order: bool, settings: &str) -> Verdict {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..75 {
-        story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, kib, in_order);
+        recording.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, kib, in_order);
     }
-    story.called(READER, "flusher").settings(settings);
-    let mut told = Told::default();
-    told.quick(Kind::PageFault, 297);
+    recording.called(READER, "flusher").settings(settings);
+    let mut built = OpBuilder::default();
+    built.quick(Kind::PageFault, 297);
     (0..3).for_each(|_| {
-        told.slow(Kind::PageFault, 100, &[(Wait::PageFault, Reason::Device, 90)]);
+        built.slow(Kind::PageFault, 100, &[(Wait::PageFault, Reason::Device, 90)]);
     });
-    told.over(story).verdict("page-fault-read")
+    built.over(recording).verdict("page-fault-read")
 }
 
 #[test]

@@ -1,25 +1,25 @@
 //! Writes that are cut.
 
 use super::*;
-use crate::told::{Told, READER};
+use crate::op_builder::{OpBuilder, READER};
 use device::{Behind, Split};
 use life::Io;
 use operation::Kind;
 use trace::{Bytes, Call};
 
-fn cut(piece: u64) -> Story {
-    let mut story = Story::default();
+fn cut(piece: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..50 {
-        story.cut_write(200 * i * MS, (200 * i + 100) * MS, MIB, piece);
+        recording.cut_write(200 * i * MS, (200 * i + 100) * MS, MIB, piece);
     }
-    story
+    recording
 }
 
 #[test]
 fn found_where_large_writes_are_cut_small() {
-    let mut story = cut(32);
-    story.settings("sda/queue/max_sectors_kb: 32\nsda/queue/max_hw_sectors_kb: 32767\n");
-    let v = story.verdict("request-size");
+    let mut recording = cut(32);
+    recording.settings("sda/queue/max_sectors_kb: 32\nsda/queue/max_hw_sectors_kb: 32767\n");
+    let v = recording.verdict("request-size");
     assert!((found(&v) - 31.0 / 32.0).abs() < 0.01, "{v:?}");
     assert!(v.evidence[0].sentence().contains("from 1 MiB into 32 requests"), "{v:?}");
     assert!(v.remedies[0].what.contains("max_sectors_kb 32 -> 1280"), "{v:?}");
@@ -39,37 +39,37 @@ fn requests_of_256_kib_are_large_enough() {
 
 #[test]
 fn rejected_where_the_hardware_takes_no_more() {
-    let mut story = cut(32);
-    story.settings("sda/queue/max_sectors_kb: 32\nsda/queue/max_hw_sectors_kb: 32\n");
-    assert!(rejected(&story.verdict("request-size")).contains("near the 32 KiB"));
+    let mut recording = cut(32);
+    recording.settings("sda/queue/max_sectors_kb: 32\nsda/queue/max_hw_sectors_kb: 32\n");
+    assert!(rejected(&recording.verdict("request-size")).contains("near the 32 KiB"));
 }
 
 #[test]
 fn rejected_where_nothing_is_cut() {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..50 {
-        story.sync_write(200 * i * MS, 200 * i * MS, (200 * i + 100) * MS);
+        recording.sync_write(200 * i * MS, 200 * i * MS, (200 * i + 100) * MS);
     }
-    assert!(rejected(&story.verdict("request-size")).contains("0 of 50"));
+    assert!(rejected(&recording.verdict("request-size")).contains("0 of 50"));
 }
 
 #[test]
 fn what_a_large_limit_leaves_over_is_no_cut() {
-    let mut story = cut(64);
-    found(&story.verdict("request-size"));
+    let mut recording = cut(64);
+    found(&recording.verdict("request-size"));
     // One of 512 KiB was sent whole: so no limit cuts at 64.
-    story.cut_write(20_000 * MS, 20_010 * MS, 512, 512);
-    assert!(rejected(&story.verdict("request-size")).contains("requests of up to 512 KiB were sent"));
+    recording.cut_write(20_000 * MS, 20_010 * MS, 512, 512);
+    assert!(rejected(&recording.verdict("request-size")).contains("requests of up to 512 KiB were sent"));
 }
 
 /// Beside 50 writes that are cut, so many as slow that are not, and alone in the device.
 fn beside_whole(whole: u64) -> Verdict {
-    let mut story = cut(32);
+    let mut recording = cut(32);
     for i in 0..whole {
         let at = (20_000 + 200 * i) * MS;
-        story.sync_write(at, at, at + 100 * MS);
+        recording.sync_write(at, at, at + 100 * MS);
     }
-    story.verdict("request-size")
+    recording.verdict("request-size")
 }
 
 #[test]
@@ -81,16 +81,16 @@ fn half_of_the_time_in_line_is_the_threshold() {
 
 #[test]
 fn cut_writes_that_are_not_the_slow_ones_are_no_cause() {
-    let mut story = cut(32);
-    story.sync_write(20_000 * MS, 20_000 * MS, 40_000 * MS);
-    assert!(rejected(&story.verdict("request-size")).contains("50 of 51 synchronous writes were split"));
+    let mut recording = cut(32);
+    recording.sync_write(20_000 * MS, 20_000 * MS, 40_000 * MS);
+    assert!(rejected(&recording.verdict("request-size")).contains("50 of 51 synchronous writes were split"));
 }
 
 #[test]
 fn what_is_proposed_is_what_the_kernel_and_the_device_allow() {
     let of = |settings: &str| {
-        let mut story = cut(32);
-        let v = story.settings(&format!("sda/queue/rotational: 0\n{settings}")).verdict("request-size");
+        let mut recording = cut(32);
+        let v = recording.settings(&format!("sda/queue/rotational: 0\n{settings}")).verdict("request-size");
         found(&v);
         (commands(&v).first().map(|c| c.replace(" > /sys/block/sda/queue/max_sectors_kb", "")), v)
     };
@@ -125,23 +125,23 @@ fn pieces_come_before_the_tags_that_they_fill() {
 
 /// A hundred reads of 10 ms that are cut, so much of that behind their own pieces, and one that was behind another task for 300 ms besides.
 fn cut_throughout(own_ms: u64) -> Verdict {
-    let mut story = Story::of_any_kind();
+    let mut recording = TraceBuilder::of_any_kind();
     for at in (0..200).map(|i| i * 10 * MS) {
-        story.read(at, at, at + 5 * MS);
+        recording.read(at, at, at + 5 * MS);
     }
-    let mut told = Told::default();
-    told.over(story);
-    let [tar, own] = ["tar", READER].map(|task| told.holder(task, Io::Read));
+    let mut built = OpBuilder::default();
+    built.over(recording);
+    let [tar, own] = ["tar", READER].map(|task| built.holder(task, Io::Read));
     let ms = |ms: u64| Nanos(ms * 1_000_000);
     for n in 0..101 {
         let mut split = Split { known: true, own: ms(10 - own_ms), ..Split::default() };
         split.behind[0] = Behind { holder: own, time: ms(own_ms) };
         split.behind[1] = Behind { holder: tar, time: ms(if n == 50 { 300 } else { 0 }) };
-        told.on_disk(Kind::Call(Call::Read), split.total().0 / 1000, |read| {
-            (read.split, read.piece, read.company.split) = (own_ms > 0, Bytes(32 << 10), split);
+        built.on_disk(Kind::Call(Call::Read), split.total().0 / 1000, |read| {
+            (read.split, read.piece, read.contention.split) = (own_ms > 0, Bytes(32 << 10), split);
         });
     }
-    told.verdict("request-size")
+    built.verdict("request-size")
 }
 
 #[test]

@@ -3,30 +3,30 @@
 use super::*;
 
 /// Reads through a scheduler: while they wait the device is idle, or at work on another.
-fn scheduled(idle: bool) -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
+fn scheduled(idle: bool) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 300);
     for i in 0..10 {
         let at = (1000 + 100 * i) * MS;
         if !idle {
-            story.read(at, at, at + 20 * MS + 100);
+            recording.read(at, at, at + 20 * MS + 100);
         }
-        story.scheduled_read(at + 1, at + 20 * MS, at + 21 * MS);
+        recording.scheduled_read(at + 1, at + 20 * MS, at + 21 * MS);
     }
-    story
+    recording
 }
 
 #[test]
 fn an_idle_device_below_a_scheduler() {
-    let mut story = scheduled(true);
-    story.settings("sda/queue/scheduler: mq-deadline [bfq] none\n");
-    let v = story.verdict("scheduler-idling");
+    let mut recording = scheduled(true);
+    recording.settings("sda/queue/scheduler: mq-deadline [bfq] none\n");
+    let v = recording.verdict("scheduler-idling");
     assert!(found(&v) > 0.6, "{v:?}");
     assert_eq!(v.remedies[0].command(), "echo 0 > /sys/block/sda/queue/iosched/slice_idle");
     assert!(rejected(&scheduled(false).verdict("scheduler-idling")).contains("0 % of the time"));
     // With it slice_idle does not matter.
-    story.settings("sda/queue/iosched/strict_guarantees: 1\n");
-    let v = story.verdict("scheduler-idling");
+    recording.settings("sda/queue/iosched/strict_guarantees: 1\n");
+    let v = recording.verdict("scheduler-idling");
     assert_eq!(v.remedies[0].command(), "echo 0 > /sys/block/sda/queue/iosched/strict_guarantees", "{v:?}");
 }
 
@@ -34,9 +34,9 @@ fn an_idle_device_below_a_scheduler() {
 #[test]
 fn only_a_scheduler_that_waits_for_somebody_keeps_a_device_idle() {
     for scheduler in ["[none] mq-deadline bfq", "[mq-deadline] none"] {
-        let mut story = scheduled(true);
-        story.settings(&format!("sda/queue/scheduler: {scheduler}\n"));
-        let v = story.verdict("scheduler-idling");
+        let mut recording = scheduled(true);
+        recording.settings(&format!("sda/queue/scheduler: {scheduler}\n"));
+        let v = recording.verdict("scheduler-idling");
         assert!(rejected(&v).contains("which never waits for a task's next request"), "{v:?}");
     }
     let v = scheduled(true).verdict("scheduler-idling");
@@ -45,16 +45,16 @@ fn only_a_scheduler_that_waits_for_somebody_keeps_a_device_idle() {
 
 /// 20 reads of 100 ms, of which so many were in the scheduler, and in so many of these the device was idle.
 fn waited(scheduler: u64, idle: u64) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 300);
     for i in 0..20 {
         let at = (1000 + 200 * i) * MS;
         if idle < scheduler {
-            story.read(at, at, at + (scheduler - idle) * MS);
+            recording.read(at, at, at + (scheduler - idle) * MS);
         }
-        story.scheduled_read(at + 1, at + scheduler * MS, at + 100 * MS);
+        recording.scheduled_read(at + 1, at + scheduler * MS, at + 100 * MS);
     }
-    story.settings("sda/queue/scheduler: [bfq] none\n").verdict("scheduler-idling")
+    recording.settings("sda/queue/scheduler: [bfq] none\n").verdict("scheduler-idling")
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn a_tenth_of_the_time_idle_is_the_threshold() {
 
 #[test]
 fn notes_of_bfq_in_the_trace_say_who_it_was() {
-    let mut story = scheduled(true);
-    let v = story
+    let mut recording = scheduled(true);
+    let v = recording
         .note_on_disk(5 * MS, "bfq dispatch")
         .note_on_disk(6 * MS, "bfq idle")
         .verdict("scheduler-idling");

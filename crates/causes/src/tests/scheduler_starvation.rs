@@ -3,26 +3,26 @@
 use super::*;
 
 /// A read that waits 50 ms in the scheduler while so many writes are issued, and is done 5 ms later.
-fn starved(story: &mut Story, at_ms: u64, overtakers: u64) {
+fn starved(recording: &mut TraceBuilder, at_ms: u64, overtakers: u64) {
     let at = at_ms * MS;
     for i in 0..overtakers {
         let issue = at + (i + 1) * MS;
-        story.writeback(at, issue, issue + 4 * MS, 4 * KIB);
+        recording.writeback(at, issue, issue + 4 * MS, 4 * KIB);
     }
-    story.scheduled_read(at, at + 50 * MS, at + 55 * MS);
+    recording.scheduled_read(at, at + 50 * MS, at + 55 * MS);
 }
 
 #[test]
 fn found_and_the_overtakers_are_counted() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
     for i in 0..3 {
-        starved(&mut story, 1000 + 200 * i, 12);
+        starved(&mut recording, 1000 + 200 * i, 12);
     }
-    story.settings(
+    recording.settings(
         "sda/queue/scheduler: none [mq-deadline]\nsda/queue/iosched/fifo_batch: 16\nsda/queue/iosched/read_expire: 500\n",
     );
-    let v = story.verdict("scheduler-starvation");
+    let v = recording.verdict("scheduler-starvation");
     assert!((found(&v) - 50.0 / 55.0).abs() < 0.01, "{v:?}");
     assert!(says(&v, "36 writes of writeback went to sda"), "{v:?}");
     let batch = v.remedies.iter().find(|r| r.command().contains("fifo_batch")).expect("a remedy");
@@ -34,32 +34,32 @@ fn found_and_the_overtakers_are_counted() {
 
 #[test]
 fn rejected_where_nobody_overtook() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
     for i in 0..3 {
-        starved(&mut story, 1000 + 200 * i, 0);
+        starved(&mut recording, 1000 + 200 * i, 0);
     }
-    let v = story.verdict("scheduler-starvation");
+    let v = recording.verdict("scheduler-starvation");
     assert!(rejected(&v).contains("overtook them in 0 %"), "{v:?}");
 }
 
 #[test]
 fn rejected_where_the_wait_is_short() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 90);
-    story.writeback(999 * MS, 1001 * MS, 1003 * MS, 4).scheduled_read(1000 * MS, 1002 * MS, 1060 * MS);
-    let v = story.verdict("scheduler-starvation");
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 90);
+    recording.writeback(999 * MS, 1001 * MS, 1003 * MS, 4).scheduled_read(1000 * MS, 1002 * MS, 1060 * MS);
+    let v = recording.verdict("scheduler-starvation");
     assert!(rejected(&v).contains("3.3 %"), "{v:?}");
 }
 
 /// Reads that wait in the scheduler for 50 ms: so many are overtaken, by so many writes each, and so many are not.
 fn overtaken(these: u64, by: u64, others: u64) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
     for i in 0..these + others {
-        starved(&mut story, 1000 + 200 * i, if i < these { by } else { 0 });
+        starved(&mut recording, 1000 + 200 * i, if i < these { by } else { 0 });
     }
-    story.verdict("scheduler-starvation")
+    recording.verdict("scheduler-starvation")
 }
 
 #[test]
@@ -72,13 +72,13 @@ fn half_of_the_wait_overtaken_is_the_threshold() {
 #[test]
 fn a_tenth_in_the_scheduler_is_the_threshold() {
     let judge = |waited: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 200);
         for i in 0..3 {
             let at = (1000 + 200 * i) * MS;
-            story.writeback(at, at + 1, at + MS, 4).scheduled_read(at, at + waited * MS, at + 100 * MS);
+            recording.writeback(at, at + 1, at + MS, 4).scheduled_read(at, at + waited * MS, at + 100 * MS);
         }
-        story.verdict("scheduler-starvation")
+        recording.verdict("scheduler-starvation")
     };
     assert!(is_found(&judge(11)));
     assert!(rejected(&judge(9)).contains("9.0 % of the time of the slowest"));
@@ -87,12 +87,12 @@ fn a_tenth_in_the_scheduler_is_the_threshold() {
 #[test]
 fn what_is_set_well_already_is_not_proposed() {
     let of = |settings: &str| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 200);
         for i in 0..3 {
-            starved(&mut story, 1000 + 200 * i, 12);
+            starved(&mut recording, 1000 + 200 * i, 12);
         }
-        let v = story.settings(settings).verdict("scheduler-starvation");
+        let v = recording.settings(settings).verdict("scheduler-starvation");
         found(&v);
         let commands = commands(&v);
         let files = commands.iter().filter_map(|c| c.rsplit_once("/sys/block/sda/queue/"));
@@ -118,15 +118,15 @@ fn what_is_set_well_already_is_not_proposed() {
 #[test]
 fn synchronous_writes_that_wait_there_too_are_warned_of() {
     let warned = |wait: bool| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 200);
         for i in 0..3 {
-            starved(&mut story, 1000 + 200 * i, 12);
+            starved(&mut recording, 1000 + 200 * i, 12);
         }
         if wait {
-            story.scheduled_write(2000 * MS, 2007 * MS, 2008 * MS);
+            recording.scheduled_write(2000 * MS, 2007 * MS, 2008 * MS);
         }
-        let v = story
+        let v = recording
             .settings("sda/queue/scheduler: [mq-deadline]\nsda/queue/iosched/fifo_batch: 16\n")
             .verdict("scheduler-starvation");
         v.remedies.iter().any(|r| r.what.contains(" in the scheduler here)"))

@@ -3,30 +3,30 @@
 use super::*;
 
 /// Reads that wait in the scheduler for 40 ms and are in the device for 4 ms; so many writes are there when they are sent.
-fn waiting(beside: u64) -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 100);
+fn waiting(beside: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 100);
     for i in 0..20 {
         let (at, sent) = ((1000 + 100 * i) * MS, (1040 + 100 * i) * MS);
         for k in 0..beside {
-            story.sync_write(sent - 100 + k, sent - 100 + k, sent + 5 * MS + k);
+            recording.sync_write(sent - 100 + k, sent - 100 + k, sent + 5 * MS + k);
         }
-        story.scheduled_read(at, sent, sent + 4 * MS);
+        recording.scheduled_read(at, sent, sent + 4 * MS);
     }
-    story
+    recording
 }
 
-fn throttled(scheduler: &str, beside: u64) -> Story {
-    let mut story = waiting(beside);
-    story.settings(&format!("sda/queue/scheduler: none [{scheduler}]\nsda/mq/0/nr_tags: 32\n"));
-    story
+fn throttled(scheduler: &str, beside: u64) -> TraceBuilder {
+    let mut recording = waiting(beside);
+    recording.settings(&format!("sda/queue/scheduler: none [{scheduler}]\nsda/mq/0/nr_tags: 32\n"));
+    recording
 }
 
 #[test]
 fn found_with_the_target_that_was_missed() {
-    let mut story = throttled("kyber", 1);
-    story.settings("sda/queue/iosched/read_lat_nsec: 500000\n");
-    let v = story.verdict("scheduler-throttle");
+    let mut recording = throttled("kyber", 1);
+    recording.settings("sda/queue/iosched/read_lat_nsec: 500000\n");
+    let v = recording.verdict("scheduler-throttle");
     assert!(found(&v) > 0.3, "{v:?}");
     assert!(v.evidence.iter().any(|e| e.sentence().contains("of at most 32")), "{v:?}");
     assert!(v.evidence.iter().any(|e| e.sentence().contains("the target is 500 us")), "{v:?}");
@@ -52,7 +52,7 @@ fn rejected_where_the_device_is_full() {
 fn cannot_tell_without_the_scheduler() {
     let v = waiting(1).verdict("scheduler-throttle");
     assert!(cannot_tell(&v).contains("queue/scheduler was not recorded"), "{v:?}");
-    let mut quick = Story::default();
+    let mut quick = TraceBuilder::default();
     quick_reads(&mut quick, 0, 300);
     rejected(&quick.verdict("scheduler-throttle"));
 }
@@ -62,16 +62,16 @@ fn cannot_tell_without_the_scheduler() {
 fn nine_in_ten_say_how_full_it_was() {
     // Twenty reads; so many of them are sent into a device that has 31 others, the rest into an empty one.
     let of = |full: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 100);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 100);
         for i in 0..20 {
             let (at, sent) = ((1000 + 100 * i) * MS, (1040 + 100 * i) * MS);
             for k in 0..if i < full { 31 } else { 0 } {
-                story.sync_write(sent - 100 + k, sent - 100 + k, sent + 5 * MS + k);
+                recording.sync_write(sent - 100 + k, sent - 100 + k, sent + 5 * MS + k);
             }
-            story.scheduled_read(at, sent, sent + 4 * MS);
+            recording.scheduled_read(at, sent, sent + 4 * MS);
         }
-        story.settings("sda/queue/scheduler: none [kyber]\n").verdict("scheduler-throttle")
+        recording.settings("sda/queue/scheduler: none [kyber]\n").verdict("scheduler-throttle")
     };
     // Of 120 reads in all.
     assert!(is_found(&of(11)));
@@ -81,9 +81,9 @@ fn nine_in_ten_say_how_full_it_was() {
 #[test]
 fn a_target_that_is_met_is_not_raised() {
     let of = |target: u64| {
-        let mut story = throttled("kyber", 1);
-        story.settings(&format!("sda/queue/iosched/read_lat_nsec: {target}\n"));
-        let v = story.verdict("scheduler-throttle");
+        let mut recording = throttled("kyber", 1);
+        recording.settings(&format!("sda/queue/iosched/read_lat_nsec: {target}\n"));
+        let v = recording.verdict("scheduler-throttle");
         found(&v);
         commands(&v)[0].rsplit(" && ").next().unwrap().to_string()
     };

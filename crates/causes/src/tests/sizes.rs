@@ -4,20 +4,20 @@ use super::*;
 
 /// Eight requests are there at all times, every second one of 512 KiB, one done each 2 ms, the large ones after `large` us
 /// more, up to `varies` us earlier; none was ever alone.
-fn of_two_sizes(large: u64, varies: u64) -> Story {
+fn of_two_sizes(large: u64, varies: u64) -> TraceBuilder {
     of_sizes(large, varies, 512)
 }
 
-fn of_sizes(large: u64, varies: u64, kib: u64) -> Story {
-    let mut story = Story::default();
+fn of_sizes(large: u64, varies: u64, kib: u64) -> TraceBuilder {
+    let mut recording = TraceBuilder::default();
     for i in 0..400u64 {
         let at = |i: u64| 2000 + i * 2000 + i.div_ceil(2) * large - u64::from(i % 3 == 1) * varies;
         match i % 2 {
-            0 => story.read(at(i), at(i), at(i + 8)),
-            _ => story.large_read(at(i), at(i + 8), kib),
+            0 => recording.read(at(i), at(i), at(i + 8)),
+            _ => recording.large_read(at(i), at(i + 8), kib),
         };
     }
-    story
+    recording
 }
 
 #[test]
@@ -31,9 +31,9 @@ fn large_requests_that_keep_the_pace_of_small_ones_are_let_through_by_the_clock(
 #[test]
 fn a_disk_that_seeks_for_each_request_has_no_limit_whatever_it_says_of_itself() {
     let on = |turns: &str, varies: u64| {
-        let mut story = of_two_sizes(0, varies);
-        story.settings(&format!("sda/queue/rotational: {turns}\n"));
-        story.verdict("rate-limit")
+        let mut recording = of_two_sizes(0, varies);
+        recording.settings(&format!("sda/queue/rotational: {turns}\n"));
+        recording.verdict("rate-limit")
     };
     assert!(["0", "1"].iter().all(|turns| found(&on(turns, 50)) > 0.9), "as even as a clock");
     for turns in ["0", "1"] {
@@ -49,45 +49,45 @@ fn from_eight_times_the_bytes_on_size_does_not_matter() {
 
 /// Eight requests are there at all times, none was ever alone: a small read, a read of 1 MiB that a limit counts as two and that is done
 /// nearly two ticks after the one before, and what `third` adds, of 64 KiB.
-fn of_three_kinds(third: impl Fn(&mut Story, u64, u64) -> &mut Story) -> Verdict {
+fn of_three_kinds(third: impl Fn(&mut TraceBuilder, u64, u64) -> &mut TraceBuilder) -> Verdict {
     told(|ends, i| i.checked_sub(8).map_or(0, |before| ends[before]), third)
 }
 
 /// The same, each queued when `queued` says.
 fn told(
     queued: impl Fn(&[u64], usize) -> u64,
-    third: impl Fn(&mut Story, u64, u64) -> &mut Story,
+    third: impl Fn(&mut TraceBuilder, u64, u64) -> &mut TraceBuilder,
 ) -> Verdict {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
+    let mut recording = TraceBuilder::default();
+    recording.settings("sda/queue/rotational: 0\n");
     let ends: Vec<u64> = (0..600).map(|i| 900 * (i + 1) + 760 * ((i + 1) / 3)).collect();
     for (i, done) in ends.iter().copied().enumerate() {
         let queued = queued(&ends, i);
         match i % 3 {
-            0 => story.read(queued, queued, done),
-            1 => third(&mut story, queued, done),
-            _ => story.large_read(queued, done, 1024),
+            0 => recording.read(queued, queued, done),
+            1 => third(&mut recording, queued, done),
+            _ => recording.large_read(queued, done, 1024),
         };
     }
-    story.verdict("rate-limit")
+    recording.verdict("rate-limit")
 }
 
 /// Sixteen reads are in flight; what is done when the interrupt comes, each 0.3 ms, is completed together, a microsecond apart.
 #[test]
 fn what_is_completed_together_keeps_no_pace() {
-    let mut story = Story::default();
-    story.settings("sda/queue/rotational: 0\n");
+    let mut recording = TraceBuilder::default();
+    recording.settings("sda/queue/rotational: 0\n");
     for crowd in 0..100 {
         for i in 0..16 {
             let queued = crowd * 300 + 16 + i;
             let done = (crowd + 1) * 300 + i;
             match i % 2 {
-                0 => story.read(queued, queued, done),
-                _ => story.large_read(queued, done, 128),
+                0 => recording.read(queued, queued, done),
+                _ => recording.large_read(queued, done, 128),
             };
         }
     }
-    let v = story.verdict("rate-limit");
+    let v = recording.verdict("rate-limit");
     let why = rejected(&v);
     assert!(why.contains("they come together"), "{why}");
 }
@@ -95,20 +95,20 @@ fn what_is_completed_together_keeps_no_pace() {
 /// Of one direction alone it may be what the device does for each, whatever its size.
 #[test]
 fn reads_and_writes_that_keep_the_same_pace_are_let_through_by_the_clock() {
-    let v = of_three_kinds(|story, queued, done| story.write_at(queued, done, 0, 64 << 10));
+    let v = of_three_kinds(|recording, queued, done| recording.write_at(queued, done, 0, 64 << 10));
     assert!(found(&v) > 0.9 && says(&v, "size does not matter"), "{v:?}");
-    rejected(&of_three_kinds(|story, queued, done| story.large_read(queued, done, 64)));
+    rejected(&of_three_kinds(|recording, queued, done| recording.large_read(queued, done, 64)));
 }
 
 /// One request is there all the time, and a program sends the others by a clock of its own.
 #[test]
 fn what_comes_by_a_clock_is_done_by_it() {
     let of = |queued: fn(&[u64], usize) -> u64| {
-        told(queued, |story, queued, done| {
+        told(queued, |recording, queued, done| {
             if done < 2000 {
-                story.large_read(0, 10_000_000, 4);
+                recording.large_read(0, 10_000_000, 4);
             }
-            story.write_at(queued, done, 0, 64 << 10)
+            recording.write_at(queued, done, 0, 64 << 10)
         })
     };
     rejected(&of(|ends, i| ends[i] - 300));
@@ -119,17 +119,17 @@ fn what_comes_by_a_clock_is_done_by_it() {
 #[test]
 fn small_requests_are_even_on_a_device_that_takes_its_time_for_large_ones() {
     let of = |large: u64| {
-        let mut story = Story::default();
-        story.settings("sda/queue/rotational: 0\n");
+        let mut recording = TraceBuilder::default();
+        recording.settings("sda/queue/rotational: 0\n");
         let ends: Vec<u64> = (0..600).map(|i| 2000 * (i + 1) + (large - 2000) * ((i + 1) / 3)).collect();
         for (i, done) in ends.iter().copied().enumerate() {
             let queued = i.checked_sub(8).map_or(0, |before| ends[before]);
             match i % 3 {
-                2 => story.large_read(queued, done, 1024),
-                _ => story.read(queued, queued, done),
+                2 => recording.large_read(queued, done, 1024),
+                _ => recording.read(queued, queued, done),
             };
         }
-        story.verdict("rate-limit")
+        recording.verdict("rate-limit")
     };
     found(&of(4000));
     rejected(&of(5000));
@@ -140,8 +140,8 @@ fn small_requests_are_even_on_a_device_that_takes_its_time_for_large_ones() {
 #[test]
 fn few_requests_of_another_kind_do_not_speak_against_a_clock() {
     let of = |few: usize| {
-        let mut story = Story::default();
-        story.settings("sda/queue/rotational: 0\n");
+        let mut recording = TraceBuilder::default();
+        recording.settings("sda/queue/rotational: 0\n");
         let is_large = |i: usize| i % 3 == 2 && i / 3 < few;
         let mut done = 0;
         let mut ends = vec![];
@@ -149,12 +149,12 @@ fn few_requests_of_another_kind_do_not_speak_against_a_clock() {
             done += if is_large(i) { 5000 } else { 2000 };
             let queued = i.checked_sub(8).map_or(0, |before| ends[before]);
             match is_large(i) {
-                true => story.large_read(queued, done, 1024),
-                false => story.read(queued, queued, done),
+                true => recording.large_read(queued, done, 1024),
+                false => recording.read(queued, queued, done),
             };
             ends.push(done);
         }
-        story.verdict("rate-limit")
+        recording.verdict("rate-limit")
     };
     assert!(found(&of(10)) > 0.9);
     rejected(&of(60));

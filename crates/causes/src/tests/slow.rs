@@ -6,11 +6,11 @@ use super::*;
 #[test]
 fn a_tenth_of_a_millisecond_is_what_flash_takes() {
     let of = |us: u64, cause: &str| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         for i in 0..200 {
-            story.read(i * MS, i * MS, i * MS + us);
+            recording.read(i * MS, i * MS, i * MS + us);
         }
-        rejected(&story.verdict(cause)).to_string()
+        rejected(&recording.verdict(cause)).to_string()
     };
     assert_eq!(of(97, "flush-cost"), "no slow operation waited for a flush or behind one");
     assert_eq!(of(103, "flush-cost"), "no slow operation waited for a flush or behind one");
@@ -22,12 +22,12 @@ fn a_tenth_of_a_millisecond_is_what_flash_takes() {
 #[test]
 fn two_parts_in_a_hundred_are_worth_a_word() {
     let of = |us: u64| {
-        let mut story = Story::default();
-        story.read(0, 0, 1000 * MS);
+        let mut recording = TraceBuilder::default();
+        recording.read(0, 0, 1000 * MS);
         for i in 0..10 {
-            story.flushed_write((2000 + 100 * i) * MS, (us - 200) / 2, 200);
+            recording.flushed_write((2000 + 100 * i) * MS, (us - 200) / 2, 200);
         }
-        story.verdict("flush-cost")
+        recording.verdict("flush-cost")
     };
     // Ten of them, beside one read of a second.
     assert!(is_found(&of(2200)));
@@ -40,12 +40,12 @@ fn two_parts_in_a_hundred_are_worth_a_word() {
 #[test]
 fn a_tenth_of_all_that_was_lost_or_a_fiftieth_of_the_recording_is_worth_a_word_too() {
     let of = |read_s: u64| {
-        let mut story = Story::default();
-        story.read(0, 0, 1000 * read_s * MS);
+        let mut recording = TraceBuilder::default();
+        recording.read(0, 0, 1000 * read_s * MS);
         for i in 0..1000 {
-            story.flushed_write((1000 * read_s + 20 * i) * MS, 1000 + 20 * (i % 100), 200);
+            recording.flushed_write((1000 * read_s + 20 * i) * MS, 1000 + 20 * (i % 100), 200);
         }
-        story.verdict("flush-cost")
+        recording.verdict("flush-cost")
     };
     // They take 4 s in all.
     assert!(is_found(&of(20)));
@@ -57,10 +57,10 @@ fn a_tenth_of_all_that_was_lost_or_a_fiftieth_of_the_recording_is_worth_a_word_t
 #[test]
 fn fewer_than_a_hundred_do_not_say_what_is_usual() {
     let of = |reads: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, reads - 1);
-        story.read(500 * MS, 500 * MS, 600 * MS);
-        story.verdict("device-stall")
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, reads - 1);
+        recording.read(500 * MS, 500 * MS, 600 * MS);
+        recording.verdict("device-stall")
     };
     assert!(
         !rejected(&of(99)).is_empty()

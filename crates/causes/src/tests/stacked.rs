@@ -1,8 +1,8 @@
 //! What md and dm-crypt keep operations waiting for: their settings, and what is proposed for them.
 
-use super::paths::told;
+use super::paths::built;
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::Call;
@@ -13,22 +13,22 @@ const WRITE: Kind = Kind::Call(Call::Write);
 /// Three of 300 writes waited in the stripe cache for 60 of 100 ms, and for so many more while md reckoned. The member of md0 is
 /// busy for so many of 100 ms.
 fn in_cache(reckoning: u64, busy: u64, settings: &str) -> Verdict {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..50 {
-        story.raid_write(100 * i * MS, 0, 0, busy * MS);
+        recording.raid_write(100 * i * MS, 0, 0, busy * MS);
     }
-    story.document("queue-md0.txt", &format!("md0/md/level: raid5\n{settings}"));
-    let mut told = Told::default();
-    told.quick(WRITE, 297);
+    recording.document("queue-md0.txt", &format!("md0/md/level: raid5\n{settings}"));
+    let mut built = OpBuilder::default();
+    built.quick(WRITE, 297);
     for _ in 0..3 {
         let sleeps = [
             (Wait::StripeCache, Reason::Device, 60),
             (Wait::StripeCache, Reason::OnCpu, reckoning),
             (Wait::Input, Reason::Sleep, 39 - reckoning),
         ];
-        told.slow(WRITE, 100, &sleeps);
+        built.slow(WRITE, 100, &sleeps);
     }
-    let v = told.over(story).verdict("raid-stripe-cache");
+    let v = built.over(recording).verdict("raid-stripe-cache");
     assert!(found(&v) > 0.5, "{v:?}");
     v
 }
@@ -55,7 +55,7 @@ fn a_larger_cache_is_proposed_up_to_what_the_kernel_takes() {
     }
     assert_eq!(commands(&in_cache(0, 50, ""))[0], "echo 4096 > /sys/block/md0/md/stripe_cache_size");
     // Of an array that was not recorded nobody knows the name.
-    let unknown = told(WRITE, Wait::StripeCache, Reason::Device, 80).verdict("raid-stripe-cache");
+    let unknown = built(WRITE, Wait::StripeCache, Reason::Device, 80).verdict("raid-stripe-cache");
     assert_eq!(commands(&unknown), ["echo 4096 > /sys/block/mdN/md/stripe_cache_size"]);
 }
 
@@ -81,13 +81,13 @@ fn threads_are_for_an_array_that_reckons_for_a_tenth_of_the_time() {
 /// Stripes that wait for the bitmap are another cause's.
 #[test]
 fn the_bitmap_is_named_with_its_array() {
-    let mut story = Story::default();
-    story.raid_write(0, 0, 0, 10 * MS);
-    let mut known = told(WRITE, Wait::RaidBitmap, Reason::Device, 80);
-    let v = known.over(story).verdict("raid-bitmap");
+    let mut recording = TraceBuilder::default();
+    recording.raid_write(0, 0, 0, 10 * MS);
+    let mut known = built(WRITE, Wait::RaidBitmap, Reason::Device, 80);
+    let v = known.over(recording).verdict("raid-bitmap");
     assert_eq!(commands(&v).last().map(String::as_str), Some("mdadm --grow --bitmap=none /dev/md0"));
     assert_eq!(v.remedies.len(), 2);
-    let v = told(WRITE, Wait::RaidBitmap, Reason::Device, 80).verdict("raid-bitmap");
+    let v = built(WRITE, Wait::RaidBitmap, Reason::Device, 80).verdict("raid-bitmap");
     assert_eq!(commands(&v).last().map(String::as_str), Some("mdadm --grow --bitmap=none /dev/mdN"));
     assert_eq!(v.remedies.len(), 2);
 }
@@ -95,38 +95,38 @@ fn the_bitmap_is_named_with_its_array() {
 /// The slowest below are nearly, not exactly, those that the slow ones above waited for.
 #[test]
 fn what_was_done_below_is_less_sure() {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..100 {
-        story.stacked_read(10 * i * MS, (10 * i + 1) * MS);
+        recording.stacked_read(10 * i * MS, (10 * i + 1) * MS);
     }
     for i in 0..100 {
         for k in 0..8 {
-            story.stacked_read((1000 + 20 * i) * MS + k, (1000 + 20 * i + 2 * (k + 1)) * MS);
+            recording.stacked_read((1000 + 20 * i) * MS + k, (1000 + 20 * i + 2 * (k + 1)) * MS);
         }
     }
-    let v = story.verdict("device-saturated");
+    let v = recording.verdict("device-saturated");
     assert!(found(&v) > 0.7 && says(&v, "sda was busy") && v.confidence == Some(Confidence::Medium), "{v:?}");
     assert!(commands(&v)[0].contains("IOReadIOPSMax=\"/dev/dm-0 "), "{v:?}");
 }
 
 /// What crypt-queue says of an operation that lay in the queues for 60 of 100 ms and was worked on for so many.
 fn encrypted(kinds: &[Kind], worked: u64, settings: &str) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 10);
-    story.settings(&format!("sda/queue/rotational: 0\n{settings}"));
-    let mut told = Told::default();
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 10);
+    recording.settings(&format!("sda/queue/rotational: 0\n{settings}"));
+    let mut built = OpBuilder::default();
     for kind in kinds {
-        told.quick(*kind, 297);
+        built.quick(*kind, 297);
         for _ in 0..3 {
             let sleeps = [
                 (Wait::Crypt, Reason::WorkQueue, 60),
                 (Wait::Crypt, Reason::OnCpu, worked),
                 (Wait::Input, Reason::Sleep, 39 - worked),
             ];
-            told.slow(*kind, 100, &sleeps);
+            built.slow(*kind, 100, &sleeps);
         }
     }
-    let v = told.over(story).verdict("crypt-queue");
+    let v = built.over(recording).verdict("crypt-queue");
     assert!(found(&v) > 0.5, "{v:?}");
     v
 }
@@ -176,9 +176,9 @@ fn small_sectors_matter_where_encrypting_takes_a_tenth() {
 #[test]
 fn which_device_may_be_encrypted() {
     let of = |settings: &str| {
-        let mut story = Story::default();
-        story.stacked_read(0, 20 * MS).document("queue-dm-0.txt", settings);
-        story.verdict("crypt-queue")
+        let mut recording = TraceBuilder::default();
+        recording.stacked_read(0, 20 * MS).document("queue-dm-0.txt", settings);
+        recording.verdict("crypt-queue")
     };
     assert!(cannot_tell(&of("")).contains("iowhy record"));
     assert!(cannot_tell(&of("dm-0/dm/uuid: CRYPT-LUKS2-12\n")).contains("iowhy record"));
@@ -187,7 +187,7 @@ fn which_device_may_be_encrypted() {
         assert!(rejected(&v).contains("no encrypted device was recorded") && v.minor, "{other}");
     }
     // An array is none.
-    let mut array = Story::default();
+    let mut array = TraceBuilder::default();
     array.raid_write(0, 0, 0, 20 * MS);
     assert!(rejected(&array.verdict("crypt-queue")).contains("no encrypted device was recorded"));
 }

@@ -3,33 +3,33 @@
 use super::*;
 
 /// Four tags: groups of four reads of 2 ms, each beginning when the one before is done; all are asked for at once.
-fn four_tags(story: &mut Story, at_ms: u64, groups: u64, write: bool) {
+fn four_tags(recording: &mut TraceBuilder, at_ms: u64, groups: u64, write: bool) {
     for group in 0..groups {
         for i in 0..4 {
             let (queued, got) = (at_ms * MS + 4 * group.min(1) + i, (at_ms + 2 * group) * MS + i);
             let done = (at_ms + 2 * group + 2) * MS + i;
             match write {
-                true => story.write_without_tag(queued, got, done),
-                false => story.read_without_tag(queued, got, done),
+                true => recording.write_without_tag(queued, got, done),
+                false => recording.read_without_tag(queued, got, done),
             };
         }
     }
 }
 
-fn crowded(write: bool) -> Story {
-    let mut story = Story::of_any_kind();
-    quick_reads(&mut story, 0, 100);
+fn crowded(write: bool) -> TraceBuilder {
+    let mut recording = TraceBuilder::of_any_kind();
+    quick_reads(&mut recording, 0, 100);
     for i in 0..50 {
-        four_tags(&mut story, 1000 + 100 * i, 8, write);
+        four_tags(&mut recording, 1000 + 100 * i, 8, write);
     }
-    story
+    recording
 }
 
 #[test]
 fn found_in_a_full_device() {
-    let mut story = crowded(false);
-    story.settings("sda/queue/scheduler: [none] mq-deadline\nsda/queue/nr_requests: 128\n");
-    let v = story.verdict("tag-exhaustion");
+    let mut recording = crowded(false);
+    recording.settings("sda/queue/scheduler: [none] mq-deadline\nsda/queue/nr_requests: 128\n");
+    let v = recording.verdict("tag-exhaustion");
     assert!(found(&v) > 0.7, "{v:?}");
     assert_eq!(v.confidence, Some(Confidence::High));
     assert!(v.evidence[0].sentence().contains("4 requests were in sda then, never more"), "{v:?}");
@@ -60,10 +60,10 @@ fn what_to_do_depends_on_the_limit() {
 
 #[test]
 fn writes_may_have_waited_for_throttling() {
-    let mut story = crowded(true);
-    assert!(cannot_tell(&story.verdict("tag-exhaustion")).contains("wbt_lat_usec was not recorded"));
-    story.settings("sda/queue/wbt_lat_usec: 2000\n");
-    assert!(cannot_tell(&story.verdict("tag-exhaustion")).contains("writeback throttling"));
+    let mut recording = crowded(true);
+    assert!(cannot_tell(&recording.verdict("tag-exhaustion")).contains("wbt_lat_usec was not recorded"));
+    recording.settings("sda/queue/wbt_lat_usec: 2000\n");
+    assert!(cannot_tell(&recording.verdict("tag-exhaustion")).contains("writeback throttling"));
     let mut off = crowded(true);
     found(&off.settings("sda/queue/wbt_lat_usec: 0\n").verdict("tag-exhaustion"));
     let mut limit = crowded(true);
@@ -74,73 +74,73 @@ fn writes_may_have_waited_for_throttling() {
 
 #[test]
 fn rejected_where_the_device_had_room() {
-    let mut story = Story::default();
-    four_tags(&mut story, 0, 1, false);
-    quick_reads(&mut story, 100, 200);
+    let mut recording = TraceBuilder::default();
+    four_tags(&mut recording, 0, 1, false);
+    quick_reads(&mut recording, 100, 200);
     for i in 0..5 {
         // Nothing is in the device, and yet the request comes late.
         let at = (1000 + 100 * i) * MS;
-        story.read_without_tag(at, at + 50 * MS, at + 51 * MS);
+        recording.read_without_tag(at, at + 50 * MS, at + 51 * MS);
     }
-    assert!(rejected(&story.verdict("tag-exhaustion"))
+    assert!(rejected(&recording.verdict("tag-exhaustion"))
         .contains("but for only 0 % of it because sda was full (4 requests)"));
 }
 
 /// Four tags, of a device that serves one after the other: with more tags reads would wait in it for as long.
 #[test]
 fn rejected_where_the_device_is_no_faster_with_more() {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     (0..100).for_each(|i| {
-        story.read(10 * i * MS, 10 * i * MS, (10 * i + 2) * MS);
+        recording.read(10 * i * MS, 10 * i * MS, (10 * i + 2) * MS);
     });
     for group in 0..20 {
         let at = (2000 + 100 * group) * MS;
         for k in 0..12_u64 {
             let got = at + k + 2 * MS * k.saturating_sub(3);
-            story.read_without_tag(at + k, got, at + k + 2 * MS * (k + 1));
+            recording.read_without_tag(at + k, got, at + k + 2 * MS * (k + 1));
         }
     }
-    assert!(rejected(&story.verdict("tag-exhaustion")).contains("but sda is no faster with more in it"));
-    let v = story.verdict("device-saturated");
+    assert!(rejected(&recording.verdict("tag-exhaustion")).contains("but sda is no faster with more in it"));
+    let v = recording.verdict("device-saturated");
     assert!(found(&v) > 0.7 && says(&v, "which is the same queue"), "{v:?}");
 }
 
 #[test]
 fn rejected_where_requests_come_at_once() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
     for i in 0..5 {
-        story.read((1000 + 100 * i) * MS, (1000 + 100 * i) * MS, (1050 + 100 * i) * MS);
+        recording.read((1000 + 100 * i) * MS, (1000 + 100 * i) * MS, (1050 + 100 * i) * MS);
     }
-    assert!(rejected(&story.verdict("tag-exhaustion")).contains("(Q2G p99), 0 % of the time"));
+    assert!(rejected(&recording.verdict("tag-exhaustion")).contains("(Q2G p99), 0 % of the time"));
 }
 
 /// A hundred reads of 20 ms one after the other: with four at once the device does more.
-fn one_by_one(story: &mut Story) {
+fn one_by_one(recording: &mut TraceBuilder) {
     for i in 0..100 {
         let at = (10_000 + 100 * i) * MS;
-        story.read(at, at, at + 20 * MS);
+        recording.read(at, at, at + 20 * MS);
     }
 }
 
 /// Four tags, and so many reads that came while all were taken; after them so many that waited although none was in the device.
 fn waits(full: u64, empty: u64) -> Verdict {
-    let mut story = Story::default();
-    one_by_one(&mut story);
+    let mut recording = TraceBuilder::default();
+    one_by_one(&mut recording);
     for i in 0..10 {
         let at = (1000 + 200 * i) * MS;
         for k in 0..4 {
-            story.read(at + k, at + k, at + 50 * MS);
+            recording.read(at + k, at + k, at + 50 * MS);
         }
         for k in 0..full {
-            story.read_without_tag(at + MS + k, at + 50 * MS + k, at + 51 * MS + k);
+            recording.read_without_tag(at + MS + k, at + 50 * MS + k, at + 51 * MS + k);
         }
         for k in 0..empty {
             let at = at + 60 * MS + k;
-            story.read_without_tag(at, at + 49 * MS, at + 50 * MS);
+            recording.read_without_tag(at, at + 49 * MS, at + 50 * MS);
         }
     }
-    story.verdict("tag-exhaustion")
+    recording.verdict("tag-exhaustion")
 }
 
 #[test]
@@ -153,18 +153,18 @@ fn half_of_the_waits_in_a_full_device_is_the_threshold() {
 fn a_device_that_was_full_for_less_than_half_of_the_wait_is_not_why() {
     // Four tags are taken for so long; who waits for one gets it 50 ms after it came.
     let judge = |full: u64| {
-        let mut story = Story::default();
-        one_by_one(&mut story);
+        let mut recording = TraceBuilder::default();
+        one_by_one(&mut recording);
         for i in 0..10 {
             let at = (1000 + 200 * i) * MS;
             for k in 0..4 {
-                story.read(at + k, at + k, at + full * MS);
+                recording.read(at + k, at + k, at + full * MS);
             }
             for k in 0..4 {
-                story.read_without_tag(at + 10 + k, at + 50 * MS + k, at + 51 * MS + k);
+                recording.read_without_tag(at + 10 + k, at + 50 * MS + k, at + 51 * MS + k);
             }
         }
-        story.verdict("tag-exhaustion")
+        recording.verdict("tag-exhaustion")
     };
     assert!(is_found(&judge(26)));
     assert!(rejected(&judge(24)).contains("but for only 48 % of it because sda was full (4 requests)"));
@@ -180,10 +180,10 @@ fn a_scheduler_makes_less_sure() {
 #[test]
 fn a_hundredth_is_worth_a_word_and_a_tenth_a_finding() {
     let judge = |waited: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 90);
-        story.read_without_tag(1000 * MS, 1000 * MS + waited, 1100 * MS);
-        story.verdict("tag-exhaustion")
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 90);
+        recording.read_without_tag(1000 * MS, 1000 * MS + waited, 1100 * MS);
+        recording.verdict("tag-exhaustion")
     };
     let (below, above) = (judge(900), judge(1100));
     assert!(below.minor && rejected(&below).contains("0.9 % of the time of the slowest"), "{below:?}");

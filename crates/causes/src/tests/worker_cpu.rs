@@ -1,7 +1,7 @@
 //! Operations that wait for what a kworker computes.
 
 use super::*;
-use crate::told::Told;
+use crate::op_builder::OpBuilder;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::Call;
@@ -9,13 +9,13 @@ use trace::Call;
 const FSYNC: Kind = Kind::Call(Call::Fsync);
 
 /// 297 quick fsyncs and three of 100 ms, which slept for so many of them while a kworker did what they wait for: this.
-fn computed(reason: Reason, of_100: u64) -> Told {
-    let mut told = Told::default();
-    told.quick(FSYNC, 297);
+fn computed(reason: Reason, of_100: u64) -> OpBuilder {
+    let mut built = OpBuilder::default();
+    built.quick(FSYNC, 297);
     for _ in 0..3 {
-        told.slow_by_worker(FSYNC, 100, Wait::Unknown, reason, of_100);
+        built.slow_by_worker(FSYNC, 100, Wait::Unknown, reason, of_100);
     }
-    told
+    built
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn what_a_worker_computes_is_told_from_what_it_waits_for() {
     rejected(&computed(Reason::OnCpu, 9).verdict("worker-cpu"));
     rejected(&computed(Reason::WaitCpu, 80).verdict("worker-cpu"));
     // The task itself.
-    let mut own = Told::default();
+    let mut own = OpBuilder::default();
     own.quick(FSYNC, 297);
     for _ in 0..3 {
         own.slow(FSYNC, 100, &[(Wait::Unknown, Reason::OnCpu, 80)]);
@@ -37,10 +37,10 @@ fn what_a_worker_computes_is_told_from_what_it_waits_for() {
 #[test]
 fn a_mount_that_compresses_is_told() {
     let of = |options: &str| {
-        let mut story = Story::default();
-        story.document("mounts.txt", &format!("/dev/sda /mnt btrfs rw{options} 0 0\n"));
-        let mut told = computed(Reason::OnCpu, 80);
-        let v = told.over(story).verdict("worker-cpu");
+        let mut recording = TraceBuilder::default();
+        recording.document("mounts.txt", &format!("/dev/sda /mnt btrfs rw{options} 0 0\n"));
+        let mut built = computed(Reason::OnCpu, 80);
+        let v = built.over(recording).verdict("worker-cpu");
         found(&v);
         (says(&v, "/mnt is mounted with compress"), commands(&v).remove(0))
     };

@@ -2,45 +2,45 @@
 
 use super::*;
 use crate::memory::own_writeback;
+use crate::op_builder::READER;
 use crate::tests::background_task::moved;
-use crate::told::READER;
 use life::Io;
 use operation::{Kind, Wait};
 use trace::Call;
 
 /// A read of 103 ms issued into so many writes of 1 MiB, which are done one after the other, 10 ms each.
-fn flood(story: &mut Story, at_ms: u64, writes: u64) {
+fn flood(recording: &mut TraceBuilder, at_ms: u64, writes: u64) {
     let at = at_ms * MS;
     for i in 0..writes {
-        story.writeback(at, at, at + (i + 1) * 10 * MS, MIB);
+        recording.writeback(at, at, at + (i + 1) * 10 * MS, MIB);
     }
-    story.read(at, at, at + 103 * MS);
+    recording.read(at, at, at + 103 * MS);
 }
 
 #[test]
 fn found_where_reads_are_slow_only_beside_it() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
     for i in 0..120 {
-        flood(&mut story, 1000 + 200 * i, 10);
+        flood(&mut recording, 1000 + 200 * i, 10);
     }
-    let v = story.verdict("writeback-flood");
+    let v = recording.verdict("writeback-flood");
     assert!(found(&v) > 0.8, "{v:?}");
     assert_eq!(v.confidence, Some(Confidence::High));
     assert!(v.missing[0].sentence().contains("wbt_lat_usec was not recorded"), "{v:?}");
-    rejected(&story.verdict("device-saturated"));
-    rejected(&story.verdict("healthy"));
+    rejected(&recording.verdict("device-saturated"));
+    rejected(&recording.verdict("healthy"));
 }
 
 #[test]
 fn begins_with_four_mebibytes_in_flight() {
     let verdict = |writes: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 200);
         for i in 0..120 {
-            flood(&mut story, 1000 + 200 * i, writes);
+            flood(&mut recording, 1000 + 200 * i, writes);
         }
-        story.verdict("writeback-flood")
+        recording.verdict("writeback-flood")
     };
     rejected(&verdict(3));
     found(&verdict(4));
@@ -48,25 +48,25 @@ fn begins_with_four_mebibytes_in_flight() {
 
 #[test]
 fn rejected_where_reads_are_as_slow_without_it() {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..120 {
-        flood(&mut story, 200 * i, 10);
+        flood(&mut recording, 200 * i, 10);
         let at = (30_000 + 200 * i) * MS;
-        story.read(at, at, at + 100 * MS);
+        recording.read(at, at, at + 100 * MS);
     }
-    let v = story.verdict("writeback-flood");
+    let v = recording.verdict("writeback-flood");
     assert!(rejected(&v).contains("as slow without"), "{v:?}");
 }
 
 #[test]
 fn says_what_the_settings_are_and_where_that_is_written() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 200);
+    let mut recording = TraceBuilder::default();
+    quick_reads(&mut recording, 0, 200);
     for i in 0..120 {
-        flood(&mut story, 1000 + 200 * i, 10);
+        flood(&mut recording, 1000 + 200 * i, 10);
     }
-    story.settings("sda/queue/rotational: 1\nsda/queue/wbt_lat_usec: 0\n");
-    let v = story.verdict("writeback-flood");
+    recording.settings("sda/queue/rotational: 1\nsda/queue/wbt_lat_usec: 0\n");
+    let v = recording.verdict("writeback-flood");
     assert!(v.evidence.iter().any(|e| e.sentence().contains("wbt_lat_usec is 0 (queue-sda.txt:2)")), "{v:?}");
     // Reads alone took 1 ms: it says that it turns, but it does not.
     assert_eq!(v.remedies[0].command(), "echo 2000 > /sys/block/sda/queue/wbt_lat_usec");
@@ -76,19 +76,19 @@ fn says_what_the_settings_are_and_where_that_is_written() {
 fn twice_as_slow_is_the_threshold() {
     // Of a hundred each the p99 are compared.
     let judge = |with: u64| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         for i in 0..150 {
             let at = 100 * i * MS;
-            story.read(at, at, at + 20 * MS);
+            recording.read(at, at, at + 20 * MS);
         }
         for i in 0..150 {
             let at = (20_000 + 200 * i) * MS;
             for k in 0..10 {
-                story.writeback(at, at, at + (with + k) * MS, MIB);
+                recording.writeback(at, at, at + (with + k) * MS, MIB);
             }
-            story.read(at, at, at + with * MS);
+            recording.read(at, at, at + with * MS);
         }
-        story.verdict("writeback-flood")
+        recording.verdict("writeback-flood")
     };
     assert!(is_found(&judge(41)));
     assert!(rejected(&judge(39)).contains("as slow without writeback in flight: 20 ms against 39 ms (p99)"));
@@ -98,16 +98,16 @@ fn twice_as_slow_is_the_threshold() {
 #[test]
 fn of_few_half_of_their_time_is_the_threshold() {
     let judge = |flooded: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 90);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 90);
         for i in 0..9 {
             let at = (1000 + 400 * i) * MS;
             for _ in 0..10 {
-                story.writeback(at, at, at + flooded * MS, MIB);
+                recording.writeback(at, at, at + flooded * MS, MIB);
             }
-            story.read(at, at, at + 100 * MS);
+            recording.read(at, at, at + 100 * MS);
         }
-        story.verdict("writeback-flood")
+        recording.verdict("writeback-flood")
     };
     let v = judge(55);
     assert!(is_found(&v) && v.confidence == Some(Confidence::Medium), "{v:?}");
@@ -123,30 +123,30 @@ fn of_few_half_of_their_time_is_the_threshold() {
 /// Nothing was ever without it: then there is nothing to say of that.
 #[test]
 fn what_was_never_without_a_flood_is_compared_with_nothing() {
-    let mut story = Story::default();
+    let mut recording = TraceBuilder::default();
     for i in 0..9 {
-        flood(&mut story, 400 * i, 10);
+        flood(&mut recording, 400 * i, 10);
     }
-    let v = story.verdict("writeback-flood");
+    let v = recording.verdict("writeback-flood");
     assert!(found(&v) > 0.9 && !says(&v, "with no writeback in flight"), "{v:?}");
 }
 
 #[test]
 fn a_tenth_beside_a_flood_is_worth_a_comparison() {
     let judge = |flooded: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 90);
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 90);
         let at = 1000 * MS;
         for _ in 0..10 {
-            story.writeback(at, at, at + flooded * MS, MIB);
+            recording.writeback(at, at, at + flooded * MS, MIB);
         }
-        story.read(at, at, at + 100 * MS);
-        story.verdict("writeback-flood")
+        recording.read(at, at, at + 100 * MS);
+        recording.verdict("writeback-flood")
     };
     assert!(rejected(&judge(11)).ends_with("too few to compare"));
     let v = judge(9);
     assert!(rejected(&v).ends_with("9.0 % of their time beside a flood of writeback"), "{v:?}");
-    let mut none = Story::default();
+    let mut none = TraceBuilder::default();
     quick_reads(&mut none, 0, 90);
     assert!(rejected(&none.verdict("writeback-flood")).contains("no writeback in flight"));
 }
@@ -157,13 +157,13 @@ const SEE_WHO: &str = "grep ^write_bytes /proc/[0-9]*/io | sort -k2n | tail -5";
 #[test]
 fn whose_data_it_is_is_paused_or_limited() {
     let commands_against = |writer: &str| {
-        let mut story = Story::default();
-        story.called("postgres", writer);
-        quick_reads(&mut story, 0, 200);
+        let mut recording = TraceBuilder::default();
+        recording.called("postgres", writer);
+        quick_reads(&mut recording, 0, 200);
         for i in 0..120 {
-            flood(&mut story, 1000 + 200 * i, 10);
+            flood(&mut recording, 1000 + 200 * i, 10);
         }
-        commands(&story.settings("sda/queue/wbt_lat_usec: 2000\n").verdict("writeback-flood"))
+        commands(&recording.settings("sda/queue/wbt_lat_usec: 2000\n").verdict("writeback-flood"))
     };
     // 1,200 MiB in 25 s, of which half is left.
     let half = "IOReadBandwidthMax=\"/dev/sda 25";
@@ -180,14 +180,15 @@ fn whose_data_it_is_is_paused_or_limited() {
 #[test]
 fn what_throttles_writeback_is_turned_on_or_down() {
     let judge = |alone: u64, settings: &str| {
-        let mut story = Story::default();
+        let mut recording = TraceBuilder::default();
         for i in 0..200 {
-            story.read(i * 20 * MS, i * 20 * MS, i * 20 * MS + alone);
+            recording.read(i * 20 * MS, i * 20 * MS, i * 20 * MS + alone);
         }
         for i in 0..120 {
-            flood(&mut story, 5000 + 200 * i, 10);
+            flood(&mut recording, 5000 + 200 * i, 10);
         }
-        let v = story.settings(&format!("sda/queue/rotational: 1\n{settings}")).verdict("writeback-flood");
+        let v =
+            recording.settings(&format!("sda/queue/rotational: 1\n{settings}")).verdict("writeback-flood");
         found(&v);
         v
     };

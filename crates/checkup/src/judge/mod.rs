@@ -53,7 +53,7 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     let mut stood_still = false;
     for finding in judged.findings {
         let step = s.steps.iter().find(|step| step.name == finding.step);
-        if step.is_some_and(|step| step.company.is_some()) {
+        if step.is_some_and(|step| step.other_users.is_some()) {
             s.remarks.push(format!("{}, but other I/O ran beside it", finding.says));
             continue;
         }
@@ -84,8 +84,8 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     let failed = s.steps.iter().filter_map(|step| Some(format!("{}: {}", step.name, step.trouble.as_ref()?)));
     let failed: Vec<String> = failed.collect();
     // Its limits are multiples of a floor that was too high: what is above them is found all the more.
-    let mild = p.company.as_ref().filter(|_| BY_THE_FLOOR.contains(&s.number));
-    let alone = !stood_still && mild.is_none() && s.steps.iter().all(|step| step.company.is_none());
+    let mild = p.other_users.as_ref().filter(|_| BY_THE_FLOOR.contains(&s.number));
+    let alone = !stood_still && mild.is_none() && s.steps.iter().all(|step| step.other_users.is_none());
     let measured = s.steps.iter().any(|step| !step.measured.is_empty());
     s.verdict = match (s.findings.is_empty(), failed.is_empty() && measured && alone) {
         (false, _) => "suffers",
@@ -93,10 +93,10 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
         (true, false) => "cannot-tell",
     }
     .into();
-    let company = s.steps.iter().filter_map(|step| Some((&step.name, step.company.as_ref()?)));
-    let company: Vec<String> =
-        company.map(|(name, c)| format!("OTHER I/O in {name}: {}", c.words())).collect();
-    s.remarks.extend(company);
+    let other_users = s.steps.iter().filter_map(|step| Some((&step.name, step.other_users.as_ref()?)));
+    let other_users: Vec<String> =
+        other_users.map(|(name, c)| format!("OTHER I/O in {name}: {}", c.words())).collect();
+    s.remarks.extend(other_users);
     s.remarks.extend(mild.map(|c| {
         format!(
             "OTHER I/O ran beside the reference read, so limits that are multiples of it are too mild: {}",
@@ -166,7 +166,7 @@ fn named(step: &Step, causes: &[&str], least: f64, measured: u64, says: &str, na
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::company::Company;
+    use crate::other_users::OtherUsers;
     use crate::processors::Processors;
     use crate::result::{Latency, Measured};
 
@@ -233,11 +233,11 @@ mod tests {
 
     #[test]
     fn what_was_measured_beside_others_is_not_the_disks() {
-        let company = Some(Company { tasks: vec!["cp".into()], bytes: 1 << 30, share: 0.43 });
+        let other_users = Some(OtherUsers { tasks: vec!["cp".into()], bytes: 1 << 30, share: 0.43 });
         for beside in [latency(MS, 100 * MS), latency(MS, 10 * MS)] {
             let steps = vec![
                 step("alone", "reads", latency(MS, 2 * MS), &[]),
-                Step { company: company.clone(), ..step("beside buffered", "reads", beside, &[]) },
+                Step { other_users: other_users.clone(), ..step("beside buffered", "reads", beside, &[]) },
             ];
             let mut s = Scenario { number: 2, steps, ..Scenario::default() };
             judge(&mut s, &Probe::default(), None, &BTreeMap::new());
@@ -273,8 +273,8 @@ mod tests {
 
     #[test]
     fn limits_by_a_floor_beside_others_are_too_mild() {
-        let company = Some(Company { tasks: vec!["cp".into()], bytes: 1 << 30, share: 0.43 });
-        let beside_others = Probe { company, ..Probe::default() };
+        let other_users = Some(OtherUsers { tasks: vec!["cp".into()], bytes: 1 << 30, share: 0.43 });
+        let beside_others = Probe { other_users, ..Probe::default() };
         let judged = |beside, probe: &Probe| {
             let steps = vec![
                 step("alone", "reads", latency(MS, 2 * MS), &[]),

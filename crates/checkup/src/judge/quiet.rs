@@ -24,7 +24,7 @@ const PAUSE_READS: u64 = 16;
 pub fn probe(scenario: &Scenario, probe: &mut Probe) {
     let reads = |s: &Step| s.job("reads").cloned();
     let step = scenario.steps.iter().find(|s| s.name == FLOOR);
-    probe.company = step.and_then(|s| s.company.clone());
+    probe.other_users = step.and_then(|s| s.other_users.clone());
     if let Some(floor) = step.and_then(reads) {
         probe.floor = floor.latency;
         let depths = scenario

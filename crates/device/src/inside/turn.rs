@@ -46,7 +46,7 @@ impl Inside {
         let rest = rest.since(paused);
         let beyond = self.beyond_its_turn(now, quiet, ticket).since(pause);
         let queue = if known { self.queue(d2c, beyond, ticket) } else { rest };
-        let behind = self.company.since(ticket.company).min(queue).min(rest);
+        let behind = self.contention.since(ticket.contention).min(queue).min(rest);
         let alone = rest.since(behind);
         let way = way.min(alone);
         let alone = alone.since(way);

@@ -5,10 +5,10 @@ use events::{Options, Printer};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use testkit::{Layout, Story, DISK};
+use testkit::{Layout, Script, DISK};
 use trace::{Action, Batch, Bytes, Cpu, Detail, Event, Flags, Nanos, Sector, Span, Tid};
 
-pub use testkit::Told as Made;
+pub use testkit::ScriptedEvent as Made;
 
 /// An event of the disk on CPU 0 by task 100.
 pub fn made(time: u64, action: Action, sector: u64, sectors: u64, flags: Flags) -> Made {
@@ -104,8 +104,8 @@ fn category(action: Action) -> Flags {
 
 /// Writes `folder/sda.blktrace.N`, numbered as the kernel does.
 pub fn write_trace(folder: &Path, events: &[Made]) {
-    let story = Story { told: events.to_vec() };
-    story.files_named(folder, Layout::USUAL, |_| "sda".into());
+    let script = Script { told: events.to_vec() };
+    script.files_named(folder, Layout::USUAL, |_| "sda".into());
 }
 
 /// What iowhy prints of a recording.
@@ -132,7 +132,7 @@ pub fn printed(events: &[Made], options: Options) -> String {
 /// The same, for events with any bytes in their texts.
 pub fn print_bytes(events: &[Made], options: Options) -> Vec<u8> {
     let mut printer = Printer::new(Vec::new(), options);
-    for batch in (Story { told: events.to_vec() }).batches(usize::MAX) {
+    for batch in (Script { told: events.to_vec() }).batches(usize::MAX) {
         printer.batch(&batch).expect("memory");
     }
     printer.finish().expect("memory")

@@ -23,7 +23,7 @@ pub use precedence::{is_limit, most_of_slowest, share_of_slowest, WORTH_SEEING};
 pub use roles::Roles;
 pub use victim::{tasks_of_cgroup, Sufferer};
 pub use waits::{Absent, Those};
-pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, Without, CONCERNED};
+pub use without::{in_the_way, without_somebody, Latencies, NotPredictable, Predicted, Without, CONCERNED};
 
 use crate::explanation::Explanation;
 use causes::{Action, Acts, Answer as Verdicted, Confidence, Remedy, Verdict};

@@ -84,7 +84,7 @@ pub(super) fn makes_rarer(cause: &str) -> bool {
 
 /// Whether a cause is one that every busy machine has a little of.
 pub(crate) fn is_everyday(cause: &str) -> bool {
-    matches!(nature(cause), Nature::Everyday | Nature::General | Nature::Crowd)
+    matches!(nature(cause), Nature::Everyday | Nature::General | Nature::Contention)
 }
 
 /// Whether a cause is a limit that somebody set.
@@ -108,7 +108,7 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     if let Some(errors) = errors(e).filter(|_| fails(e, victim)) {
         return Some(errors);
     }
-    let crowd = found().filter(|v| nature(v.cause) == Nature::Crowd).map(share).fold(0.0, f64::max);
+    let crowd = found().filter(|v| nature(v.cause) == Nature::Contention).map(share).fold(0.0, f64::max);
     let counts_here = |v: &Verdict| match v.cause {
         "device-stall" if crowd < GENERAL_COUNTS * share(v) => 1.0,
         "device-stall" => GENERAL_COUNTS,
@@ -121,7 +121,7 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     // In one queue with others, its own requests are the answer where they are the larger part.
     let queue = found().find(|v| v.cause == QUEUE);
     let is_larger = |v: &&Verdict| own_part(victim, v.cause) * share(v) > share(first);
-    Some(queue.filter(|_| nature(first.cause) == Nature::Crowd).filter(is_larger).unwrap_or(first))
+    Some(queue.filter(|_| nature(first.cause) == Nature::Contention).filter(is_larger).unwrap_or(first))
 }
 
 /// Whether a cause is the limit of the victim's own cgroup, and the victim waits for it for a part worth seeing. Where it waits in its own

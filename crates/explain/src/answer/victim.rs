@@ -11,7 +11,7 @@ use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
 use life::Class;
-use stats::{Group, Kept, TAIL_SHARE};
+use stats::{Group, SampledOperation, TAIL_SHARE};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::Nanos;
 use waits::{CulpritKind, Selection};
@@ -151,8 +151,8 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         still_out: still_out(e, group),
         begun_before: slowest(e, group)
             .iter()
-            .max_by_key(|kept| kept.operation.total())
-            .is_some_and(|kept| kept.operation.begun_before),
+            .max_by_key(|sampled| sampled.operation.total())
+            .is_some_and(|sampled| sampled.operation.begun_before),
         alone: (!is_bound).then(|| TOLD.map(alone)),
         because: because::all(&e.facts, (number, group), which, lost, claims),
         due: because::due(&e.facts, (number, group), which, claims),
@@ -162,11 +162,11 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
 }
 
 fn still_out(e: &Explanation, group: &Group) -> u64 {
-    slowest(e, group).iter().filter(|kept| kept.operation.still_out.is_some()).count() as u64
+    slowest(e, group).iter().filter(|sampled| sampled.operation.still_out.is_some()).count() as u64
 }
 
 /// The slowest operations of a group that are kept.
-fn slowest<'a>(e: &'a Explanation, group: &Group) -> Vec<&'a Kept> {
+fn slowest<'a>(e: &'a Explanation, group: &Group) -> Vec<&'a SampledOperation> {
     let stats = group.op.and_then(|key| e.facts.operations.groups.get(&key));
     stats.map(|stats| stats.slowest.of(&group.task)).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use life::Class;
 use stats::{Group, TailRow};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, Nanos};
-use waits::{Absent, Culprit, CulpritKind, Selection, Table, Told, VictimId, Way};
+use waits::{Absent, Culprit, CulpritKind, Prediction, Selection, Table, VictimId, Way};
 
 /// A victim's latencies without somebody.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Without {
     /// Without whom.
     pub who: Absent,
     /// As they would be, or why that is not known.
-    pub then: Result<Latencies, Refused>,
+    pub then: Result<Latencies, NotPredictable>,
 }
 
 /// Latencies that nobody saw.
@@ -52,7 +52,7 @@ impl Latencies {
 
 /// Why nothing is predicted: who is left decides how long operations take then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum NotPredictable {
     /// A limit lets requests through at its pace, or would be reached no more.
     Limit,
     /// Others are in the way as much as the one who is taken away.
@@ -63,16 +63,18 @@ pub enum Refused {
     NeverAlone,
 }
 
-impl Refused {
+impl NotPredictable {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Refused::Limit => "a limit sets the pace: whether it would still be reached is not known",
-            Refused::Others => {
+            NotPredictable::Limit => "a limit sets the pace: whether it would still be reached is not known",
+            NotPredictable::Others => {
                 "others interfere as much: how much of the freed capacity they would take is not known"
             }
-            Refused::NeverAlone => "no operation ran without it: its latency alone is not known",
-            Refused::Processors => "it waits for processors as much: who would use them then is not known",
+            NotPredictable::NeverAlone => "no operation ran without it: its latency alone is not known",
+            NotPredictable::Processors => {
+                "it waits for processors as much: who would use them then is not known"
+            }
         }
     }
 }
@@ -200,7 +202,7 @@ fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
     let is_unfounded = group.class == Class::Read && !is_known;
     let then = match refused(e, group, who, saved) {
         Some(why) => Err(why),
-        None if is_unfounded && saved >= CONCERNED => Err(Refused::NeverAlone),
+        None if is_unfounded && saved >= CONCERNED => Err(NotPredictable::NeverAlone),
         None => {
             Ok(Then { table, victim, who, least: least.unwrap_or_default(), subtracted, like }.latencies())
         }
@@ -213,7 +215,7 @@ fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
 
 /// Operations that did not meet somebody in the device, of which there are enough.
 struct Like {
-    told: Told,
+    told: Prediction,
     /// How many.
     count: f64,
 }
@@ -246,7 +248,7 @@ struct Then<'a> {
     who: &'a Absent,
     /// What one takes at least.
     least: Nanos,
-    subtracted: Told,
+    subtracted: Prediction,
     like: Option<Like>,
 }
 
@@ -294,7 +296,7 @@ fn least(e: &Explanation, group: &Group, mean_size: Bytes) -> Option<Nanos> {
 }
 
 /// Why a group's latencies without somebody, of whose time that one had this part, are not known.
-fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<Refused> {
+fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<NotPredictable> {
     let table = &e.facts.waits;
     let rows = group.rows(table, Selection::default());
     let all: Nanos = rows.iter().map(|row| row.time).sum();
@@ -324,15 +326,15 @@ struct Parts {
 
 impl Parts {
     /// What is left that decides how long operations take then.
-    fn decide(&self) -> Option<Refused> {
+    fn decide(&self) -> Option<NotPredictable> {
         let decides = |theirs: f64| theirs >= WORTH_SEEING && theirs >= self.saved;
         if self.limits >= WORTH_SEEING {
-            return Some(Refused::Limit);
+            return Some(NotPredictable::Limit);
         }
         if self.saved >= CONCERNED && decides(self.others) {
-            return Some(Refused::Others);
+            return Some(NotPredictable::Others);
         }
-        decides(self.processors).then_some(Refused::Processors)
+        decides(self.processors).then_some(NotPredictable::Processors)
     }
 }
 
@@ -340,7 +342,7 @@ impl Parts {
 mod tests {
     use super::*;
 
-    fn refused(saved: f64, limits: f64, others: f64, processors: f64) -> Option<Refused> {
+    fn refused(saved: f64, limits: f64, others: f64, processors: f64) -> Option<NotPredictable> {
         Parts { saved, limits, others, processors }.decide()
     }
 
@@ -352,9 +354,13 @@ mod tests {
 
     #[test]
     fn what_is_left_decides() {
-        assert_eq!(refused(0.3, 0.0, 0.3, 0.0), Some(Refused::Others));
-        assert_eq!(refused(0.3, 0.0, 0.0, 0.4), Some(Refused::Processors));
-        assert_eq!(refused(0.7, 0.2, 0.0, 0.0), Some(Refused::Limit), "a cap that only that one reaches");
+        assert_eq!(refused(0.3, 0.0, 0.3, 0.0), Some(NotPredictable::Others));
+        assert_eq!(refused(0.3, 0.0, 0.0, 0.4), Some(NotPredictable::Processors));
+        assert_eq!(
+            refused(0.7, 0.2, 0.0, 0.0),
+            Some(NotPredictable::Limit),
+            "a cap that only that one reaches"
+        );
     }
 
     #[test]

@@ -286,8 +286,8 @@ fn besides(c: &mut Comparison, run: &RunOf, all: &[Kind], used: &[&str], first: 
 /// Settings that both the text and the documents beside the recording have.
 fn settings(c: &mut Comparison, run: &RunOf, e: &Explanation, first: First) {
     let system = &e.subject.system;
-    for setting in &run.mail.settings {
-        let theirs = Fact { value: setting.value.clone(), at: run.mail.at(setting.at) };
+    for setting in &run.output.settings {
+        let theirs = Fact { value: setting.value.clone(), at: run.output.at(setting.at) };
         let ours = match setting.name.strip_prefix("vm.") {
             Some(name) => system.vm.get(name),
             None => setting

@@ -268,7 +268,7 @@ fn asked(e: &Explanation, single: bool, aliases: &[(String, String)]) -> BTreeMa
             if bios.count > 0 {
                 let what = format!("{}{}", class_words(class), on(e, device.id, single));
                 let what = Name { what, fs: None }.on_device(aliases).what;
-                all.insert(what, (bios.clone(), device.company[class.index()].depth.mean()));
+                all.insert(what, (bios.clone(), device.contention[class.index()].depth.mean()));
             }
         }
     }

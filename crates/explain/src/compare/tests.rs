@@ -165,10 +165,10 @@ fn syncs_decide_where_they_are_the_time() {
              \x20   sync (usec): min=66, max=5138, avg={sync}.76, stdev=241.57\n    sync percentiles (usec):\n\
              \x20    | 50.00th=[  128], 99.00th=[{sync}]\n     issued rwts: total=0,9398,0,9398 short=0,0,0,0\n"
         );
-        tooltext::Mail::read("fio.txt", text.as_bytes())
+        tooltext::ToolOutput::read("fio.txt", text.as_bytes())
     };
     let (before, after) = (run(8, 1287), run(16, 500));
-    let of = |mail| super::RunOf { mail, run: 0 };
+    let of = |output| super::RunOf { output, run: 0 };
     let c = Comparison::of_runs(of(&before), of(&after));
     assert_eq!((c.rows[0].op.as_str(), c.outcome()), ("sync", Outcome::Better));
     // Excerpts have no numbers of them, and some versions print 0 syncs.
@@ -178,22 +178,22 @@ fn syncs_decide_where_they_are_the_time() {
                 "  write: IOPS=4696, BW=18.3MiB/s (19.2MB/s)(36.7MiB/2001msec)\n    clat (usec): min=3, max=710, avg={write}.00, stdev=14.73\n\
                  \x20   sync (usec): min=66, max=5138, avg={sync}.76, stdev=241.57\n{count}"
             );
-            tooltext::Mail::read("fio.txt", text.as_bytes())
+            tooltext::ToolOutput::read("fio.txt", text.as_bytes())
         };
         let (before, after) = (short(4, 205), short(8, 190));
-        let run = |mail| super::RunOf { mail, run: 0 };
+        let run = |output| super::RunOf { output, run: 0 };
         let c = Comparison::of_runs(run(&before), run(&after));
         let of_write = c.rows.iter().find(|row| row.op == "write").map(|row| row.counts);
         assert_eq!((c.rows[0].op.as_str(), of_write), ("sync", Some(false)), "{count}");
     }
     // With syncs that take little of it both count.
     let (before, after) = (run(80_000, 1287), run(160_000, 500));
-    let slow = |mail: &tooltext::Mail| {
-        let mut mail = mail.clone();
-        let row = mail.runs[0].readings[0].rows.iter_mut().find(|row| row.of == "sync");
+    let slow = |output: &tooltext::ToolOutput| {
+        let mut output = output.clone();
+        let row = output.runs[0].readings[0].rows.iter_mut().find(|row| row.of == "sync");
         assert!(row.is_some());
         row.into_iter().for_each(|row| row.values = tooltext::Values::default());
-        mail
+        output
     };
     let (before, after) = (slow(&before), slow(&after));
     assert_eq!(Comparison::of_runs(of(&before), of(&after)).outcome(), Outcome::Worse);

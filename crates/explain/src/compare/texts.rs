@@ -7,13 +7,13 @@ use super::{Comparison, Difference, Metric, Row};
 use evidence::{Conflict, Fact};
 use stats::Blocks;
 use std::collections::{HashMap, HashSet};
-use tooltext::{Mail, Number, Reading, Row as Printed, Run, Unit};
+use tooltext::{Number, Reading, Row as Printed, Run, ToolOutput, Unit};
 
 /// A run of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOf<'a> {
     /// The text.
-    pub mail: &'a Mail,
+    pub output: &'a ToolOutput,
     /// The run, counted from 0.
     pub run: usize,
 }
@@ -42,38 +42,39 @@ pub(super) const NAMES: [&str; 9] = ["mean", "p50", "p90", "p95", "p99", "p99.9"
 const LEAST_BEYOND: f64 = 10.0;
 
 /// Chooses a run by its number from 1 or by words of its label.
-pub fn choose(mail: &Mail, wanted: &str) -> Result<usize, String> {
+pub fn choose(output: &ToolOutput, wanted: &str) -> Result<usize, String> {
     let with_numbers = |run: &Run| run.readings.iter().any(|r| !r.rows.is_empty());
     if let Ok(number) = wanted.parse::<usize>() {
-        let fits = number.checked_sub(1).filter(|i| mail.runs.get(*i).is_some_and(with_numbers));
-        return fits.ok_or_else(|| format!("{} has no run {number}", mail.file));
+        let fits = number.checked_sub(1).filter(|i| output.runs.get(*i).is_some_and(with_numbers));
+        return fits.ok_or_else(|| format!("{} has no run {number}", output.file));
     }
     let lower = wanted.to_lowercase();
-    let labelled: Vec<usize> = (0..mail.runs.len())
-        .filter(|i| with_numbers(&mail.runs[*i]) && mail.runs[*i].label.to_lowercase().contains(&lower))
+    let labelled: Vec<usize> = (0..output.runs.len())
+        .filter(|i| with_numbers(&output.runs[*i]) && output.runs[*i].label.to_lowercase().contains(&lower))
         .collect();
     match labelled[..] {
         [one] => Ok(one),
-        [] => Err(format!("no run of {} is called {wanted}", mail.file)),
-        _ => Err(format!("{} runs of {} are called {wanted}", labelled.len(), mail.file)),
+        [] => Err(format!("no run of {} is called {wanted}", output.file)),
+        _ => Err(format!("{} runs of {} are called {wanted}", labelled.len(), output.file)),
     }
 }
 
 impl RunOf<'_> {
     pub(super) fn run(&self) -> &Run {
-        &self.mail.runs[self.run]
+        &self.output.runs[self.run]
     }
 
     /// How it is called: its file, number and label.
     pub(super) fn name(&self) -> String {
         // Logs are called by their file.
-        let label: String = match self.mail.file.ends_with(&self.run().label) {
+        let label: String = match self.output.file.ends_with(&self.run().label) {
             true => String::new(),
             false => self.run().label.chars().take(60).collect(),
         };
-        let number = if self.mail.runs.len() > 1 { format!(", run {}", self.run + 1) } else { String::new() };
+        let number =
+            if self.output.runs.len() > 1 { format!(", run {}", self.run + 1) } else { String::new() };
         let label = if label.is_empty() { label } else { format!(": {label}") };
-        format!("{}{number}{label}", self.mail.file)
+        format!("{}{number}{label}", self.output.file)
     }
 }
 
@@ -116,8 +117,9 @@ impl Comparison {
         }
         of_machine(&mut c, &before, &after);
         commands(&mut c, before.run(), after.run());
-        let sides = if std::ptr::eq(before.mail, after.mail) { vec![before] } else { vec![before, after] };
-        c.notes.extend(sides.iter().filter_map(|side| impossible(side.mail)));
+        let sides =
+            if std::ptr::eq(before.output, after.output) { vec![before] } else { vec![before, after] };
+        c.notes.extend(sides.iter().filter_map(|side| impossible(side.output)));
         if [before, after].iter().any(|side| side.run().has_intervals()) {
             c.notes.push(INTERVALS.into());
         }
@@ -146,9 +148,9 @@ pub(super) const SUMMARIES: &str =
     "these are summaries, which do not say how far percentiles scatter; repeat the runs, or record them";
 
 /// The numbers of a text that cannot be, which are in no row.
-fn impossible(mail: &Mail) -> Option<String> {
-    let first = mail.doubts.first()?;
-    let more = match mail.doubts.len() {
+fn impossible(output: &ToolOutput) -> Option<String> {
+    let first = output.doubts.first()?;
+    let more = match output.doubts.len() {
         1 => String::new(),
         n => format!(", and {} more", n - 1),
     };
@@ -156,7 +158,7 @@ fn impossible(mail: &Mail) -> Option<String> {
         "impossible, so not compared: {} {} ({}; {}){more}",
         first.of,
         first.name,
-        mail.at(first.at()),
+        output.at(first.at()),
         first.why
     ))
 }
@@ -208,15 +210,15 @@ fn settings(c: &mut Comparison, (before, b): (&RunOf, &Reading), (after, a): (&R
                 setting.name,
                 setting.value,
                 other.value,
-                before.mail.at(setting.at),
-                after.mail.at(other.at)
+                before.output.at(setting.at),
+                after.output.at(other.at)
             );
             c.load.push(Difference { text, unlike: true });
         } else {
             c.settings.push(Conflict {
                 what: format!("{} {}", b.tool, setting.name),
-                kept: Fact { value: setting.value.clone(), at: before.mail.at(setting.at) },
-                other: Fact { value: other.value.clone(), at: after.mail.at(other.at) },
+                kept: Fact { value: setting.value.clone(), at: before.output.at(setting.at) },
+                other: Fact { value: other.value.clone(), at: after.output.at(other.at) },
             });
         }
     }
@@ -225,14 +227,14 @@ fn settings(c: &mut Comparison, (before, b): (&RunOf, &Reading), (after, a): (&R
 /// Settings of the machine that stand in the texts: what held for each run.
 fn of_machine(c: &mut Comparison, before: &RunOf, after: &RunOf) {
     let mut seen: Vec<&str> = vec![];
-    for setting in &before.mail.settings {
+    for setting in &before.output.settings {
         if seen.contains(&setting.name.as_str()) {
             continue;
         }
         seen.push(&setting.name);
         let held = |side: &RunOf| {
-            let found = side.mail.setting(&setting.name, side.run().at)?;
-            Some(Fact { value: found.value.clone(), at: side.mail.at(found.at) })
+            let found = side.output.setting(&setting.name, side.run().at)?;
+            Some(Fact { value: found.value.clone(), at: side.output.at(found.at) })
         };
         if let Some((kept, other)) = held(before).zip(held(after)).filter(|(b, a)| b.value != a.value) {
             c.settings.push(Conflict { what: setting.name.clone(), kept, other });

@@ -10,7 +10,7 @@ mod layers;
 pub use histogram::{Histogram, Row, Unit};
 pub use layers::{Family, Layer};
 
-use life::{Bio, Class, Names, Request, Sink};
+use life::{Bio, Class, IoObserver, Names, Request};
 use operation::{Account, History, Kind, Operation, OperationObserver, Part};
 use stats::Distribution;
 use std::collections::{BTreeMap, BTreeSet};
@@ -201,7 +201,7 @@ impl OperationObserver for Dist {
     }
 }
 
-impl Sink for Dist {
+impl IoObserver for Dist {
     fn request(&mut self, r: &Request, _names: &Names) {
         if let Some(d2c) = r.time.d2c() {
             self.requests.entry((r.dev, r.class())).or_default().record(d2c.0);

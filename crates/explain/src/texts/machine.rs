@@ -3,7 +3,7 @@
 
 use super::Texts;
 use crate::explanation::Explanation;
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 /// What a text says of where it was taken, beside a recording.
 #[derive(Debug, PartialEq)]
@@ -18,19 +18,19 @@ enum Whence {
 
 impl Whence {
     /// Where a text was taken.
-    fn of(mail: &Mail, e: &Explanation) -> Whence {
-        let kernel = e.kernel().filter(|_| !mail.machines.is_empty());
+    fn of(output: &ToolOutput, e: &Explanation) -> Whence {
+        let kernel = e.kernel().filter(|_| !output.machines.is_empty());
         if let Some(kernel) = kernel {
-            if !mail.machines.iter().any(|m| m.kernel == kernel) {
-                let m = &mail.machines[0];
+            if !output.machines.iter().any(|m| m.kernel == kernel) {
+                let m = &output.machines[0];
                 return Whence::Other(format!(
                     "it is of Linux {} ({}), the recording of Linux {kernel}",
                     m.kernel,
-                    mail.at(m.at)
+                    output.at(m.at)
                 ));
             }
         }
-        let theirs = super::devices(std::slice::from_ref(mail));
+        let theirs = super::devices(std::slice::from_ref(output));
         let mut ours: Vec<String> = e.facts.devices.iter().map(|d| e.name(d.id)).collect();
         // Devices without a name are numbers; then nothing can be compared.
         let named = ours.iter().all(|name| !name.contains(','));
@@ -61,24 +61,26 @@ fn listed(names: &[String]) -> String {
 impl Texts {
     /// Texts beside a recording, the first `named` of which were asked for: those of another machine are no
     /// evidence, and of each it is said if it is not sure to be of the recorded machine.
-    pub fn beside(mails: Vec<Mail>, named: usize, e: &Explanation) -> Texts {
+    pub fn beside(outputs: Vec<ToolOutput>, named: usize, e: &Explanation) -> Texts {
         let mut remarks = vec![];
         let mut used = vec![];
-        for mail in &mails {
-            let whence = Whence::of(mail, e);
+        for output in &outputs {
+            let whence = Whence::of(output, e);
             match &whence {
                 Whence::Same => {}
-                Whence::Unsaid => remarks
-                    .push(format!("{}: host not recorded in it: assumed to be the recorded one", mail.file)),
+                Whence::Unsaid => remarks.push(format!(
+                    "{}: host not recorded in it: assumed to be the recorded one",
+                    output.file
+                )),
                 Whence::Other(why) => {
-                    remarks.push(format!("{}: no evidence is taken from it: {why}", mail.file))
+                    remarks.push(format!("{}: no evidence is taken from it: {why}", output.file))
                 }
             }
             if !matches!(whence, Whence::Other(_)) {
-                used.push(mail.clone());
+                used.push(output.clone());
             }
         }
         let verdicts = causes::judge_counters(&used);
-        Texts { mails, named, verdicts, remarks }
+        Texts { outputs, named, verdicts, remarks }
     }
 }

@@ -9,13 +9,13 @@ pub use sorting::{in_folder, read};
 
 use crate::explanation::Trust;
 use causes::{judge_counters, Answer, Verdict};
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 /// Texts, read and judged.
 #[derive(Default)]
 pub struct Texts {
     /// The texts, in the order given.
-    pub mails: Vec<Mail>,
+    pub outputs: Vec<ToolOutput>,
     /// How many of them were asked for by name; the others lie in the recording's folder.
     pub named: usize,
     /// What they show.
@@ -26,14 +26,14 @@ pub struct Texts {
 
 impl Texts {
     /// Judges texts alone.
-    pub fn alone(mails: Vec<Mail>) -> Texts {
-        let verdicts = judge_counters(&mails);
-        Texts { named: mails.len(), mails, verdicts, remarks: vec![] }
+    pub fn alone(outputs: Vec<ToolOutput>) -> Texts {
+        let verdicts = judge_counters(&outputs);
+        Texts { named: outputs.len(), outputs, verdicts, remarks: vec![] }
     }
 
     /// How far they can be trusted: text without a tool's output says nothing.
     pub fn trust(&self) -> Trust {
-        match self.mails.iter().any(Mail::has_readings) {
+        match self.outputs.iter().any(ToolOutput::has_readings) {
             true => Trust::Good,
             false => Trust::Unusable,
         }
@@ -54,9 +54,9 @@ impl Texts {
 }
 
 /// The tools whose output was found, each once.
-pub fn tools(mails: &[Mail]) -> Vec<&'static str> {
+pub fn tools(outputs: &[ToolOutput]) -> Vec<&'static str> {
     let mut tools: Vec<&'static str> = vec![];
-    for reading in mails.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
+    for reading in outputs.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
         if !tools.contains(&reading.tool) {
             tools.push(reading.tool);
         }
@@ -65,9 +65,9 @@ pub fn tools(mails: &[Mail]) -> Vec<&'static str> {
 }
 
 /// The devices of which texts have numbers.
-pub fn devices(mails: &[Mail]) -> Vec<String> {
+pub fn devices(outputs: &[ToolOutput]) -> Vec<String> {
     let mut names: Vec<String> = vec![];
-    for reading in mails.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
+    for reading in outputs.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
         for row in &reading.rows {
             let device =
                 ["iostat", "sar"].contains(&reading.tool) && row.of != "cpu" || row.get("read.ios").is_some();

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use tooltext::Mail;
+use tooltext::ToolOutput;
 use trace::blkparse::{own_format, Own};
 
 /// How much is looked at to see whether it is a recording: as far as blkparse's text may have words above it.
@@ -38,15 +38,15 @@ impl Begins {
         }
         let plain = trace::blkparse::looks_like(start) || trace::tracetext::looks_like(start);
         let own = own_format(start);
-        let mail = || Mail::read("", start);
+        let output = || ToolOutput::read("", start);
         let events = match own {
             Own::None if plain => {
-                let mail = mail();
-                !is_more_than_events(&mail) && !is_letter(&mail)
+                let output = output();
+                !is_more_than_events(&output) && !is_letter(&output)
             }
             Own::None => false,
-            Own::Read(_) => !is_more_than_events(&mail()),
-            Own::Refused(_) => !mail().says_anything(),
+            Own::Read(_) => !is_more_than_events(&output()),
+            Own::Refused(_) => !output().says_anything(),
         };
         if events {
             Begins::Events
@@ -80,7 +80,7 @@ fn look<R: Read>(mut from: R) -> io::Result<(Vec<u8>, R)> {
 
 /// The text of a file, if it is one and tools' output or settings are found in it; text that is a recording
 /// is none. `None` for whatever else there is: it is for others to say what is wrong with it.
-pub fn read(path: &Path) -> Option<Mail> {
+pub fn read(path: &Path) -> Option<ToolOutput> {
     if !path.is_file() {
         return None;
     }
@@ -89,16 +89,16 @@ pub fn read(path: &Path) -> Option<Mail> {
         return None;
     }
     let rest = BufReader::with_capacity(BUFFER, rest);
-    let mail = Mail::read_stream(&path.display().to_string(), start, rest).ok()?;
-    (mail.says_anything() || mail.broken.is_some()).then_some(mail)
+    let output = ToolOutput::read_stream(&path.display().to_string(), start, rest).ok()?;
+    (output.says_anything() || output.broken.is_some()).then_some(output)
 }
 
 /// A text that has nothing but a document that breaks off is no answer.
-fn whole(mail: Mail) -> Result<Mail> {
-    match mail.broken.filter(|_| !mail.says_anything()) {
-        None => Ok(mail),
+fn whole(output: ToolOutput) -> Result<ToolOutput> {
+    match output.broken.filter(|_| !output.says_anything()) {
+        None => Ok(output),
         Some(at) => Err(Error::new(
-            format!("{}: the JSON document that begins here breaks off or is damaged", mail.at(at)),
+            format!("{}: the JSON document that begins here breaks off or is damaged", output.at(at)),
             "save the tool's output again; its text can be read as far as it goes",
         )),
     }
@@ -106,7 +106,7 @@ fn whole(mail: Mail) -> Result<Mail> {
 
 /// What stands on standard input.
 enum Standard {
-    Text(Box<Mail>),
+    Text(Box<ToolOutput>),
     /// A text in which nothing was found, or bytes that are known and not read: how it begins.
     Other(Vec<u8>),
     /// A recording or nothing: what was read of it to see that. It is still to be read.
@@ -121,9 +121,9 @@ fn on_standard_input() -> Result<Standard> {
         Begins::Text => {
             let rest = BufReader::with_capacity(BUFFER, rest);
             let begin = start.clone();
-            let mail = Mail::read_stream("standard input", start, rest).map_err(fail)?;
-            let known = mail.says_anything() || mail.broken.is_some();
-            Ok(if known { Standard::Text(Box::new(mail)) } else { Standard::Other(begin) })
+            let output = ToolOutput::read_stream("standard input", start, rest).map_err(fail)?;
+            let known = output.says_anything() || output.broken.is_some();
+            Ok(if known { Standard::Text(Box::new(output)) } else { Standard::Other(begin) })
         }
         Begins::Bytes if shape::of(&start).is_some() => Ok(Standard::Other(start)),
         Begins::Bytes | Begins::Events => Ok(Standard::Recording(start)),
@@ -131,8 +131,8 @@ fn on_standard_input() -> Result<Standard> {
 }
 
 /// Whether a text has more in it than events of block I/O; then it is no recording.
-fn is_more_than_events(mail: &Mail) -> bool {
-    mail.runs.iter().flat_map(|run| &run.readings).any(|r| r.tool != "blkparse" && !r.rows.is_empty())
+fn is_more_than_events(output: &ToolOutput) -> bool {
+    output.runs.iter().flat_map(|run| &run.readings).any(|r| r.tool != "blkparse" && !r.rows.is_empty())
 }
 
 /// Words of an excerpt that people put into a letter, of which a line of blkparse's has ten: a screenful or four.
@@ -140,10 +140,10 @@ const MOST_OF_EXCERPT: usize = 1000;
 
 /// Whether a few events stand in a letter, as excerpts of traces do: several of them, or more words around them than in them. What
 /// is between them are no events of a trace, and two traces are not one.
-fn is_letter(mail: &Mail) -> bool {
-    let traces = mail.runs.iter().filter(|run| run.of("blkparse").next().is_some()).count();
-    let around = 2 * mail.understood < mail.words;
-    mail.understood < MOST_OF_EXCERPT && (traces > 1 || traces == 1 && around)
+fn is_letter(output: &ToolOutput) -> bool {
+    let traces = output.runs.iter().filter(|run| run.of("blkparse").next().is_some()).count();
+    let around = 2 * output.understood < output.words;
+    output.understood < MOST_OF_EXCERPT && (traces > 1 || traces == 1 && around)
 }
 
 /// What was named, sorted.
@@ -154,7 +154,7 @@ pub(crate) struct Sorted {
     /// What was read of standard input, if the recording is there.
     pub start: Vec<u8>,
     /// The texts.
-    pub mails: Vec<Mail>,
+    pub outputs: Vec<ToolOutput>,
 }
 
 /// Parts what was named into texts and one recording at most.
@@ -163,7 +163,7 @@ pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
     for path in paths {
         if path == Path::new("-") {
             match on_standard_input()? {
-                Standard::Text(mail) => sorted.mails.push(whole(*mail)?),
+                Standard::Text(output) => sorted.outputs.push(whole(*output)?),
                 Standard::Other(start) => {
                     let name = "standard input";
                     let known = shape::error(name, &start).or_else(|| shape::nothing_in(name, &start));
@@ -183,13 +183,13 @@ pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
         if path.is_dir() && !trace::holds_trace(path) {
             let texts = in_folder(path);
             // Settings lie beside every recording: alone they do not hide that it cannot be opened.
-            if texts.iter().any(Mail::has_readings) {
-                sorted.mails.extend(texts);
+            if texts.iter().any(ToolOutput::has_readings) {
+                sorted.outputs.extend(texts);
                 continue;
             }
         }
         match read(path) {
-            Some(mail) => sorted.mails.push(whole(mail)?),
+            Some(output) => sorted.outputs.push(whole(output)?),
             None => sorted.record(path)?,
         }
     }
@@ -236,7 +236,7 @@ const NO_TEXTS: [&str; 6] = [".dat", ".zst", ".gz", ".raw", ".jsonl", ".md"];
 
 /// The texts in a folder in which output of tools is found, by name: all that a folder without a trace has,
 /// and what lies beside the trace in one that has one (`fio.json`).
-pub fn in_folder(folder: &Path) -> Vec<Mail> {
+pub fn in_folder(folder: &Path) -> Vec<ToolOutput> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let may_be = |path: &PathBuf| {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -247,18 +247,18 @@ pub fn in_folder(folder: &Path) -> Vec<Mail> {
     };
     let mut paths: Vec<PathBuf> = names.filter(may_be).collect();
     paths.sort();
-    paths.iter().take(MOST_TEXTS).filter_map(|path| read(path)).filter(Mail::says_anything).collect()
+    paths.iter().take(MOST_TEXTS).filter_map(|path| read(path)).filter(ToolOutput::says_anything).collect()
 }
 
 /// Calls texts by the names of their files, without folders, where these tell them apart: each number is
 /// quoted with the name of its text.
-pub(crate) fn shorten_names(mails: &mut [Mail]) {
-    let short = |mail: &Mail| mail.file.rsplit('/').next().unwrap_or("").to_owned();
-    let names: Vec<String> = mails.iter().map(short).collect();
+pub(crate) fn shorten_names(outputs: &mut [ToolOutput]) {
+    let short = |output: &ToolOutput| output.file.rsplit('/').next().unwrap_or("").to_owned();
+    let names: Vec<String> = outputs.iter().map(short).collect();
     let unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
-    for (mail, name) in mails.iter_mut().zip(&names) {
+    for (output, name) in outputs.iter_mut().zip(&names) {
         if unique(name) {
-            mail.file.clone_from(name);
+            output.file.clone_from(name);
         }
     }
 }

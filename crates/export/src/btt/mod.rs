@@ -16,7 +16,7 @@ mod sequences;
 use counts::{Sizes, Unplugs};
 use folder::{Dat, Folder};
 use latency::Latency;
-use life::{Bio, ByClass, Lives, Names, Remapped, Request, Share, Sink, TaskName};
+use life::{Bio, ByClass, IoObserver, IoTracker, Names, Remapped, Request, Share, TaskName};
 use load::{Depth, Live, Rates};
 use position::{Blocks, Seeks};
 use ranges::Activity;
@@ -51,11 +51,11 @@ const MAX_TASKS: usize = 512;
 
 /// An export in the making.
 pub struct BttExport {
-    lives: Lives,
+    tracker: IoTracker,
     files: Files,
 }
 
-/// All files and what is needed to write them: the [`Sink`] of the lives.
+/// All files and what is needed to write them: the [`IoObserver`] of the lives.
 struct Files {
     folder: Folder,
     options: BttOptions,
@@ -118,14 +118,14 @@ impl BttExport {
             tasks: HashMap::new(),
             names: BTreeMap::new(),
         };
-        Ok(BttExport { lives: Lives::default(), files })
+        Ok(BttExport { tracker: IoTracker::default(), files })
     }
 
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch) {
         for event in &batch.events {
-            self.files.event(event, batch, self.lives.names());
-            self.lives.step(event, batch, &mut self.files);
+            self.files.event(event, batch, self.tracker.names());
+            self.tracker.step(event, batch, &mut self.files);
         }
     }
 
@@ -301,7 +301,7 @@ impl Files {
     }
 }
 
-impl Sink for Files {
+impl IoObserver for Files {
     fn shares(&self) -> bool {
         true
     }

@@ -44,7 +44,7 @@ impl InTheWay {
 /// How long, and behind which task, a request spent most of its time in the device, if behind one of another task.
 fn behind(r: &Request, names: &Names) -> Option<(Nanos, Holding)> {
     let d2c = r.time.d2c()?;
-    let most = r.company.split.behind[0];
+    let most = r.contention.split.behind[0];
     let holding = names.holding(most.holder).filter(|h| is_another(h, r.task))?;
     (most.time.0 > d2c.0 / 2).then_some((most.time, *holding))
 }

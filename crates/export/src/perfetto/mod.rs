@@ -25,7 +25,7 @@ use crate::DeviceNames;
 use in_the_way::InTheWay;
 use lanes::{Lanes, Place};
 use ledger::Ledger;
-use life::{Bio, ByClass, Class, Names, Op, Request, Sink, Timeline};
+use life::{Bio, ByClass, Class, IoObserver, Names, Op, Request, Timeline};
 use operation::{Account, Done, Entry, History, Node, Operation, OperationObserver, Outside, Part};
 use packets::{Note, Packets, Track, Unit};
 use rates::Rate;
@@ -248,7 +248,7 @@ fn words(part: &Part, names: &Names) -> String {
     }
 }
 
-impl Sink for Tracks {
+impl IoObserver for Tracks {
     fn request(&mut self, r: &Request, names: &Names) {
         let (dev, op, class, start, bytes, tid) = (r.dev, r.op, r.class(), r.start, r.bytes, r.tid);
         let (task, time, ledger) = (names.text(r.task), &r.time, Ledger::of(&r.time));

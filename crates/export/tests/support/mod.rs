@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use export::DeviceNames;
-use life::{Bio, Names, Request, Sink};
+use life::{Bio, IoObserver, Names, Request};
 use operation::{Account, Follow, History, Operation, OperationObserver, Outside};
 use std::path::{Path, PathBuf};
 use trace::Batch;
@@ -42,7 +42,7 @@ impl All {
     }
 }
 
-impl Sink for All {
+impl IoObserver for All {
     fn request(&mut self, r: &Request, names: &Names) {
         self.requests.push((*r, names.text(r.task).into()));
     }

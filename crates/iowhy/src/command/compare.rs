@@ -9,13 +9,13 @@ use explain::compare::{choose, Comparison, Condition, First, RunOf, Untried};
 use explain::{texts, Explanation};
 use report::compare;
 use std::path::{Path, PathBuf};
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 /// Compare two recordings or benchmark outputs: one verdict, and each percentile with its range.
 #[derive(Args)]
 pub struct Compare {
     /// Two recordings, two texts, or one of each; texts with one run each, or FILE:RUN, a run's number from 1 or words of its label; or one
-    /// text with two runs. before= and after= say which is which: `mail.txt before=2 after=3`
+    /// text with two runs. before= and after= say which is which: `output.txt before=2 after=3`
     #[arg(value_name = "BEFORE AFTER", required = true, num_args = 1..=3)]
     pub sides: Vec<String>,
     /// Exit with status 1 if this holds: 'read.p99 > 1.1x' (after is more than 1.1 times before, and not by chance), 'fsync.max > 20ms'
@@ -34,7 +34,7 @@ pub struct Compare {
 /// What one side is.
 enum Side {
     Recording(PathBuf),
-    Text(Box<Mail>, Option<String>),
+    Text(Box<ToolOutput>, Option<String>),
 }
 
 impl Compare {
@@ -113,14 +113,14 @@ impl Compare {
             (Side::Text(before, of_before), Side::Text(after, of_after)) => {
                 let b = run_of(&before, of_before.as_deref())?;
                 let a = run_of(&after, of_after.as_deref())?;
-                let [b, a] = [RunOf { mail: &before, run: b }, RunOf { mail: &after, run: a }];
+                let [b, a] = [RunOf { output: &before, run: b }, RunOf { output: &after, run: a }];
                 Ok(Comparison::of_runs(b, a))
             }
-            (Side::Text(mail, run), Side::Recording(path)) => {
-                self.mixed(&mail, run.as_deref(), &path, First::Run)
+            (Side::Text(output, run), Side::Recording(path)) => {
+                self.mixed(&output, run.as_deref(), &path, First::Run)
             }
-            (Side::Recording(path), Side::Text(mail, run)) => {
-                self.mixed(&mail, run.as_deref(), &path, First::Recording)
+            (Side::Recording(path), Side::Text(output, run)) => {
+                self.mixed(&output, run.as_deref(), &path, First::Recording)
             }
         }
     }
@@ -142,15 +142,15 @@ impl Compare {
     /// A text and a recording: what both have, and what the workload printed beside the recording.
     fn mixed(
         &self,
-        mail: &Mail,
+        output: &ToolOutput,
         wanted: Option<&str>,
         path: &Path,
         first: First,
     ) -> Result<Comparison, Failure> {
-        let number = run_of(mail, wanted)?;
-        let run = RunOf { mail, run: number };
+        let number = run_of(output, wanted)?;
+        let run = RunOf { output, run: number };
         let explanation = self.explain(path)?;
-        let of_fio = match mail.runs[number].of("fio").next() {
+        let of_fio = match output.runs[number].of("fio").next() {
             Some(_) if !explanation.facts.operations.is_empty() => self.of_task(path, FIO)?,
             _ => None,
         };
@@ -160,15 +160,15 @@ impl Compare {
         if of_fio.is_some() {
             comparison.notes.push("fio's rows are compared with what the tasks called fio did".into());
         }
-        let fio = |m: &Mail| m.runs.iter().any(|run| run.of("fio").any(|r| !r.rows.is_empty()));
+        let fio = |m: &ToolOutput| m.runs.iter().any(|run| run.of("fio").any(|r| !r.rows.is_empty()));
         if let Some(beside) = Some(path)
-            .filter(|p| p.is_dir() && fio(mail))
+            .filter(|p| p.is_dir() && fio(output))
             .and_then(|p| texts::in_folder(p).into_iter().find(fio))
-            .filter(|beside| beside.file != mail.file)
+            .filter(|beside| beside.file != output.file)
         {
             let (before, after) = match first {
-                First::Run => (&mail.file, &beside.file),
-                First::Recording => (&beside.file, &mail.file),
+                First::Run => (&output.file, &beside.file),
+                First::Recording => (&beside.file, &output.file),
             };
             comparison.notes.push(format!(
                 "fio's own results lie beside the recording, which are of the same level: iowhy compare {before} {after}"
@@ -176,7 +176,7 @@ impl Compare {
         }
         if comparison.rows.is_empty() {
             return Err(Failure::Other {
-                what: format!("{} and {} have nothing in common to compare", mail.file, path.display()),
+                what: format!("{} and {} have nothing in common to compare", output.file, path.display()),
                 help: Some(
                     "of texts fio's results and iostat's tables can be compared with a recording".into(),
                 ),
@@ -208,20 +208,20 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
         (Some(before), None, [after]) => Ok([side(before)?, side(after)?]),
         (None, Some(after), [before]) => Ok([side(before)?, side(after)?]),
         (Some(before), Some(after), [document]) => {
-            let mail = text(document)?;
+            let output = text(document)?;
             Ok([
-                Side::Text(Box::new(mail.clone()), Some(before.into())),
-                Side::Text(Box::new(mail), Some(after.into())),
+                Side::Text(Box::new(output.clone()), Some(before.into())),
+                Side::Text(Box::new(output), Some(after.into())),
             ])
         }
         (None, None, [document]) => {
-            let mail = alone(document)?;
-            let runs = runs(&mail);
-            let [before, after] = runs[..] else { return Err(several(&mail)) };
+            let output = alone(document)?;
+            let runs = runs(&output);
+            let [before, after] = runs[..] else { return Err(several(&output)) };
             let number = |i: usize| Some((i + 1).to_string());
             Ok([
-                Side::Text(Box::new(mail.clone()), number(before)),
-                Side::Text(Box::new(mail), number(after)),
+                Side::Text(Box::new(output.clone()), number(before)),
+                Side::Text(Box::new(output), number(after)),
             ])
         }
         _ => Err(Failure::Usage {
@@ -232,9 +232,9 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
 }
 
 /// A text that has both sides in it; of anything else the second side is missing.
-fn alone(path: &str) -> Result<Mail, Failure> {
+fn alone(path: &str) -> Result<ToolOutput, Failure> {
     let exists = Path::new(path).exists();
-    texts::read(Path::new(path)).filter(Mail::has_readings).ok_or_else(|| Failure::Usage {
+    texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| Failure::Usage {
         what: match exists || path == "-" {
             true => format!("{path}: what is it to be compared with? A second recording or text is missing"),
             false => format!("{path}: no such file or folder, and a second one to compare with is missing"),
@@ -243,8 +243,8 @@ fn alone(path: &str) -> Result<Mail, Failure> {
     })
 }
 
-fn text(path: &str) -> Result<Mail, Failure> {
-    texts::read(Path::new(path)).filter(Mail::has_readings).ok_or_else(|| Failure::Other {
+fn text(path: &str) -> Result<ToolOutput, Failure> {
+    texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| Failure::Other {
         what: format!("{path} holds no output of a tool that is recognised"),
         help: Some("two recordings are compared by iowhy compare BEFORE AFTER".into()),
     })
@@ -258,45 +258,45 @@ fn side(given: &str) -> Result<Side, Failure> {
             return Ok(Side::Text(Box::new(text(file)?), Some(run.into())));
         }
     }
-    Ok(match texts::read(path).filter(Mail::has_readings) {
-        Some(mail) => Side::Text(Box::new(mail), None),
+    Ok(match texts::read(path).filter(ToolOutput::has_readings) {
+        Some(output) => Side::Text(Box::new(output), None),
         None => Side::Recording(path.into()),
     })
 }
 
 /// The runs of a text that have numbers.
-fn runs(mail: &Mail) -> Vec<usize> {
-    let with_numbers = |i: &usize| mail.runs[*i].readings.iter().any(|r| !r.rows.is_empty());
-    (0..mail.runs.len()).filter(with_numbers).collect()
+fn runs(output: &ToolOutput) -> Vec<usize> {
+    let with_numbers = |i: &usize| output.runs[*i].readings.iter().any(|r| !r.rows.is_empty());
+    (0..output.runs.len()).filter(with_numbers).collect()
 }
 
-fn run_of(mail: &Mail, wanted: Option<&str>) -> Result<usize, Failure> {
-    match (wanted, &runs(mail)[..]) {
+fn run_of(output: &ToolOutput, wanted: Option<&str>) -> Result<usize, Failure> {
+    match (wanted, &runs(output)[..]) {
         (Some(wanted), _) => {
-            choose(mail, wanted).map_err(|what| Failure::Other { what, help: Some(list(mail)) })
+            choose(output, wanted).map_err(|what| Failure::Other { what, help: Some(list(output)) })
         }
         (None, [one]) => Ok(*one),
-        (None, _) => Err(several(mail)),
+        (None, _) => Err(several(output)),
     }
 }
 
-fn several(mail: &Mail) -> Failure {
-    let number = runs(mail).len();
-    Failure::Other { what: format!("{} has {number} runs", mail.file), help: Some(list(mail)) }
+fn several(output: &ToolOutput) -> Failure {
+    let number = runs(output).len();
+    Failure::Other { what: format!("{} has {number} runs", output.file), help: Some(list(output)) }
 }
 
 /// Runs that are listed in an error.
 const MOST_LISTED: usize = 20;
 
-fn list(mail: &Mail) -> String {
+fn list(output: &ToolOutput) -> String {
     let one = |i: usize| {
-        let label: String = mail.runs[i].label.chars().take(60).collect();
+        let label: String = output.runs[i].label.chars().take(60).collect();
         format!("{:>2}  {label}", i + 1)
     };
-    let all: Vec<String> = runs(mail).into_iter().take(MOST_LISTED).map(one).collect();
+    let all: Vec<String> = runs(output).into_iter().take(MOST_LISTED).map(one).collect();
     format!(
         "name two: iowhy compare {} before=RUN after=RUN, by number or words of the label:\n       {}",
-        mail.file,
+        output.file,
         all.join("\n       ")
     )
 }

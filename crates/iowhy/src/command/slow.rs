@@ -6,11 +6,11 @@ use crate::failure::Failure;
 use crate::question::{request_op, Question, QUESTION};
 use clap::Args;
 use explain::{began, check, names, Answer, Choice, Input, Places, SlowestOperations, SlowestRequests};
-use life::{Bio, BioNumber, Names, Request, Sink};
+use life::{Bio, BioNumber, IoObserver, Names, Request};
 use operation::{Account, Follow, History, Operation, OperationObserver, Unrecorded};
 use report::operations::{self, Events};
 use report::Style;
-use stats::Kept;
+use stats::SampledOperation;
 use std::path::PathBuf;
 use trace::Place;
 
@@ -139,9 +139,9 @@ impl Slow {
             return print_json(&report::slowest_operations(all, events.as_ref(), places));
         }
         let Style { width, .. } = style();
-        let one = |(at, kept): (usize, &Kept)| {
+        let one = |(at, sampled): (usize, &SampledOperation)| {
             let events = events.as_ref().map(|e| e.render(at, places)).unwrap_or_default();
-            operations::render(kept, places, self.hops, width) + &events
+            operations::render(sampled, places, self.hops, width) + &events
         };
         let text = match of_requests {
             true => report::requests(&found.requests, places, width),
@@ -163,7 +163,7 @@ impl Slow {
         }
     }
 
-    fn events_of(&self, all: &[Kept], seen: &Seen) -> Result<Events, Failure> {
+    fn events_of(&self, all: &[SampledOperation], seen: &Seen) -> Result<Events, Failure> {
         let mut events = Events::of(all);
         if let Some(place) = &seen.place {
             self.question.of_recording(place)?.read(|batch| events.gather(batch))?;
@@ -201,7 +201,7 @@ struct Found {
     operations: SlowestOperations,
 }
 
-impl Sink for Found {
+impl IoObserver for Found {
     fn request(&mut self, request: &Request, names: &Names) {
         self.requests.request(request, names);
     }

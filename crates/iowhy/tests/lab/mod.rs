@@ -6,7 +6,7 @@
 // Each test uses a part of it.
 #![allow(dead_code)]
 
-use life::{Names, Sink};
+use life::{IoObserver, Names};
 use operation::{Account, Follow, History, Kind, Operation, OperationObserver, Outside};
 use serde_json::Value as Json;
 use std::io::Write;
@@ -140,7 +140,7 @@ pub struct All {
     pub outside: Vec<Outside>,
 }
 
-impl Sink for All {}
+impl IoObserver for All {}
 
 impl OperationObserver for All {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, _: &History) {

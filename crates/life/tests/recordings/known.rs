@@ -1,11 +1,12 @@
 //! Numbers known of the long recordings, beside what btt says of the same files.
 
 use life::Op;
-use testkit::{heard_from, tools::capture, Heard};
+use testkit::{heard_from, tools::capture, Observed};
 use trace::Nanos;
 
-fn d2c(heard: &Heard, of: impl Fn(Op) -> bool) -> (usize, f64) {
-    let times: Vec<Nanos> = heard.requests.iter().filter(|r| of(r.op)).filter_map(|r| r.time.d2c()).collect();
+fn d2c(observed: &Observed, of: impl Fn(Op) -> bool) -> (usize, f64) {
+    let times: Vec<Nanos> =
+        observed.requests.iter().filter(|r| of(r.op)).filter_map(|r| r.time.d2c()).collect();
     let mean = times.iter().map(|t| t.0 as f64).sum::<f64>() / times.len().max(1) as f64;
     (times.len(), (mean / 1e4).round() / 100.0)
 }
@@ -22,9 +23,9 @@ fn btt_mean(folder: &std::path::Path, row: &str) -> Option<f64> {
 #[test]
 fn writeback_that_btt_hides() {
     let Some(folder) = capture("randread-vs-bufferedwrite") else { return };
-    let heard = heard_from(&folder);
-    assert_eq!(d2c(&heard, |op| op == Op::Write).0, 478);
-    assert_eq!(d2c(&heard, |_| true).1, 54.7);
+    let observed = heard_from(&folder);
+    assert_eq!(d2c(&observed, |op| op == Op::Write).0, 478);
+    assert_eq!(d2c(&observed, |_| true).1, 54.7);
     assert_eq!(btt_mean(&folder, "D2C").map(|ms| (ms * 100.0).round()), Some(1075.0));
 }
 
@@ -40,9 +41,9 @@ fn a_recording_of_split_bios() {
 #[test]
 fn a_recording_of_flushes() {
     let Some(folder) = capture("fsync-heavy-j4") else { return };
-    let heard = heard_from(&folder);
-    assert_eq!(d2c(&heard, |op| op == Op::Flush).0, 13_316);
-    let waited = heard.bios.iter().filter(|b| b.time.flushed);
+    let observed = heard_from(&folder);
+    assert_eq!(d2c(&observed, |op| op == Op::Flush).0, 13_316);
+    let waited = observed.bios.iter().filter(|b| b.time.flushed);
     assert_eq!(waited.clone().count(), 4872 + 4134, "FWFSM and FWS");
     let without = waited.filter(|b| b.time.preflush.is_none()).count();
     assert_eq!(without, 0, "without the flush they waited for");

@@ -9,7 +9,7 @@ use naive::{Kind, Naive};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use testkit::{heard_from, Heard};
+use testkit::{heard_from, Observed};
 use trace::Nanos;
 
 /// The bundled recordings and those of `CAPTURES`.
@@ -84,9 +84,9 @@ fn device_times_equal_the_naive_ones() {
             testkit::tools::skipped(&format!("{} is damaged, or not of version 7", folder.display()));
             continue;
         };
-        let heard = heard_from(&folder);
+        let observed = heard_from(&folder);
         let of_lives =
-            table(heard.requests.iter().filter_map(|r| Some((r.dev.0, kind(r.op)?, r.time.d2c()?))));
+            table(observed.requests.iter().filter_map(|r| Some((r.dev.0, kind(r.op)?, r.time.d2c()?))));
         assert_eq!(of_lives, table(naive.d2c.into_iter()), "{}", folder.display());
     }
 }
@@ -100,8 +100,8 @@ fn totals_equal_blkparses() {
     }
     for folder in recordings() {
         let blkparse = Counts::of_blkparse(&folder);
-        let heard = heard_from(&folder);
-        assert_eq!(blkparse, Counts::of_lives(&heard, &blkparse), "{}", folder.display());
+        let observed = heard_from(&folder);
+        assert_eq!(blkparse, Counts::of_lives(&observed, &blkparse), "{}", folder.display());
     }
 }
 
@@ -156,23 +156,24 @@ impl Counts {
 
     /// The same from the lives; completions that ended nothing of their own (the extra one of a flush sequence, those of
     /// bio-based devices, those without a beginning) are in neither of the lives' lists, so they are only bounded.
-    fn of_lives(heard: &Heard, blkparse: &Counts) -> Counts {
+    fn of_lives(observed: &Observed, blkparse: &Counts) -> Counts {
         let mut depth = BTreeMap::new();
-        for (dev, _, n) in &heard.depths {
+        for (dev, _, n) in &observed.depths {
             depth.insert(*dev, *n);
         }
-        let issues_seen = heard.requests.iter().filter(|r| r.time.issued.is_some());
+        let issues_seen = observed.requests.iter().filter(|r| r.time.issued.is_some());
         let dispatched =
             issues_seen.map(|r| 1 + r.time.requeues as u64).sum::<u64>() + depth.values().sum::<u64>();
-        let steps: u64 = heard.requests.iter().map(|r| r.completions as u64).sum();
-        let extra = heard.requests.iter().filter(|r| r.time.flushed).count() as u64;
+        let steps: u64 = observed.requests.iter().map(|r| r.completions as u64).sum();
+        let extra = observed.requests.iter().filter(|r| r.time.flushed).count() as u64;
         let without_request =
-            heard.bios.iter().filter(|b| !b.by_request).map(|b| b.pieces as u64).sum::<u64>();
+            observed.bios.iter().filter(|b| !b.by_request).map(|b| b.pieces as u64).sum::<u64>();
         let empty_flushes =
-            heard.bios.iter().filter(|b| b.by_request && b.op == life::Op::Flush).count() as u64;
+            observed.bios.iter().filter(|b| b.by_request && b.op == life::Op::Flush).count() as u64;
         let least = steps + extra + empty_flushes;
-        let most = least + without_request + heard.tally.completions_unmatched + heard.tally.began_before;
+        let most =
+            least + without_request + observed.tally.completions_unmatched + observed.tally.began_before;
         let completed = blkparse.completed.clamp(least, most);
-        Counts { queued: heard.tally.bios, dispatched, completed }
+        Counts { queued: observed.tally.bios, dispatched, completed }
     }
 }

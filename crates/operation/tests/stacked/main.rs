@@ -6,9 +6,9 @@ mod dm;
 mod raid5;
 
 use ledger::Reason;
-use life::{Names, Sink};
+use life::{IoObserver, Names};
 use operation::{Account, Done, Follow, History, Kind, Operation, OperationObserver, Part};
-use testkit::{expect, Story};
+use testkit::{expect, Script};
 use trace::{Batch, Call, Context, Cpu, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 /// Who reads and writes in these stories: the task of their lines.
@@ -24,7 +24,7 @@ impl OperationObserver for All {
     }
 }
 
-impl Sink for All {}
+impl IoObserver for All {}
 
 /// A task makes a call at 0, sleeps from `asleep` on for its own I/O, is woken when all is over, and is done
 /// a microsecond later. Times are microseconds.
@@ -40,11 +40,11 @@ fn called_beside(
     blocks: &str,
     beside: &[(u64, Tid, u8, What)],
 ) -> Vec<(Operation, Account)> {
-    let story = Story::of(blocks);
-    let end = story.told.last().expect("something happens").event.time.0;
+    let script = Script::of(blocks);
+    let end = script.told.last().expect("something happens").event.time.0;
     let asleep = asleep * 1000;
     let mut batch = Batch::default();
-    batch.events.extend(story.told.iter().map(|t| t.event));
+    batch.events.extend(script.told.iter().map(|t| t.event));
     let trace::Detail::Text(text) = batch.store(b"submit_bio_wait") else { panic!("a text") };
     let trace::Detail::Text(crypt) = batch.store(b"kcryptd_crypt") else { panic!("a text") };
     let bitmap = b"md_super_wait\nmd_bitmap_unplug\nraid5d\nmd_thread";

@@ -18,7 +18,7 @@ fn predicted(t: &Try, v: &Sufferer) -> Option<String> {
     let then = t.predicted?;
     let (what, predicted, now) = told(then.p99, then.mean, v);
     let left = match bounds(predicted) {
-        Bounds::Told { value, from, to } => format!("{value} ({from} to {to})"),
+        Bounds::Known { value, from, to } => format!("{value} ({from} to {to})"),
         // A bound that may be all there is now says nothing.
         Bounds::AtMost(_) if !is_less(predicted.high, now) => return None,
         Bounds::AtMost(most) => format!("< {most}"),

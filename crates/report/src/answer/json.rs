@@ -16,7 +16,7 @@ use waits::CulpritKind;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Answered {
     /// The answer.
-    answer: Told,
+    answer: AnswerJson,
     /// Who lost time, the heaviest first.
     victims: Vec<Victim>,
     /// The part of what all victims lost that nothing explains, 0 to 1; null of texts.
@@ -26,7 +26,7 @@ pub(crate) struct Answered {
 /// The answer.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Answer"))]
-struct Told {
+struct AnswerJson {
     /// One sentence of at most 160 characters.
     line: String,
     /// The kind of answer.
@@ -221,7 +221,7 @@ pub(crate) fn to_json(e: &Explanation, a: &Answer) -> Answered {
     let first = a.victims.first();
     let (victim_task, victim_pid) = split(first.map(|v| v.task.as_str()));
     let (culprit, culprit_pid) = split(a.culprit.as_ref().and_then(|c| c.name.as_deref()));
-    let answer = Told {
+    let answer = AnswerJson {
         line: line(e, a),
         kind: a.kind,
         cause: a.cause,

@@ -108,13 +108,13 @@ fn not_recorded(e: &Explanation) -> Option<String> {
 
 /// Counters show no one who waited, so the texts themselves stand in the place of the victim.
 fn of_texts(e: &Explanation, a: &Answer) -> String {
-    let files: Vec<&str> = e.texts.mails.iter().map(|m| m.file.as_str()).collect();
+    let files: Vec<&str> = e.texts.outputs.iter().map(|m| m.file.as_str()).collect();
     let of = match files[..] {
         [one] => one.to_string(),
         _ => counted(files.len() as u64, "text", "texts"),
     };
-    let measured = e.texts.mails.iter().flat_map(|m| &m.runs).any(|run| !run.readings.is_empty());
-    let settings: usize = e.texts.mails.iter().map(|m| m.settings.len()).sum();
+    let measured = e.texts.outputs.iter().flat_map(|m| &m.runs).any(|run| !run.readings.is_empty());
+    let settings: usize = e.texts.outputs.iter().map(|m| m.settings.len()).sum();
     if a.cause.is_none() && !measured && settings > 0 {
         let settings = counted(settings as u64, "setting", "settings");
         return format!(

@@ -1,7 +1,7 @@
 //! Predicted latencies in JSON: of a victim, without a cause or without somebody.
 
 use super::words::those;
-use explain::answer::{Latencies, Predicted, Refused, Without};
+use explain::answer::{Latencies, NotPredictable, Predicted, Without};
 use life::Io;
 use serde::Serialize;
 use trace::{program_and_process, Nanos};
@@ -82,6 +82,6 @@ pub(crate) fn without(w: &Without) -> Absence {
         mean_ns: then.map(|then| span(then.mean)),
         p50_ns: then.map(|then| span(then.p50)),
         p99_ns: then.and_then(|then| then.p99).map(span),
-        refused: w.then.err().map(Refused::words),
+        refused: w.then.err().map(NotPredictable::words),
     }
 }

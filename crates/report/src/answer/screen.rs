@@ -217,7 +217,7 @@ fn without(v: &Sufferer) -> Option<String> {
     }
     let now = time(now);
     Some(match bounds(predicted) {
-        Bounds::Told { value, from, to } => {
+        Bounds::Known { value, from, to } => {
             format!("without {who} {what} would be about {value} ({from} to {to}), now {now}")
         }
         Bounds::AtMost(most) => {

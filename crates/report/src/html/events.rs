@@ -4,7 +4,7 @@ use crate::operations;
 use explain::gathered::{Gathered, Gathering};
 use explain::Explanation;
 use life::{Class, Request};
-use stats::{Group, Kept, Pictures, SlowRequest};
+use stats::{Group, Pictures, SampledOperation, SlowRequest};
 use trace::{Batch, Nanos, Tid};
 
 /// Requests of each class that are told so.
@@ -25,17 +25,17 @@ pub struct Events {
     told: operations::Events,
 }
 
-fn key(kept: &Kept) -> (Nanos, Nanos, Tid) {
-    (kept.operation.from, kept.operation.to, kept.operation.tid)
+fn key(sampled: &SampledOperation) -> (Nanos, Nanos, Tid) {
+    (sampled.operation.from, sampled.operation.to, sampled.operation.tid)
 }
 
 /// The slowest operations of those kinds that are asked about, of all kinds together.
-pub(super) fn slowest_operations(e: &Explanation) -> Vec<&Kept> {
+pub(super) fn slowest_operations(e: &Explanation) -> Vec<&SampledOperation> {
     let groups = &e.facts.operations.groups;
     let of = |g: &'_ Group| groups.get(&g.op?).map(|s| s.slowest.of(&g.task));
-    let mut kept: Vec<_> = e.focus.groups.iter().filter_map(of).flatten().collect();
-    kept.sort_by_key(|k| std::cmp::Reverse(k.operation.total()));
-    kept
+    let mut sampled: Vec<_> = e.focus.groups.iter().filter_map(of).flatten().collect();
+    sampled.sort_by_key(|k| std::cmp::Reverse(k.operation.total()));
+    sampled
 }
 
 impl Events {
@@ -66,8 +66,8 @@ impl Events {
     }
 
     /// The events of an operation, if it is one of them.
-    pub fn of_operation(&self, kept: &Kept) -> Option<operations::Gathered<'_>> {
-        let at = self.which.iter().position(|which| *which == key(kept))?;
+    pub fn of_operation(&self, sampled: &SampledOperation) -> Option<operations::Gathered<'_>> {
+        let at = self.which.iter().position(|which| *which == key(sampled))?;
         self.told.gathered(at)
     }
 

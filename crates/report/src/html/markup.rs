@@ -3,7 +3,7 @@
 
 use super::escape::escape;
 use super::waits::waits;
-use super::{Shown, Told};
+use super::{PageInput, Shown};
 use crate::answer::{confidence, with_gain};
 use crate::screen::about;
 use crate::slow_rows::{slow_rows, Row};
@@ -27,8 +27,8 @@ const PROOFS: usize = 24;
 const TRIES: usize = 24;
 
 /// The verdict of a capture.
-pub fn verdict(told: &Told, number: usize) -> String {
-    let Told { shown, answer, .. } = told;
+pub fn verdict(told: &PageInput, number: usize) -> String {
+    let PageInput { shown, answer, .. } = told;
     let found = found_by(&shown.explanation, answer);
     let mut out = String::new();
     let _ = write!(out, "<section class=\"verdict\" id=\"capture-{number}\">\n{}", head(shown));

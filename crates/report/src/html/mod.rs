@@ -49,7 +49,7 @@ pub struct Shown {
 
 /// The page: at most [`MOST_BYTES`], whatever was recorded.
 pub fn html(captures: &[Shown]) -> String {
-    let told: Vec<Told> = captures.iter().map(Told::of).collect();
+    let told: Vec<PageInput> = captures.iter().map(PageInput::of).collect();
     let [before, after] = around(&told);
     let mut detail = Detail::FULL;
     let mut drawn = drawn(&told, detail);
@@ -64,28 +64,28 @@ pub fn html(captures: &[Shown]) -> String {
 }
 
 /// A capture, and what is said of it in several places of the page.
-pub(crate) struct Told<'a> {
+pub(crate) struct PageInput<'a> {
     shown: &'a Shown,
     answer: Answer,
     places: Places,
 }
 
-impl<'a> Told<'a> {
-    fn of(shown: &'a Shown) -> Told<'a> {
+impl<'a> PageInput<'a> {
+    fn of(shown: &'a Shown) -> PageInput<'a> {
         let e = &shown.explanation;
-        Told { shown, answer: Answer::of(e), places: pictured::places(e) }
+        PageInput { shown, answer: Answer::of(e), places: pictured::places(e) }
     }
 }
 
 /// What the pictures are drawn from.
-fn drawn(told: &[Told], detail: Detail) -> String {
+fn drawn(told: &[PageInput], detail: Detail) -> String {
     let mut data = serde_json::to_value(data::page(told, detail)).unwrap_or_default();
     escape::tame(&mut data);
     escape::json(&data)
 }
 
 /// The page up to what its pictures are drawn from, and from there on: nothing of this depends on the detail.
-fn around(told: &[Told]) -> [String; 2] {
+fn around(told: &[PageInput]) -> [String; 2] {
     let captures: Vec<&Shown> = told.iter().map(|t| t.shown).collect();
     let labels: Vec<&str> = captures.iter().map(|c| c.label.as_str()).collect();
     let openings: String = told.iter().enumerate().map(|(i, t)| opening::opening(t, i)).collect();

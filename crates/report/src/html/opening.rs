@@ -2,7 +2,7 @@
 //! (`data-task`, `data-device`, `data-victim`), so that the page's filter finds them.
 
 use super::escape::escape;
-use super::Told;
+use super::PageInput;
 use crate::answer::{by_culprit_and_cause, device, line, operations, others_in_words};
 use explain::answer::{Kind, Sufferer};
 use explain::{Answer, Explanation};
@@ -15,8 +15,8 @@ const VICTIMS: usize = 3;
 const CULPRITS: usize = 2;
 
 /// The opening of a capture.
-pub fn opening(told: &Told, number: usize) -> String {
-    let Told { shown, answer, .. } = told;
+pub fn opening(told: &PageInput, number: usize) -> String {
+    let PageInput { shown, answer, .. } = told;
     let e = &shown.explanation;
     let mut out = format!(
         "<section class=\"opening\" id=\"answer-{number}\">\n<h2>{}</h2>\n<p class=\"so {}\">{}</p>\n",

@@ -4,12 +4,12 @@ use super::pack::unpack;
 use super::*;
 use crate::to_json;
 use explain::Subject;
-use life::Lives;
+use life::IoTracker;
 use proptest::prelude::*;
 use scraper::{Html, Selector};
 use serde_json::Value;
 use stats::{Facts, Pictures};
-use testkit::Story;
+use testkit::Script;
 use trace::{Action, Batch, Bytes, DevId, Event, Flags, Nanos, Quality, Sector, Tid};
 
 fn shown(batches: &[Batch], label: &str) -> Shown {
@@ -19,8 +19,8 @@ fn shown(batches: &[Batch], label: &str) -> Shown {
         quality: Quality { events, ..Quality::default() },
         ..Subject::default()
     };
-    let (mut pictures, mut lives) = (Pictures::default(), Lives::default());
-    batches.iter().for_each(|b| lives.feed(b, &mut pictures));
+    let (mut pictures, mut tracker) = (Pictures::default(), IoTracker::default());
+    batches.iter().for_each(|b| tracker.feed(b, &mut pictures));
     let explanation = Explanation::new(subject, Facts::of(batches));
     let mut events = Events::of_slowest(&explanation, &pictures);
     batches.iter().for_each(|b| events.gather(b));
@@ -29,7 +29,7 @@ fn shown(batches: &[Batch], label: &str) -> Shown {
 
 /// Requests on so many devices, each at a place and with a latency of its own, by tasks of these names.
 fn busy(devices: u32, requests: u64, names: &[&str]) -> Vec<Batch> {
-    let mut story: Vec<(Event, usize)> = vec![];
+    let mut events: Vec<(Event, usize)> = vec![];
     for n in 0..requests {
         let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let dev = DevId::new(8, (n % u64::from(devices)) as u32);
@@ -49,10 +49,10 @@ fn busy(devices: u32, requests: u64, names: &[&str]) -> Vec<Batch> {
             (Action::Issue, at + 300),
             (Action::Complete, at + length),
         ] {
-            story.push((Event { action, time: Nanos(time), ..event }, n as usize));
+            events.push((Event { action, time: Nanos(time), ..event }, n as usize));
         }
     }
-    story.sort_by_key(|(e, _)| e.time);
+    events.sort_by_key(|(e, _)| e.time);
     let mut batches = vec![Batch::default()];
     for (tid, name) in names.iter().cycle().take(300).enumerate() {
         let detail = batches[0].store(name.as_bytes());
@@ -63,7 +63,7 @@ fn busy(devices: u32, requests: u64, names: &[&str]) -> Vec<Batch> {
             ..Event::default()
         });
     }
-    for chunk in story.chunks(Batch::EVENTS) {
+    for chunk in events.chunks(Batch::EVENTS) {
         let mut batch = Batch::default();
         batch.events.extend(chunk.iter().map(|(e, _)| *e));
         batches.push(batch);
@@ -167,7 +167,7 @@ fn a_page_is_never_larger_than_it_may_be() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let batches = busy(20, 60_000, &names);
     let captures: Vec<Shown> = (0..4).map(|n| shown(&batches, &format!("recording {n}"))).collect();
-    let told: Vec<Told> = captures.iter().map(Told::of).collect();
+    let told: Vec<PageInput> = captures.iter().map(PageInput::of).collect();
     assert!(drawn(&told, Detail::FULL).len() > MOST_BYTES, "this must be too much, or it shows nothing");
     let text = html(&captures);
     assert!(text.len() <= MOST_BYTES, "{}", text.len());
@@ -210,7 +210,7 @@ fn waits_are_a_matrix_and_a_flame_graph() {
 #[test]
 fn nothing_is_a_page_too() {
     assert_sound(&html(&[shown(&[], "nothing")]));
-    let queued = Story::of("0 Q R 8+8\n1 G R 8+8");
+    let queued = Script::of("0 Q R 8+8\n1 G R 8+8");
     assert_sound(&html(&[shown(&queued.batches(10), "in flight")]));
 }
 
@@ -226,9 +226,9 @@ proptest! {
 
     /// Whatever is told, at whatever time of the clock.
     #[test]
-    fn any_events_are_a_page(story in testkit::hostile::story(150), late in any::<bool>()) {
+    fn any_events_are_a_page(script in testkit::hostile::script(150), late in any::<bool>()) {
         let late = if late { u64::MAX - (1 << 42) } else { 0 };
-        let shown = shown(&story.after(Nanos(late)).batches(40), "hostile");
+        let shown = shown(&script.after(Nanos(late)).batches(40), "hostile");
         let page = assert_sound(&html(&[shown]));
         prop_assert_eq!(&data_of(&page)["schema"], "iowhy.page/1");
     }

@@ -12,7 +12,7 @@ use operations::Operations;
 use quality::Quality;
 use serde::Serialize;
 use tail::{SentFor, Tail};
-use tooltext::Mail;
+use tooltext::ToolOutput;
 use trace::Nanos;
 
 /// The schema's name.
@@ -39,7 +39,7 @@ pub struct Explained<'a> {
     pub(crate) causes: &'a [Verdict],
     /// Texts of other tools: alone, or with --with-texts beside a recording.
     #[serde(rename = "texts", skip_serializing_if = "Option::is_none")]
-    pub(crate) texts_alone: Option<&'a [Mail]>,
+    pub(crate) texts_alone: Option<&'a [ToolOutput]>,
     #[serde(flatten)]
     pub(crate) answered: Answered,
     /// With --predict: what remedies would have done.
@@ -50,7 +50,7 @@ pub struct Explained<'a> {
     pub(crate) texts_remarks: Option<&'a [String]>,
     /// Texts of other tools: alone, or with --with-texts beside a recording.
     #[serde(rename = "texts", skip_serializing_if = "Option::is_none")]
-    pub(crate) texts_beside: Option<&'a [Mail]>,
+    pub(crate) texts_beside: Option<&'a [ToolOutput]>,
 }
 
 /// What was read.
@@ -113,14 +113,14 @@ pub(crate) fn to_json_of<'a>(e: &'a Explanation, a: &Answer) -> Explained<'a> {
         texts_alone: None,
         answered,
         predictions: e.predictions.as_deref(),
-        texts_remarks: (!e.texts.mails.is_empty()).then_some(&e.texts.remarks),
+        texts_remarks: (!e.texts.outputs.is_empty()).then_some(&e.texts.remarks),
         texts_beside: None,
     }
 }
 
 /// The same with the texts beside a recording.
 pub fn to_json_with_texts(e: &Explanation) -> Explained<'_> {
-    let texts_beside = (!e.is_of_texts()).then_some(&e.texts.mails[..]);
+    let texts_beside = (!e.is_of_texts()).then_some(&e.texts.outputs[..]);
     Explained { texts_beside, ..to_json(e) }
 }
 

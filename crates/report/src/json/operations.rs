@@ -28,7 +28,7 @@ pub(crate) struct Operations {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_class: Option<BTreeMap<Class, Numbers>>,
     #[serde(flatten)]
-    pub told: Option<Told>,
+    pub told: Option<TextSource>,
 }
 
 /// What a name refers to.
@@ -127,7 +127,7 @@ pub(crate) struct Phases {
 /// Which text of a tool has operations.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Told {
+pub(crate) struct TextSource {
     /// Of texts: which text.
     pub file: String,
     /// Of texts: which run in it, from 1.

@@ -5,7 +5,7 @@
 use ledger::Reason;
 use life::{Class, Op};
 use operation::{Done, Node, Part, Wait};
-use stats::{Kept, Met, Ran, Whose};
+use stats::{Interfering, Ran, SampledOperation, Whose};
 use std::collections::BTreeSet;
 use trace::{Bytes, CommitPhase, DevId, Nanos, Sector, Tid};
 
@@ -84,7 +84,7 @@ pub struct Branch {
     /// The shortest and the longest of them.
     pub each: (Nanos, Nanos),
     /// What else the device did meanwhile.
-    pub met: Vec<Met>,
+    pub met: Vec<Interfering>,
     /// Who had the processor meanwhile.
     pub ran: Vec<Ran>,
     /// The parts within.
@@ -93,9 +93,9 @@ pub struct Branch {
 
 impl Branch {
     /// The parts of an operation.
-    pub fn all(kept: &Kept) -> Vec<Branch> {
+    pub fn all(sampled: &SampledOperation) -> Vec<Branch> {
         let mut at = 0;
-        below(kept, &mut at, 0)
+        below(sampled, &mut at, 0)
     }
 
     fn new(what: What, from: Nanos, time: Nanos) -> Branch {
@@ -184,23 +184,23 @@ impl Branch {
 }
 
 /// The parts at `depth` from `at` on.
-fn below(kept: &Kept, at: &mut usize, depth: u8) -> Vec<Branch> {
+fn below(sampled: &SampledOperation, at: &mut usize, depth: u8) -> Vec<Branch> {
     let mut all = Vec::new();
-    while let Some(node) = kept.account.nodes.get(*at).filter(|n| n.depth >= depth) {
+    while let Some(node) = sampled.account.nodes.get(*at).filter(|n| n.depth >= depth) {
         let place = *at;
         *at += 1;
-        let mut branch = Branch::new(what(kept, place, node), node.from, node.length());
-        branch.met = kept.met.get(&place).cloned().unwrap_or_default();
-        branch.ran = kept.ran.get(&place).cloned().unwrap_or_default();
-        branch.parts = below(kept, at, node.depth + 1);
+        let mut branch = Branch::new(what(sampled, place, node), node.from, node.length());
+        branch.met = sampled.met.get(&place).cloned().unwrap_or_default();
+        branch.ran = sampled.ran.get(&place).cloned().unwrap_or_default();
+        branch.parts = below(sampled, at, node.depth + 1);
         all.push(branch);
     }
     all
 }
 
-fn what(kept: &Kept, place: usize, node: &Node) -> What {
-    let name = |tid: &Tid| kept.names.get(tid).cloned().unwrap_or_else(|| "?".into());
-    let text = |id| kept.texts.get(id).map_or("", String::as_str);
+fn what(sampled: &SampledOperation, place: usize, node: &Node) -> What {
+    let name = |tid: &Tid| sampled.names.get(tid).cloned().unwrap_or_else(|| "?".into());
+    let text = |id| sampled.texts.get(id).map_or("", String::as_str);
     match &node.part {
         Part::Leaf(reason) => What::Leaf(*reason),
         Part::Wait { wait, stack } => {
@@ -214,7 +214,7 @@ fn what(kept: &Kept, place: usize, node: &Node) -> What {
             };
             let bytes = entry.done.bytes();
             let (mut writers, mut groups) = (BTreeSet::new(), BTreeSet::new());
-            match kept.writers.get(&place) {
+            match sampled.writers.get(&place) {
                 Some(Whose::Tasks(tasks)) => writers.extend(tasks.split(", ").map(str::to_string)),
                 Some(Whose::Group(group)) => groups.extend([*group]),
                 _ => {}

@@ -4,11 +4,11 @@
 use super::screen::printable;
 use explain::gathered::{belongs, span, Nobody};
 use explain::Places;
-use life::{has_extent, Lives, Names};
+use life::{has_extent, IoTracker, Names};
 use operation::{Done, Part};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
-use stats::Kept;
+use stats::SampledOperation;
 use std::fmt::Write;
 use trace::{Batch, Completions, Cpu, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
 
@@ -22,7 +22,7 @@ const MAX_TEXTS: usize = 1 << 16;
 /// An event in words.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Event"))]
-pub struct Told {
+pub struct EventRow {
     /// When, in nanoseconds of the recording's clock.
     #[serde(rename = "time_ns")]
     pub time: Nanos,
@@ -42,7 +42,7 @@ pub struct Told {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gathered<'a> {
     /// With --events: its events.
-    pub events: &'a [Told],
+    pub events: &'a [EventRow],
     /// With --events: events beyond those kept.
     pub events_left_out: u64,
     /// With --events: events of requests on the same devices that it did not wait for.
@@ -51,14 +51,14 @@ pub struct Gathered<'a> {
 
 /// Whose events belong to an operation, and those found.
 #[derive(Debug, Default)]
-struct Story {
+struct EventCollector {
     from: Nanos,
     to: Nanos,
     /// Tasks, each while it was part of the ledger.
     tasks: Vec<(Tid, Nanos, Nanos)>,
     requests: Vec<Done>,
     devices: FxHashSet<DevId>,
-    told: Vec<Told>,
+    told: Vec<EventRow>,
     left_out: u64,
     /// Other events of its devices.
     others: u64,
@@ -67,23 +67,23 @@ struct Story {
 /// Events of several operations, gathered in one reading.
 #[derive(Default)]
 pub struct Events {
-    stories: Vec<Story>,
+    stories: Vec<EventCollector>,
     /// Those that are not over before the current batch, nor begin after it.
     near: Vec<usize>,
     texts: FxHashMap<TextId, String>,
-    lives: Lives,
+    tracker: IoTracker,
 }
 
 impl Events {
     /// Of these operations.
-    pub fn of<'a>(all: impl IntoIterator<Item = &'a Kept>) -> Events {
-        Events { stories: all.into_iter().map(Story::of).collect(), ..Events::default() }
+    pub fn of<'a>(all: impl IntoIterator<Item = &'a SampledOperation>) -> Events {
+        Events { stories: all.into_iter().map(EventCollector::of).collect(), ..Events::default() }
     }
 
     /// Takes in a batch of the second reading.
     pub fn gather(&mut self, batch: &Batch) {
         let (first, last) = span(batch);
-        let during = |s: &Story| s.from <= last && first <= s.to;
+        let during = |s: &EventCollector| s.from <= last && first <= s.to;
         self.near = (0..self.stories.len()).filter(|at| during(&self.stories[*at])).collect();
         let mut tasks = batch.tasks.iter().peekable();
         for (at, event) in batch.events.iter().enumerate() {
@@ -97,12 +97,12 @@ impl Events {
 
     fn block(&mut self, e: &Event, batch: &Batch) {
         if e.action == trace::Action::TaskName {
-            self.lives.step(e, batch, &mut Nobody);
+            self.tracker.step(e, batch, &mut Nobody);
         }
         if !has_extent(e.action) {
             return;
         }
-        let names = self.lives.names();
+        let names = self.tracker.names();
         for at in &self.near {
             let story = &mut self.stories[*at];
             if e.time < story.from || e.time > story.to || !story.devices.contains(&e.dev) {
@@ -128,7 +128,7 @@ impl Events {
             }
             return;
         }
-        let names = self.lives.names();
+        let names = self.tracker.names();
         for at in &self.near {
             let story = &mut self.stories[*at];
             if story.concerns(e) {
@@ -175,12 +175,16 @@ impl Events {
     }
 }
 
-impl Story {
-    fn of(kept: &Kept) -> Story {
-        let o = &kept.operation;
-        let mut story =
-            Story { from: o.from, to: o.to, tasks: vec![(o.tid, o.from, o.to)], ..Story::default() };
-        for node in &kept.account.nodes {
+impl EventCollector {
+    fn of(sampled: &SampledOperation) -> EventCollector {
+        let o = &sampled.operation;
+        let mut story = EventCollector {
+            from: o.from,
+            to: o.to,
+            tasks: vec![(o.tid, o.from, o.to)],
+            ..EventCollector::default()
+        };
+        for node in &sampled.account.nodes {
             match &node.part {
                 Part::Task(tid) | Part::Work { worker: tid, .. } => {
                     story.tasks.push((*tid, node.from, node.to))
@@ -215,7 +219,7 @@ impl Story {
     fn tell(&mut self, time: Nanos, cpu: Cpu, tid: Tid, names: &Names, words: String) {
         if self.told.len() < MAX_EVENTS {
             let task = names.text(names.of(tid)).to_string();
-            self.told.push(Told { time, cpu, tid, task, words });
+            self.told.push(EventRow { time, cpu, tid, task, words });
         } else {
             self.left_out += 1;
         }

@@ -9,7 +9,7 @@ use ledger::Reason;
 use life::{Class, Op};
 use operation::{Done, Entry, Wait, Wakeup};
 use serde::Serialize;
-use stats::{Kept, Met, Ran};
+use stats::{Interfering, Ran, SampledOperation};
 use trace::{Bytes, DevId, Nanos, Sector, Tid};
 
 /// An operation of a task, and where every nanosecond of it went. Times are those of the recording's clock.
@@ -17,11 +17,11 @@ use trace::{Bytes, DevId, Nanos, Sector, Tid};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Operation<'a> {
     #[serde(flatten)]
-    told: Told<Nanos>,
+    told: OperationSummary<Nanos>,
     /// The account whole.
     parts: Vec<Part<'a>>,
     /// Each passing from one task to another.
-    hops: Vec<Hop<'a>>,
+    hops: Vec<WakeupRow<'a>>,
     #[serde(flatten)]
     events: Option<Gathered<'a>>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Operation<'a> {
 /// An operation of a task in short.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Told<Time> {
+pub(crate) struct OperationSummary<Time> {
     /// What it is: an operation of a task.
     level: Level,
     /// The operation.
@@ -98,7 +98,7 @@ struct Part<'a> {
     what: What<'a>,
     /// What the device completed meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
-    meanwhile: Option<&'a [Met]>,
+    meanwhile: Option<&'a [Interfering]>,
     /// What the processor ran meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     processor_ran: Option<&'a [Ran]>,
@@ -178,7 +178,7 @@ enum What<'a> {
 /// A passing from one task to another.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Hop<'a> {
+struct WakeupRow<'a> {
     /// When, in nanoseconds of the recording's clock.
     at_ns: Nanos,
     /// Who woke the other, or queued the work item.
@@ -199,38 +199,42 @@ struct Hop<'a> {
 
 impl<'a> Operation<'a> {
     /// One operation, with its events where they were gathered.
-    pub fn of(kept: &'a Kept, places: &Places, events: Option<Gathered<'a>>) -> Operation<'a> {
-        let hop = |h: &Wakeup| Hop {
+    pub fn of(sampled: &'a SampledOperation, places: &Places, events: Option<Gathered<'a>>) -> Operation<'a> {
+        let hop = |h: &Wakeup| WakeupRow {
             at_ns: h.at,
-            by: name(kept, h.by),
+            by: name(sampled, h.by),
             by_tid: h.by,
             interrupt: h.interrupt,
-            who: name(kept, h.who),
+            who: name(sampled, h.who),
             who_tid: h.who,
             latency_ns: h.latency,
             crossed: h.crossed,
         };
-        let parts = kept.account.nodes.iter().enumerate().map(|(at, node)| Part {
+        let parts = sampled.account.nodes.iter().enumerate().map(|(at, node)| Part {
             depth: node.depth,
             from_ns: node.from,
             ns: node.length(),
-            what: what(kept, at, &node.part, places),
-            meanwhile: kept.met.get(&at).filter(|m| !m.is_empty()).map(Vec::as_slice),
-            processor_ran: kept.ran.get(&at).filter(|r| !r.is_empty()).map(Vec::as_slice),
+            what: what(sampled, at, &node.part, places),
+            meanwhile: sampled.met.get(&at).filter(|m| !m.is_empty()).map(Vec::as_slice),
+            processor_ran: sampled.ran.get(&at).filter(|r| !r.is_empty()).map(Vec::as_slice),
         });
-        let (parts, hops) = (parts.collect(), kept.account.hops.iter().map(hop).collect());
-        Operation { told: told(kept, places, |t| t), parts, hops, events }
+        let (parts, hops) = (parts.collect(), sampled.account.hops.iter().map(hop).collect());
+        Operation { told: told(sampled, places, |t| t), parts, hops, events }
     }
 }
 
 /// An operation in short; `at` says when something was.
-pub(crate) fn told<T>(kept: &Kept, places: &Places, at: impl Fn(Nanos) -> T) -> Told<T> {
-    let (o, account) = (&kept.operation, &kept.account);
+pub(crate) fn told<T>(
+    sampled: &SampledOperation,
+    places: &Places,
+    at: impl Fn(Nanos) -> T,
+) -> OperationSummary<T> {
+    let (o, account) = (&sampled.operation, &sampled.account);
     let by_reason = Reason::ALL.iter().map(|r| ByReason { reason: *r, ns: account.of(*r) });
-    Told {
+    OperationSummary {
         level: Level::Operation,
         op: o.kind.name(),
-        task: kept.task.clone(),
+        task: sampled.task.clone(),
         tid: o.tid,
         process: o.process,
         filesystem: o.fs.name(),
@@ -238,7 +242,7 @@ pub(crate) fn told<T>(kept: &Kept, places: &Places, at: impl Fn(Nanos) -> T) -> 
         mount: places.mount(o.dev).map(|m| m.0.to_string()),
         inode: o.inode,
         file: places.file(o).map(str::to_string),
-        data_of: kept.whose.clone(),
+        data_of: sampled.whose.clone(),
         fd: o.fd,
         result: o.result,
         from_ns: at(o.from),
@@ -248,38 +252,43 @@ pub(crate) fn told<T>(kept: &Kept, places: &Places, at: impl Fn(Nanos) -> T) -> 
         total_ns: account.total(),
         unexplained_ns: account.of(Reason::Unexplained),
         by_reason: by_reason.filter(|r| r.ns.0 > 0).collect(),
-        lines: lines(kept, places),
+        lines: lines(sampled, places),
     }
 }
 
-fn name(kept: &Kept, tid: Tid) -> Option<&str> {
-    kept.names.get(&tid).map(String::as_str)
+fn name(sampled: &SampledOperation, tid: Tid) -> Option<&str> {
+    sampled.names.get(&tid).map(String::as_str)
 }
 
-fn what<'a>(kept: &'a Kept, at: usize, part: &'a operation::Part, places: &Places) -> What<'a> {
-    let text = |id| kept.texts.get(id).map_or("", String::as_str);
+fn what<'a>(
+    sampled: &'a SampledOperation,
+    at: usize,
+    part: &'a operation::Part,
+    places: &Places,
+) -> What<'a> {
+    let text = |id| sampled.texts.get(id).map_or("", String::as_str);
     match part {
         operation::Part::Leaf(reason) => What::Leaf { reason: *reason },
         operation::Part::Wait { wait, stack } => {
             let stack: Vec<&str> = stack.as_ref().map_or("", text).lines().collect();
             What::Wait { wait: *wait, function: Wait::function_of(&stack.join("\n")).to_string(), stack }
         }
-        operation::Part::Task(tid) => What::Task { task: name(kept, *tid), tid: *tid },
+        operation::Part::Task(tid) => What::Task { task: name(sampled, *tid), tid: *tid },
         operation::Part::Work { function, worker, queued } => What::Work {
             work: text(function),
-            task: name(kept, *worker),
+            task: name(sampled, *worker),
             tid: *worker,
-            queued_by: queued.as_ref().and_then(|q| name(kept, q.by)),
+            queued_by: queued.as_ref().and_then(|q| name(sampled, q.by)),
             queued_by_tid: queued.map(|q| q.by),
             queued_in_interrupt: queued.map(|q| q.context.is_interrupt()),
             queued_ns: queued.map(|q| q.time),
         },
         operation::Part::Commit(phase) => What::Commit { commit: phase.name() },
-        operation::Part::Request(entry) => request(kept, at, entry, places),
+        operation::Part::Request(entry) => request(sampled, at, entry, places),
     }
 }
 
-fn request<'a>(kept: &'a Kept, at: usize, entry: &Entry, places: &Places) -> What<'a> {
+fn request<'a>(sampled: &'a SampledOperation, at: usize, entry: &Entry, places: &Places) -> What<'a> {
     let (request, class, tid) = match &entry.done {
         Done::Request(r) => (r.op, r.class(), r.tid),
         Done::Bio(b) => (b.op, b.class(), b.tid),
@@ -290,9 +299,9 @@ fn request<'a>(kept: &'a Kept, at: usize, entry: &Entry, places: &Places) -> Wha
         device: places.device(entry.done.dev()),
         sector: entry.done.start(),
         bytes: entry.done.bytes(),
-        task: name(kept, tid),
+        task: name(sampled, tid),
         tid,
         inode: entry.sent_for.as_ref().and_then(|s| s.inode),
-        data_of: kept.writers.get(&at).and_then(|whose| places.whose(whose)),
+        data_of: sampled.writers.get(&at).and_then(|whose| places.whose(whose)),
     }
 }

@@ -10,7 +10,7 @@ use super::words::{instead, label, meanwhile, says_all};
 use explain::Places;
 use ledger::Reason;
 use serde::Serialize;
-use stats::Kept;
+use stats::SampledOperation;
 use trace::Nanos;
 
 /// Parts below so much of the operation's time are told on the line of what they are part of: 1 %.
@@ -52,9 +52,9 @@ fn is_one(count: &u64) -> bool {
 }
 
 /// The lines of an operation.
-pub fn lines(kept: &Kept, places: &Places) -> Vec<Line> {
-    let total = kept.account.total();
-    let parts = fold(Branch::all(kept), total);
+pub fn lines(sampled: &SampledOperation, places: &Places) -> Vec<Line> {
+    let total = sampled.account.total();
+    let parts = fold(Branch::all(sampled), total);
     level(&parts, whole(total), total, places)
 }
 

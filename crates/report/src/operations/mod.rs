@@ -15,7 +15,7 @@ mod shares;
 mod words;
 
 pub use events::{Events, Gathered};
-pub(crate) use json::{told, Operation, Told};
+pub(crate) use json::{told, Operation, OperationSummary};
 pub use screen::render;
 
 #[cfg(test)]

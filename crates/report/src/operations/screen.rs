@@ -7,7 +7,7 @@ use crate::wrap::wrap_into;
 use explain::Places;
 use ledger::Reason;
 use operation::Wakeup;
-use stats::Kept;
+use stats::SampledOperation;
 use trace::Nanos;
 use units::words::{count, time};
 
@@ -15,26 +15,26 @@ use units::words::{count, time};
 const MOST_INDENT: usize = 16;
 
 /// One operation in lines of `width` columns. With `hops`, each passing from one task to another.
-pub fn render(kept: &Kept, places: &Places, hops: bool, width: usize) -> String {
-    let total = kept.account.total();
+pub fn render(sampled: &SampledOperation, places: &Places, hops: bool, width: usize) -> String {
+    let total = sampled.account.total();
     let mut out = String::new();
-    wrap_into(&mut out, &printable(&headline(kept, places)), width, "", "    ");
+    wrap_into(&mut out, &printable(&headline(sampled, places)), width, "", "    ");
     out.push('\n');
     let page = Page { column: ms(whole(total)).len().max(8), width };
-    for line in lines(kept, places) {
+    for line in lines(sampled, places) {
         page.line(&mut out, &line, 0);
     }
-    page.put(&mut out, whole(total), 0, &sum(kept));
+    page.put(&mut out, whole(total), 0, &sum(sampled));
     if hops {
-        page.hops(&mut out, kept);
+        page.hops(&mut out, sampled);
     }
     out
 }
 
 /// `total, all accounted for; 5 hops between tasks`.
-fn sum(kept: &Kept) -> String {
-    let unexplained = kept.account.of(Reason::Unexplained);
-    let total = match (kept.operation.begun_before, kept.operation.still_out) {
+fn sum(sampled: &SampledOperation) -> String {
+    let unexplained = sampled.account.of(Reason::Unexplained);
+    let total = match (sampled.operation.begun_before, sampled.operation.still_out) {
         (false, None) => "total",
         (true, None) => "since the recording began, begun before",
         (false, Some(_)) => "until the recording ended, and not over",
@@ -44,8 +44,8 @@ fn sum(kept: &Kept) -> String {
         Nanos(0) => format!("{total}, all accounted for"),
         some => format!("{total}, of which {} ms unexplained", ms(whole(some).max(1))),
     };
-    let hops = &kept.account.hops;
-    let crossed = match kept.account.crossings() {
+    let hops = &sampled.account.hops;
+    let crossed = match sampled.account.crossings() {
         0 => String::new(),
         n => format!(", {} to another processor", count(n as u64)),
     };
@@ -108,10 +108,10 @@ impl Page {
         wrap_into(out, text, self.width, &first, &other);
     }
 
-    fn hops(&self, out: &mut String, kept: &Kept) {
-        let mut hops: Vec<&Wakeup> = kept.account.hops.iter().collect();
+    fn hops(&self, out: &mut String, sampled: &SampledOperation) {
+        let mut hops: Vec<&Wakeup> = sampled.account.hops.iter().collect();
         hops.sort_by_key(|h| h.at);
-        let name = |tid| kept.names.get(tid).map_or("?", String::as_str);
+        let name = |tid| sampled.names.get(tid).map_or("?", String::as_str);
         for hop in hops {
             let by = if hop.interrupt {
                 "an interrupt".into()
@@ -119,7 +119,7 @@ impl Page {
                 format!("{} ({})", name(&hop.by), hop.by.0)
             };
             let crossed = if hop.crossed { ", on another processor" } else { "" };
-            let at = ms(whole(hop.at.since(kept.account.from)));
+            let at = ms(whole(hop.at.since(sampled.account.from)));
             let after = time(hop.latency);
             let text = format!(
                 "at {at} ms {by} woke {} ({}), which ran {after} later{crossed}",

@@ -7,7 +7,7 @@ use ledger::Reason;
 use life::{Class, FlushWait, Op, Request, TaskName, Timeline};
 use operation::{Account, Done, Entry, Kind, Node, Operation, Part, Wait, Wakeup};
 use proptest::prelude::*;
-use stats::{Kept, Met, Whose};
+use stats::{Interfering, SampledOperation, Whose};
 use std::collections::BTreeMap;
 use trace::{Bytes, Call, CommitPhase, DevId, Flags, Fs, Nanos, Sector, TextId, Tid};
 
@@ -29,7 +29,7 @@ fn write(tid: u32, sector: u64, bytes: u64, flags: Flags, completed: u64) -> Par
     Part::Request(Box::new(Entry::of(Done::Request(request))))
 }
 
-fn kept(nodes: Vec<Node>, total: u64) -> Kept {
+fn sampled(nodes: Vec<Node>, total: u64) -> SampledOperation {
     let names = [(7, "dd"), (9, "kworker/u8:1"), (40, "jbd2/sda-8")];
     let texts = [
         (0, "bit_wait_io\nfolio_wait_writeback\next4_sync_file"),
@@ -37,7 +37,7 @@ fn kept(nodes: Vec<Node>, total: u64) -> Kept {
         (2, "folio_wait_bit\nfilemap_fdatawait_range_keep_errors\njbd2_journal_commit_transaction"),
         (3, "schedule\nfrob_the_widget\nvfs_fsync"),
     ];
-    Kept {
+    SampledOperation {
         operation: Operation {
             kind: Kind::Call(Call::Fsync),
             tid: Tid(7),
@@ -71,7 +71,7 @@ fn places() -> Places {
 }
 
 /// An fsync: 20 ms for its own data, 100 ms for a commit that waits for five writes of another file.
-fn fsync() -> Kept {
+fn fsync() -> SampledOperation {
     let wait = |wait, id| Part::Wait { wait, stack: Some(TextId(id)) };
     let mut nodes = vec![
         node(0, 0, 30_400, leaf(Reason::OnCpu)),
@@ -98,17 +98,17 @@ fn fsync() -> Kept {
     nodes.push(node(4, now, 119_990_000, leaf(Reason::Unexplained)));
     nodes.push(node(2, 119_990_000, 120_000_000, leaf(Reason::OnCpu)));
     nodes.push(node(0, 120_000_000, 120_000_700, leaf(Reason::OnCpu)));
-    let mut kept = kept(nodes, 120_000_700);
+    let mut sampled = sampled(nodes, 120_000_700);
     let met = |n| {
-        vec![Met {
+        vec![Interfering {
             task: "kworker/u8:1".into(),
             class: Class::Background,
             requests: n,
             bytes: Bytes(n << 19),
         }]
     };
-    kept.met = BTreeMap::from([(3, met(40)), (11, met(2)), (16, met(3))]);
-    kept.writers = BTreeMap::from([(10, Whose::Tasks("cp".into())), (15, Whose::Tasks("cp, tar".into()))]);
+    sampled.met = BTreeMap::from([(3, met(40)), (11, met(2)), (16, met(3))]);
+    sampled.writers = BTreeMap::from([(10, Whose::Tasks("cp".into())), (15, Whose::Tasks("cp, tar".into()))]);
     let hop = |at, by, who, latency| Wakeup {
         at: Nanos(at),
         by: Tid(by),
@@ -117,8 +117,8 @@ fn fsync() -> Kept {
         latency: Nanos(latency),
         crossed: by == 0,
     };
-    kept.account.hops = vec![hop(119_999_000, 40, 7, 1000), hop(20_030_000, 0, 7, 1400)];
-    kept
+    sampled.account.hops = vec![hop(119_999_000, 40, 7, 1000), hop(20_030_000, 0, 7, 1400)];
+    sampled
 }
 
 #[test]
@@ -149,9 +149,9 @@ fsync by dd (tid 7) on ext4 on sda, inode 12, 120 ms, at 0.000000 s
              at 20.030 ms an interrupt woke dd (7), which ran 1.4 us later, on another processor
              at 119.999 ms jbd2/sda-8 (40) woke dd (7), which ran 1 us later
 ";
-    let kept = fsync();
-    assert_eq!(kept.account.imbalance(), None);
-    let got = render(&kept, &places(), true, 100);
+    let sampled = fsync();
+    assert_eq!(sampled.account.imbalance(), None);
+    let got = render(&sampled, &places(), true, 100);
     assert!(got == expected, "got\n{got}\nexpected\n{expected}");
 }
 
@@ -234,10 +234,10 @@ proptest! {
     fn lines_of_any_ledger_sum_at_every_level(shapes in proptest::collection::vec(shape(), 1..30)) {
         let mut all = Vec::new();
         let total = shapes.iter().fold(0, |now, s| nodes(s, 0, now, &mut all));
-        let kept = kept(all, total);
-        prop_assert_eq!(kept.account.imbalance(), None);
-        assert_sums(&lines(&kept, &places()), Nanos(total), (total + 500) / 1000);
-        let text = render(&kept, &places(), false, 100);
+        let sampled = sampled(all, total);
+        prop_assert_eq!(sampled.account.imbalance(), None);
+        assert_sums(&lines(&sampled, &places()), Nanos(total), (total + 500) / 1000);
+        let text = render(&sampled, &places(), false, 100);
         prop_assert!(text.lines().all(|l| l.chars().count() <= 100), "{}", text);
     }
 }

@@ -4,13 +4,13 @@ use super::branch::{Asked, Branch, What};
 use explain::{names, Places};
 use life::{Class, Op};
 use operation::{Kind, Wait};
-use stats::{Kept, Met, Ran};
+use stats::{Interfering, Ran, SampledOperation};
 use trace::Bytes;
 use units::words::{count, size, time};
 
 /// What an operation was: `fsync by fio (tid 683) on /mnt (ext4, loop0), 2.4 s, at 3.114072 s`.
-pub fn headline(kept: &Kept, places: &Places) -> String {
-    let o = &kept.operation;
+pub fn headline(sampled: &SampledOperation, places: &Places) -> String {
+    let o = &sampled.operation;
     let moved = (o.result > 0 && o.moves_bytes()).then(|| format!(" of {}", size(Bytes(o.result as u64))));
     let on = places.of(o.fs, o.dev).map(|p| format!(" on {p}"));
     let path = places.file(o);
@@ -23,7 +23,7 @@ pub fn headline(kept: &Kept, places: &Places) -> String {
         Some(process) if process != o.tid => format!(" of process {}", process.0),
         _ => String::new(),
     };
-    let whose = kept.whose.as_ref().map_or(String::new(), |tasks| match o.kind {
+    let whose = sampled.whose.as_ref().map_or(String::new(), |tasks| match o.kind {
         Kind::JournalCommit => format!(", changes of {tasks}"),
         _ => format!(", data of {tasks}"),
     });
@@ -32,7 +32,7 @@ pub fn headline(kept: &Kept, places: &Places) -> String {
         "{}{} by {} (tid {}{process}){}{file}{whose}, {}, at {:.6} s{error}",
         o.kind.name(),
         moved.unwrap_or_default(),
-        kept.task,
+        sampled.task,
         o.tid.0,
         on.unwrap_or_default(),
         time(o.total()),
@@ -97,8 +97,8 @@ pub fn says_all(wait: Wait, leaf: ledger::Reason) -> bool {
 }
 
 /// What else the device did.
-pub fn meanwhile(met: &[Met]) -> Option<String> {
-    let one = |m: &Met| {
+pub fn meanwhile(met: &[Interfering]) -> Option<String> {
+    let one = |m: &Interfering| {
         let what = match m.class {
             Class::Background => "writeback write",
             Class::SyncWrite => "synchronous write",

@@ -12,7 +12,7 @@ use explain::numbers::cell;
 use explain::texts::{tools, Texts};
 use explain::{Answer, Explanation};
 use std::collections::HashSet;
-use tooltext::Mail;
+use tooltext::ToolOutput;
 use units::words::{count, counted};
 
 /// Causes of which it is told what they lack.
@@ -100,19 +100,19 @@ fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
     let proofs: Vec<String> = named.iter().flat_map(|v| &v.evidence).map(|proof| proof.sentence()).collect();
     let places: HashSet<&str> =
         proofs.iter().flat_map(|p| p.split([' ', ',', '(', ')', ';'])).filter(|w| w.contains(':')).collect();
-    let of = |mail: &Mail| {
+    let of = |output: &ToolOutput| {
         let proves = |line: &Line| {
-            line.values.iter().flatten().any(|n| places.contains(mail.at(n.at).to_string().as_str()))
+            line.values.iter().flatten().any(|n| places.contains(output.at(n.at).to_string().as_str()))
         };
-        let mut all = tables(mail);
+        let mut all = tables(output);
         all.iter_mut().for_each(|table| first_what_matters(table, proves));
         all.into_iter().map(|table| (rank_of(&table, proves), table)).collect::<Vec<_>>()
     };
-    let mut all: Vec<(u8, Table)> = texts.mails.iter().flat_map(of).collect();
+    let mut all: Vec<(u8, Table)> = texts.outputs.iter().flat_map(of).collect();
     all.sort_by_key(|(rank, _)| *rank);
     let all: Vec<Table> = all.into_iter().map(|(_, table)| table).collect();
     if all.is_empty() {
-        return settings(page, &texts.mails);
+        return settings(page, &texts.outputs);
     }
     let shown = all.iter().take(TABLES).zip(rank::TABLES).enumerate();
     for (i, (table, rank)) in shown {
@@ -222,12 +222,12 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
     lines
 }
 
-fn settings(page: &mut Blocks, mails: &[Mail]) {
-    let all: Vec<_> = mails.iter().flat_map(|m| m.settings.iter().map(move |s| (m, s))).collect();
+fn settings(page: &mut Blocks, outputs: &[ToolOutput]) {
+    let all: Vec<_> = outputs.iter().flat_map(|m| m.settings.iter().map(move |s| (m, s))).collect();
     let mut lines = vec![];
-    for (i, (mail, s)) in all.iter().take(SETTINGS).enumerate() {
+    for (i, (output, s)) in all.iter().take(SETTINGS).enumerate() {
         let heading = if i == 0 { "SET    " } else { INDENT };
-        let text = format!("{} = {}  ({})", s.name, s.value, mail.at(s.at));
+        let text = format!("{} = {}  ({})", s.name, s.value, output.at(s.at));
         lines.extend(crate::wrap::wrap(&text, page.width(), heading, INDENT));
     }
     if all.len() > SETTINGS {
@@ -237,16 +237,16 @@ fn settings(page: &mut Blocks, mails: &[Mail]) {
 }
 
 fn trust(page: &mut Blocks, texts: &Texts) {
-    let runs: usize = texts.mails.iter().map(|m| m.runs.len()).sum();
-    let words = count(texts.mails.iter().map(|m| m.words as u64).sum());
-    let tools = tools(&texts.mails).join(", ");
+    let runs: usize = texts.outputs.iter().map(|m| m.runs.len()).sum();
+    let words = count(texts.outputs.iter().map(|m| m.words as u64).sum());
+    let tools = tools(&texts.outputs).join(", ");
     let by = if tools.is_empty() { String::new() } else { format!(" of {tools}") };
     let runs = match runs {
         0 => "no run".to_string(),
         n => counted(n as u64, "run", "runs"),
     };
     let mut text = format!("{runs}{by} in {words} words");
-    if let [one] = &texts.mails[..] {
+    if let [one] = &texts.outputs[..] {
         text = format!("{text}; {}", trust_of(one));
     }
     page.text(&text, "TRUST  ", INDENT, rank::TRUST);
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, proves: &str) -> Vec<String> {
-        let mut all = tables(&Mail::read("io.txt", text.as_bytes()));
+        let mut all = tables(&ToolOutput::read("io.txt", text.as_bytes()));
         let table = &mut all[0];
         first_what_matters(table, |line| line.of == proves);
         draw(table, "", 80)
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn tables_that_prove_come_first_and_processors_last() {
         let text = format!("avg-cpu: %user %nice %system %iowait %steal %idle\n 1.00 0.00 1.00 0.00 0.00 98.00\n\n{HEADING}sda 1.00 2.00 3.00 0.10 1.00\n");
-        let all = tables(&Mail::read("io.txt", text.as_bytes()));
+        let all = tables(&ToolOutput::read("io.txt", text.as_bytes()));
         let of =
             |proof: &str| all.iter().map(|table| rank_of(table, |line| line.of == proof)).collect::<Vec<_>>();
         assert_eq!((of("sda"), of("cpu"), of("")), (vec![2, 0], vec![0, 1], vec![2, 1]));

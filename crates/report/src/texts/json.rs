@@ -2,35 +2,35 @@
 //! number with its unit and place.
 
 use crate::answer::Answered;
-use crate::json::operations::{Latency, Level, Numbers, Operations, Scope, Told};
+use crate::json::operations::{Latency, Level, Numbers, Operations, Scope, TextSource};
 use crate::json::quality::Quality;
 use crate::json::tail::Tail;
 use crate::json::{Capture, Explained, SCHEMA};
 use explain::texts::{devices, tools};
 use explain::Explanation;
-use tooltext::{Mail, Row};
+use tooltext::{Row, ToolOutput};
 
 /// The whole object.
 pub(crate) fn explained(e: &Explanation, answered: Answered) -> Explained<'_> {
-    let mails = &e.texts.mails;
-    let sources = tools(mails).into_iter().map(str::to_string).collect();
+    let outputs = &e.texts.outputs;
+    let sources = tools(outputs).into_iter().map(str::to_string).collect();
     Explained {
         schema: SCHEMA,
-        capture: Capture { devices: devices(mails), sources, ..Capture::default() },
+        capture: Capture { devices: devices(outputs), sources, ..Capture::default() },
         quality: Quality {
             events: 0,
             lost: 0,
             unmatched: 0,
             clock_steps: 0,
             verdict: e.texts.trust(),
-            notes: notes(mails),
+            notes: notes(outputs),
             counted: None,
         },
-        operations: operations(mails),
+        operations: operations(outputs),
         tail: Tail::default(),
         sent_for: None,
         causes: &e.texts.verdicts,
-        texts_alone: Some(mails),
+        texts_alone: Some(outputs),
         answered,
         predictions: e.predictions.as_deref(),
         texts_remarks: None,
@@ -38,22 +38,22 @@ pub(crate) fn explained(e: &Explanation, answered: Answered) -> Explained<'_> {
     }
 }
 
-fn notes(mails: &[Mail]) -> Vec<String> {
+fn notes(outputs: &[ToolOutput]) -> Vec<String> {
     let counters = "counters are totals: they cannot say where a single operation's time went".to_string();
-    let left_out = |m: &Mail| {
+    let left_out = |m: &ToolOutput| {
         let first = m.first_left_out.filter(|_| m.left_out > 0)?;
         Some(format!("{}: {} numbers are left out, the first at {}", m.file, m.left_out, m.at(first)))
     };
-    std::iter::once(counters).chain(mails.iter().filter_map(left_out)).collect()
+    std::iter::once(counters).chain(outputs.iter().filter_map(left_out)).collect()
 }
 
 /// fio's operations; each reading of each run is one, `run` counts from 1.
-fn operations(mails: &[Mail]) -> Vec<Operations> {
+fn operations(outputs: &[ToolOutput]) -> Vec<Operations> {
     let mut all = vec![];
-    for mail in mails {
-        for (i, run) in mail.runs.iter().enumerate() {
+    for output in outputs {
+        for (i, run) in output.runs.iter().enumerate() {
             for reading in run.of("fio") {
-                let told = || Told { file: mail.file.clone(), run: i + 1, label: run.label.clone() };
+                let told = || TextSource { file: output.file.clone(), run: i + 1, label: run.label.clone() };
                 let rows = reading.rows.iter().filter(|r| r.latency("max").is_some());
                 all.extend(rows.map(|row| operation(&reading.name, row, told())));
             }
@@ -62,7 +62,7 @@ fn operations(mails: &[Mail]) -> Vec<Operations> {
     all
 }
 
-fn operation(name: &str, row: &Row, told: Told) -> Operations {
+fn operation(name: &str, row: &Row, told: TextSource) -> Operations {
     let whole = |v: Option<f64>| v.map(|v| v.round().max(0.0) as u64);
     let latency = |name: &str| whole(row.latency(name).map(|n| n.value));
     Operations {

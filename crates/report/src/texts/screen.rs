@@ -8,7 +8,7 @@ use causes::{Answer as Judged, Verdict};
 use explain::numbers::cell;
 use explain::texts::{tools, Texts};
 use std::fmt::Write;
-use tooltext::{Mail, Number};
+use tooltext::{Number, ToolOutput};
 use units::words::{count, counted, percent};
 
 /// Lines of a table on the screen; JSON has all.
@@ -29,13 +29,13 @@ pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
     let mut s = Screen::new(style);
     s.out += &crate::wrap::wrap(&answer, style.width, "", "").join("\n");
     s.out += "\n\n";
-    for mail in &texts.mails {
-        let tools = tools(std::slice::from_ref(mail)).join(", ");
-        let runs = units::words::counted(mail.runs.len() as u64, "run", "runs");
-        let words = count(mail.words as u64);
-        let _ = write!(s.out, "{}: {runs}", mail.file);
-        if !mail.settings.is_empty() {
-            let _ = write!(s.out, " and {} settings", count(mail.settings.len() as u64));
+    for output in &texts.outputs {
+        let tools = tools(std::slice::from_ref(output)).join(", ");
+        let runs = units::words::counted(output.runs.len() as u64, "run", "runs");
+        let words = count(output.words as u64);
+        let _ = write!(s.out, "{}: {runs}", output.file);
+        if !output.settings.is_empty() {
+            let _ = write!(s.out, " and {} settings", count(output.settings.len() as u64));
         }
         let tools = if tools.is_empty() { tools } else { format!("; {tools}") };
         let _ = writeln!(s.out, " in {words} words{tools}");
@@ -55,8 +55,8 @@ pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
         title: causes::title_by_counters,
     });
     s.try_(offered(&found, None), None);
-    numbers(&texts.mails, &mut s);
-    trust(&texts.mails, &mut s);
+    numbers(&texts.outputs, &mut s);
+    trust(&texts.outputs, &mut s);
     s.out
 }
 
@@ -69,16 +69,17 @@ fn part(v: &Verdict) -> Found<'_> {
 /// others were not asked for, they lie in the recording's folder: a line says which they are, or a recording with all that
 /// was kept beside it would be told on ten screens.
 pub(crate) fn beside(texts: &Texts, s: &mut Screen) {
-    if texts.mails.is_empty() {
+    if texts.outputs.is_empty() {
         return;
     }
     s.blank();
-    let (named, lying) = texts.mails.split_at(texts.named.min(texts.mails.len()));
+    let (named, lying) = texts.outputs.split_at(texts.named.min(texts.outputs.len()));
     if !named.is_empty() {
         numbers(named, s);
         trust(named, s);
     }
-    let of = |mail: &Mail| format!("{} ({})", mail.file, tools(std::slice::from_ref(mail)).join(", "));
+    let of =
+        |output: &ToolOutput| format!("{} ({})", output.file, tools(std::slice::from_ref(output)).join(", "));
     if !lying.is_empty() {
         let all = lying.iter().map(of).collect::<Vec<_>>().join(", ");
         s.line("BESIDE", &format!("read for causes and settings too: {all}"));
@@ -89,23 +90,23 @@ pub(crate) fn beside(texts: &Texts, s: &mut Screen) {
     }
 }
 
-fn numbers(mails: &[Mail], s: &mut Screen) {
-    for mail in mails {
-        runs(mail, s);
-        settings(mail, s);
+fn numbers(outputs: &[ToolOutput], s: &mut Screen) {
+    for output in outputs {
+        runs(output, s);
+        settings(output, s);
         let mut heading = "NUMBERS";
-        for table in tables(mail) {
+        for table in tables(output) {
             draw(&table, heading, s);
             heading = "";
         }
-        submitting(mail, s);
+        submitting(output, s);
     }
 }
 
 /// Rows of fio's whose time passed in the call that submits: why no completion latencies are shown of them.
-fn submitting(mail: &Mail, s: &mut Screen) {
+fn submitting(output: &ToolOutput, s: &mut Screen) {
     let rows =
-        mail.runs.iter().flat_map(|run| run.of("fio")).flat_map(|r| r.rows.iter().map(move |row| (r, row)));
+        output.runs.iter().flat_map(|run| run.of("fio")).flat_map(|r| r.rows.iter().map(move |row| (r, row)));
     let waiting: Vec<_> = rows.filter(|(_, row)| row.waits_to_submit()).collect();
     for (reading, row) in waiting.iter().take(MOST_DIFFERENCES) {
         let (submit, complete) = (cell(row.get("slat.mean")), cell(row.get("clat.mean")));
@@ -122,60 +123,63 @@ fn submitting(mail: &Mail, s: &mut Screen) {
     }
 }
 
-fn trust(mails: &[Mail], s: &mut Screen) {
+fn trust(outputs: &[ToolOutput], s: &mut Screen) {
     let mut heading = "TRUST";
-    for mail in mails {
-        s.line(heading, &format!("{}: {}", mail.file, trust_of(mail)));
+    for output in outputs {
+        s.line(heading, &format!("{}: {}", output.file, trust_of(output)));
         heading = "";
     }
     s.line("", "- counters are totals: they cannot say where a single operation's time went");
 }
 
 /// How far a text was understood, and what of it is not used.
-pub(super) fn trust_of(mail: &Mail) -> String {
-    let share = mail.understood as f64 / mail.words.max(1) as f64;
+pub(super) fn trust_of(output: &ToolOutput) -> String {
+    let share = output.understood as f64 / output.words.max(1) as f64;
     let mut text = format!("{} of the words were recognised as output of tools", percent(share));
-    match (mail.left_out, mail.first_left_out) {
+    match (output.left_out, output.first_left_out) {
         (n, Some(at)) if n > 0 => {
             let numbers = counted(n as u64, "number is", "numbers are");
-            let _ = write!(text, "; {numbers} left out, the first at {}", mail.at(at));
+            let _ = write!(text, "; {numbers} left out, the first at {}", output.at(at));
         }
         _ => text += "; no number is left out",
     }
-    if mail.cut {
+    if output.cut {
         let most = units::words::size(trace::Bytes(tooltext::MOST_BYTES_OF_MAIL as u64));
         let _ = write!(text, "; only its first {most} were read");
     }
-    if let Some(at) = mail.broken {
-        let _ = write!(text, "; a JSON document breaks off and is left out ({})", mail.at(at));
+    if let Some(at) = output.broken {
+        let _ = write!(text, "; a JSON document breaks off and is left out ({})", output.at(at));
     }
-    for doubt in mail.doubts.iter().take(MOST_DOUBTS) {
+    for doubt in output.doubts.iter().take(MOST_DOUBTS) {
         let _ = write!(
             text,
             "; impossible, so not used: {} {} {} ({}; {})",
             doubt.of,
             doubt.name,
             cell(Some(doubt.number)),
-            mail.at(doubt.at()),
+            output.at(doubt.at()),
             doubt.why
         );
     }
-    if mail.doubts.len() > MOST_DOUBTS {
-        let _ = write!(text, "; and {} more impossible numbers", mail.doubts.len() - MOST_DOUBTS);
+    if output.doubts.len() > MOST_DOUBTS {
+        let _ = write!(text, "; and {} more impossible numbers", output.doubts.len() - MOST_DOUBTS);
     }
-    if mail.repeated > 0 {
-        let _ =
-            write!(text, "; {} others", counted(mail.repeated as u64, "reading repeats", "readings repeat"));
+    if output.repeated > 0 {
+        let _ = write!(
+            text,
+            "; {} others",
+            counted(output.repeated as u64, "reading repeats", "readings repeat")
+        );
     }
-    if mail.too_many > 0 {
-        let _ = write!(text, "; {} too many", counted(mail.too_many as u64, "reading is", "readings are"));
+    if output.too_many > 0 {
+        let _ = write!(text, "; {} too many", counted(output.too_many as u64, "reading is", "readings are"));
     }
     text
 }
 
-fn runs(mail: &Mail, s: &mut Screen) {
+fn runs(output: &ToolOutput, s: &mut Screen) {
     let shown =
-        mail.runs.iter().enumerate().filter(|(_, run)| run.readings.iter().any(|r| !r.rows.is_empty()));
+        output.runs.iter().enumerate().filter(|(_, run)| run.readings.iter().any(|r| !r.rows.is_empty()));
     let mut heading = "RUNS";
     let total = shown.clone().count();
     for (i, run) in shown.take(MOST_RUNS) {
@@ -184,7 +188,7 @@ fn runs(mail: &Mail, s: &mut Screen) {
             label if label.chars().count() <= LABEL => label.into(),
             label => label.chars().take(LABEL).chain("...".chars()).collect(),
         };
-        s.line(heading, &format!("{:>2}  {label}  ({})", i + 1, mail.at(run.at)));
+        s.line(heading, &format!("{:>2}  {label}  ({})", i + 1, output.at(run.at)));
         heading = "";
         for command in
             run.commands.iter().filter(|c| c.lasts() || run.readings.iter().any(|r| r.tool == c.program()))
@@ -201,16 +205,16 @@ fn runs(mail: &Mail, s: &mut Screen) {
 }
 
 /// What was set, each with its place.
-fn settings(mail: &Mail, s: &mut Screen) {
+fn settings(output: &ToolOutput, s: &mut Screen) {
     let mut heading = "SET";
-    for setting in mail.settings.iter().take(MOST_LINES) {
-        s.line(heading, &format!("{} = {}  ({})", setting.name, setting.value, mail.at(setting.at)));
+    for setting in output.settings.iter().take(MOST_LINES) {
+        s.line(heading, &format!("{} = {}  ({})", setting.name, setting.value, output.at(setting.at)));
         heading = "";
     }
-    if mail.settings.len() > MOST_LINES {
-        s.line("", &format!("and {} more; --json has all", mail.settings.len() - MOST_LINES));
+    if output.settings.len() > MOST_LINES {
+        s.line("", &format!("and {} more; --json has all", output.settings.len() - MOST_LINES));
     }
-    if !mail.settings.is_empty() {
+    if !output.settings.is_empty() {
         s.blank();
     }
 }

@@ -1,7 +1,7 @@
 //! The numbers of all runs side by side: a table for each kind of tool, a line for each row that it printed.
 
 use std::collections::HashMap;
-use tooltext::{Bucket, Mail, Number, Reading, Row, SinceBoot, Unit};
+use tooltext::{Bucket, Number, Reading, Row, SinceBoot, ToolOutput, Unit};
 
 /// Numbers side by side.
 pub(super) struct Table {
@@ -63,9 +63,9 @@ const QUANTILES: [(&str, f64); 4] =
     [("p50 below", 0.5), ("p99 below", 0.99), ("p99.9 below", 0.999), ("max below", 1.0)];
 
 /// The tables of a text.
-pub(super) fn tables(mail: &Mail) -> Vec<Table> {
+pub(super) fn tables(output: &ToolOutput) -> Vec<Table> {
     let mut tables: Vec<Table> = vec![];
-    for (i, run) in mail.runs.iter().enumerate() {
+    for (i, run) in output.runs.iter().enumerate() {
         for (reading, since) in run.readings.iter().zip(run.since_boot()) {
             for (row, since) in reading.rows.iter().zip(since) {
                 if let Some((columns, mut of, values)) = line(reading, row) {
@@ -102,9 +102,9 @@ fn is_histogram(reading: &Reading) -> bool {
     reading.tool != "fio" && reading.rows.iter().any(|r| !r.histogram.is_empty())
 }
 
-type Told = (Vec<String>, String, Vec<Option<Number>>);
+type TableLine = (Vec<String>, String, Vec<Option<Number>>);
 
-fn line(reading: &Reading, row: &Row) -> Option<Told> {
+fn line(reading: &Reading, row: &Row) -> Option<TableLine> {
     let names = |columns: &[(&str, &str)]| columns.iter().map(|(heading, _)| heading.to_string()).collect();
     match reading.tool {
         // A log has one kind of number, each as often as it has lines; which kind its name says.

@@ -26,8 +26,8 @@ fn read_by_three(stacks: bool) -> Vec<String> {
         [event(0, "Q"), event(1, "G"), event(2, "D"), event(90, "C")].concat()
     };
     let names = "0 name caller tid=1\n0 name mapper tid=2\n0 name kworker/u4:1 tid=3\n";
-    let story = [names.into(), read(10, 1), read(210, 2), read(410, 3)].concat();
-    let mut batch = testkit::Story::of(&story).batches(usize::MAX).remove(0);
+    let script = [names.into(), read(10, 1), read(210, 2), read(410, 3)].concat();
+    let mut batch = testkit::Script::of(&script).batches(usize::MAX).remove(0);
     let mut task = |time: u64, what| {
         let time = Nanos(time * 1000);
         let after = batch.events.partition_point(|e| e.time <= time) as u32;

@@ -149,9 +149,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Told = Vec<(u64, u64, u32, bool)>;
+    type Writes = Vec<(u64, u64, u32, bool)>;
 
-    fn of(told: &Told) -> Extents {
+    fn of(told: &Writes) -> Extents {
         let mut e = Extents::default();
         told.iter().for_each(|(t, s, task, writes)| {
             e.record(Nanos(*t), Sector(*s), Who { task: *task, writes: *writes })
@@ -159,7 +159,7 @@ mod tests {
         e
     }
 
-    fn told() -> impl Strategy<Value = Told> {
+    fn told() -> impl Strategy<Value = Writes> {
         (0u32..64, 0u32..64).prop_flat_map(|(time, place)| {
             let below = |bits: u32| 0..=u64::MAX >> (63 - bits);
             prop::collection::vec((below(time), below(place), 0u32..3, any::<bool>()), 0..40)

@@ -1,7 +1,7 @@
 //! What pictures need beside the facts: what happened when, in columns of time. Counted apart, so that only those who
 //! want pictures pay for it.
 //!
-//! [`Pictures`] wants to know of requests and of operations ([`Sink`], [`OperationObserver`]); its parts are bounded and merge
+//! [`Pictures`] wants to know of requests and of operations ([`IoObserver`], [`OperationObserver`]); its parts are bounded and merge
 //! exactly.
 
 mod columns;
@@ -16,12 +16,12 @@ pub use heat::{heat_bucket, heat_lower, Heat, HEAT_BUCKETS};
 pub use slow::{SlowMoment, SlowRequest};
 pub use slow_operation::{SlowOperation, STRETCHES};
 
-use crate::kept::Kept;
 use crate::operations::OpKey;
+use crate::sampled::SampledOperation;
 use crate::series::Cell;
 use crate::tasks::Tasks;
 use ledger::Reason;
-use life::{Bio, ByClass, Class, Names, Op, Request, Sink};
+use life::{Bio, ByClass, Class, IoObserver, Names, Op, Request};
 use operation::{Account, History, Operation, OperationObserver, Outside};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Flags, Nanos, Sector};
@@ -200,7 +200,7 @@ fn writes(op: Op) -> Option<bool> {
     }
 }
 
-impl Sink for Pictures {
+impl IoObserver for Pictures {
     fn request(&mut self, r: &Request, names: &Names) {
         let task = self.tasks.number(r.task, names);
         let (latency, at) = (r.time.total(), r.time.completed);
@@ -255,7 +255,7 @@ impl OperationObserver for Pictures {
         if o.kind.is_foreground() {
             let slowest = self.slow_operations.at(o.to);
             if slowest.wants(o.total()) {
-                slowest.set(Kept::new(*o, account.clone(), names, history));
+                slowest.set(SampledOperation::new(*o, account.clone(), names, history));
             }
         }
         let key = OpKey { kind: o.kind, fs: o.fs, dev: o.dev };

@@ -2,7 +2,7 @@
 
 use crate::series::Cell;
 use ledger::Ledger;
-use life::{Bio, Class, Company, Op, Request, Timeline};
+use life::{Bio, Class, Contention, Op, Request, Timeline};
 use trace::{Bytes, DevId, Nanos, Sector, Tid};
 
 /// How many are kept of each column.
@@ -30,7 +30,7 @@ pub struct SlowRequest {
     /// Where its time went.
     pub ledger: Ledger,
     /// Who else was there.
-    pub company: Company,
+    pub contention: Contention,
 }
 
 impl SlowRequest {
@@ -46,7 +46,7 @@ impl SlowRequest {
             task,
             time: r.time,
             ledger: Ledger::of(&r.time),
-            company: r.company,
+            contention: r.contention,
         }
     }
 
@@ -62,7 +62,7 @@ impl SlowRequest {
             task,
             time: b.time,
             ledger: Ledger::of_bio(b),
-            company: b.company,
+            contention: b.contention,
         }
     }
 

@@ -14,8 +14,8 @@
 
 use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;
-use crate::mail::number::{Number, Unit};
-use crate::mail::reading::{Bucket, Reading, Row, Setting};
+use crate::output::number::{Number, Unit};
+use crate::output::reading::{Bucket, Reading, Row, Setting};
 use crate::tool::percentile_name;
 use crate::Run;
 

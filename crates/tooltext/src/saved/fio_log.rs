@@ -11,9 +11,9 @@
 //!
 //! **Versions**: fio 2.0 to 3.42; the tests run 3.33.
 
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
-use crate::mail::Mail;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::ToolOutput;
 use crate::Run;
 use evidence::Spot;
 use stats::Blocks;
@@ -75,9 +75,9 @@ fn kind(file: &str, columns: usize) -> (&'static str, f64, Unit) {
 }
 
 /// Reads a log to its end.
-pub(crate) fn read(file: &str, mut content: impl BufRead) -> io::Result<Mail> {
+pub(crate) fn read(file: &str, mut content: impl BufRead) -> io::Result<ToolOutput> {
     let mut rows: [Blocks; 4] = Default::default();
-    let mut mail = Mail { file: file.to_owned(), ..Mail::default() };
+    let mut output = ToolOutput { file: file.to_owned(), ..ToolOutput::default() };
     // With `log_unix_epoch` times count from 1970.
     let (mut columns, mut first, mut last, mut number) = (0, u64::MAX, 0, 0u32);
     let mut text = Vec::with_capacity(LONGEST_LINE);
@@ -96,14 +96,14 @@ pub(crate) fn read(file: &str, mut content: impl BufRead) -> io::Result<Mail> {
                 columns = columns.max(many);
                 first = first.min(time);
                 last = last.max(time);
-                mail.words += many;
-                mail.understood += many;
+                output.words += many;
+                output.understood += many;
             }
             None if body.is_empty() => {}
             None => {
-                mail.words += 1;
-                mail.left_out += 1;
-                mail.first_left_out.get_or_insert(Spot { line: number, column: 0 });
+                output.words += 1;
+                output.left_out += 1;
+                output.first_left_out.get_or_insert(Spot { line: number, column: 0 });
             }
         }
     }
@@ -131,6 +131,6 @@ pub(crate) fn read(file: &str, mut content: impl BufRead) -> io::Result<Mail> {
     let rows: Vec<Row> = DIRECTIONS.into_iter().zip(rows).filter_map(row).collect();
     let reading = Reading { tool: "fio", name: "log".into(), rows, at, ..Reading::default() };
     let label = file.rsplit('/').next().unwrap_or(file).to_owned();
-    mail.runs.push(Run { label, at, readings: vec![reading], ..Run::default() });
-    Ok(mail)
+    output.runs.push(Run { label, at, readings: vec![reading], ..Run::default() });
+    Ok(output)
 }

@@ -13,8 +13,8 @@
 
 use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
 use crate::tool::iostat_column;
 use crate::{Machine, Run};
 

@@ -9,7 +9,7 @@
 //! **Versions**: util-linux 2.38.1 run, older ones by published texts.
 
 use super::json::{field, fields, items, text, Document, Value};
-use crate::mail::lsblk;
+use crate::output::lsblk;
 use crate::Setting;
 
 /// The settings of the disks. `None` if it is not lsblk's.

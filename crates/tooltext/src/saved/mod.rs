@@ -16,7 +16,7 @@ mod json;
 mod lsblk_json;
 mod smart_json;
 
-use crate::mail::reading::Reading;
+use crate::output::reading::Reading;
 use crate::{Machine, Run, Setting};
 use evidence::Spot;
 use json::Document;

@@ -11,8 +11,8 @@
 
 use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
 use crate::Run;
 use evidence::Spot;
 
@@ -137,7 +137,7 @@ mod tests {
         let row = &one(sorted, "smart").rows[0];
         assert_eq!((row.value("failing"), row.value("Current_Pending_Sector")), (Some(1.0), Some(8.0)));
         let code = "void show()\n{\n\tjson_add(root, \"critical_warning\", smart->critical_warning);\n}\n";
-        let mail = crate::Mail::read("patch", code.as_bytes());
-        assert!(!mail.has_readings() && mail.broken.is_none());
+        let output = crate::ToolOutput::read("patch", code.as_bytes());
+        assert!(!output.has_readings() && output.broken.is_none());
     }
 }

@@ -12,9 +12,9 @@
 
 use super::table;
 use super::{Found, Tool};
-use crate::mail::number::{time_unit, with_suffix, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{time_unit, with_suffix, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Biolatpcts;
 

@@ -20,9 +20,9 @@
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 use evidence::Spot;
 use stats::Blocks;
 use std::sync::Arc;
@@ -207,7 +207,7 @@ fn row(group: Group) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mail::words::words;
+    use crate::output::words::words;
 
     fn read(text: &str) -> Vec<Row> {
         Biosnoop.read(&words(text)).unwrap().reading.unwrap().rows

@@ -17,9 +17,9 @@
 //! **Versions**: Linux 2.6.32 to 6.1 by logs that people mailed: the line of the state is another from 5.11 on.
 
 use super::{texts, Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row, Setting};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row, Setting};
+use crate::output::words::Word;
 use evidence::Spot;
 use operation::Wait;
 
@@ -238,11 +238,11 @@ fn ends(word: &Word) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::Mail;
+    use crate::ToolOutput;
 
     fn read(text: &str) -> Vec<(String, String, String, usize)> {
-        let mail = Mail::read("dmesg", text.as_bytes());
-        let all = mail.runs.iter().flat_map(|r| r.of("blocked task").cloned().collect::<Vec<_>>());
+        let output = ToolOutput::read("dmesg", text.as_bytes());
+        let all = output.runs.iter().flat_map(|r| r.of("blocked task").cloned().collect::<Vec<_>>());
         all.map(|r| {
             let get = |name: &str| r.setting(name).unwrap_or("").to_owned();
             (r.name.clone(), get("waits for"), get("in"), r.settings.len() - 2)

@@ -20,9 +20,9 @@
 //! **Versions**: bonnie++ 1.03 to 1.98 by published texts, 2.00a run.
 
 use super::{bonnie_csv, Found, Tool};
-use crate::mail::number::{decimal, quantity, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, quantity, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Bonnie;
 

@@ -13,8 +13,8 @@
 //! **Versions**: bonnie++ 1.03 to 1.98 by published texts, 2.00a run; from 1.96 on the format has a number of its own.
 
 use super::bonnie::{put_latency, rates, FILES, MEASURED};
-use crate::mail::reading::Row;
-use crate::mail::words::Word;
+use crate::output::reading::Row;
+use crate::output::words::Word;
 
 /// Words of a line that a mailer broke.
 const MOST_WORDS: usize = 6;

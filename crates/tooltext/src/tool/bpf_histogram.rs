@@ -15,9 +15,9 @@
 //! **Versions**: bpftrace 0.17 (`hist`, `lhist`), perf-tools 1.0 (`iolatency`).
 
 use super::{table, texts, Found, Tool};
-use crate::mail::number::{time_unit, Number, Unit};
-use crate::mail::reading::{Bucket, Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{time_unit, Number, Unit};
+use crate::output::reading::{Bucket, Reading, Row};
+use crate::output::words::Word;
 
 pub struct BpfHistogram;
 

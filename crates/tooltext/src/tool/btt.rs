@@ -22,9 +22,9 @@
 
 use super::btt_tables::{self, activity, banner};
 use super::{table, Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct BttAvg;
 
@@ -169,7 +169,7 @@ fn shares(words: &[Word], steps: &[&str]) -> Option<(Row, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mail::words::words;
+    use crate::output::words::words;
 
     fn read(text: &str) -> Reading {
         BttAvg.read(&words(text)).unwrap().reading.unwrap()

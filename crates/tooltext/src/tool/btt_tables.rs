@@ -25,9 +25,9 @@
 use super::btt::{ends_table, Cells};
 use super::table::{gather, rulers};
 use super::Found;
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 use Unit::{Bytes, Count, Nanoseconds, Share};
 
 /// A table: what its reading is called, its headings behind `DEV`, its numbers.
@@ -265,7 +265,7 @@ fn point(words: &[Word]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mail::words::words;
+    use crate::output::words::words;
 
     const SEEKS: &str = "==================== Device D2D Seek Information ====================\n\n\
         DEV | NSEEKS MEAN MEDIAN | MODE\n---- | ---- ---- | ----\n\

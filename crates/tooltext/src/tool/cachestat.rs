@@ -10,9 +10,9 @@
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Cachestat;
 

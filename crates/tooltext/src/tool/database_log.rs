@@ -19,9 +19,9 @@
 
 use super::biosnoop::Groups;
 use super::{Found, Tool};
-use crate::mail::number::{decimal, time_unit, with_suffix};
-use crate::mail::reading::Reading;
-use crate::mail::words::Word;
+use crate::output::number::{decimal, time_unit, with_suffix};
+use crate::output::reading::Reading;
+use crate::output::words::Word;
 
 pub struct DatabaseLog;
 
@@ -58,9 +58,9 @@ impl Tool for DatabaseLog {
 }
 
 /// What one line tells: kinds and their nanoseconds, and how many words it takes.
-type Told = (Vec<(&'static str, f64)>, usize);
+type TimedLine = (Vec<(&'static str, f64)>, usize);
 
-fn line(words: &[Word]) -> Option<Told> {
+fn line(words: &[Word]) -> Option<TimedLine> {
     let text = |i: usize| words.get(i).map_or("", |w| w.text);
     match [text(0), text(1)] {
         ["LOG:", "duration:"] if text(3) == "ms" => {
@@ -114,7 +114,7 @@ fn line(words: &[Word]) -> Option<Told> {
 }
 
 /// `write=26.9 s, sync=12.3 s, total=39.9 s; ... longest=8.1 s, average=0.1 s`
-fn checkpoint(words: &[Word]) -> Option<Told> {
+fn checkpoint(words: &[Word]) -> Option<TimedLine> {
     let looked_at = &words[..words.len().min(LOOKED_AT)];
     let value = |key: &str| {
         let at = looked_at.iter().position(|w| w.text.starts_with(key))?;
@@ -134,7 +134,7 @@ fn checkpoint(words: &[Word]) -> Option<Told> {
 }
 
 /// `slow operation observed for kv_sync, latency = 5.123s`
-fn ceph(words: &[Word]) -> Option<Told> {
+fn ceph(words: &[Word]) -> Option<TimedLine> {
     let at = words.iter().take(12).position(|w| w.text == "latency")?;
     let value = words.get(at + 2).filter(|_| words[at + 1].text == "=")?;
     let kind = match words.get(4)?.text.trim_end_matches(',') {
@@ -147,7 +147,7 @@ fn ceph(words: &[Word]) -> Option<Told> {
 }
 
 /// `"msg":"slow fdatasync","took":"1.234s"`; before version 3.5 `wal: sync duration of 1.23s, expected less than 1s`.
-fn etcd(words: &[Word]) -> Option<Told> {
+fn etcd(words: &[Word]) -> Option<TimedLine> {
     let first = words.first()?.text;
     if first == "wal:" && words.get(1)?.text == "sync" && words.get(2)?.text == "duration" {
         let took = words.get(4)?.text.trim_end_matches(',');

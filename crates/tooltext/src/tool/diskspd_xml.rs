@@ -26,9 +26,9 @@
 //! **Versions**: diskspd 2.0.20a to 2.2 (`XmlResultParser.cpp`).
 
 use super::{Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 use evidence::Spot;
 
 pub struct DiskspdXml;

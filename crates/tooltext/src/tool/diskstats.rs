@@ -9,9 +9,9 @@
 //! **Versions**: Linux 2.6.25, 4.18 and 5.5 each added numbers; 6.1 run.
 
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Diskstats;
 

@@ -12,9 +12,9 @@
 //! **Versions**: dstat 0.7.4 run; pcp-dstat and dool have its form.
 
 use super::{table, Found, Tool};
-use crate::mail::number::{quantity, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{quantity, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Dstat;
 

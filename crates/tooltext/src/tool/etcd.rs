@@ -17,9 +17,9 @@
 //! **Versions**: etcd 3.4.23 run (`etcdctl check perf`, the metrics of its server).
 
 use super::{table, Found, Tool};
-use crate::mail::number::{decimal, with_suffix, Number, Unit};
-use crate::mail::reading::{Bucket, Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, with_suffix, Number, Unit};
+use crate::output::reading::{Bucket, Reading, Row};
+use crate::output::words::Word;
 
 pub struct Etcd;
 

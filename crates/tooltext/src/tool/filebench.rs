@@ -11,9 +11,9 @@
 //! **Versions**: filebench 1.4.9 to 1.5-alpha3 (`stats.c`).
 
 use super::{texts, Found, Tool};
-use crate::mail::number::{decimal, quantity, time_unit, with_suffix, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, quantity, time_unit, with_suffix, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Filebench;
 

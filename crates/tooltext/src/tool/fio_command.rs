@@ -12,8 +12,8 @@
 //! **Versions**: fio 2.0 to 3.42.
 
 use super::{fio_progress, texts, Found, Tool};
-use crate::mail::reading::{Reading, Setting};
-use crate::mail::words::Word;
+use crate::output::reading::{Reading, Setting};
+use crate::output::words::Word;
 
 pub struct FioCommand;
 

@@ -12,7 +12,7 @@
 //! **Versions**: fio 2.0 to 3.42.
 
 use super::fio_text::{OF_ALL, OPERATIONS};
-use crate::mail::words::Word;
+use crate::output::words::Word;
 
 /// Whether a line of fio's begins here that no job's head stands above: `read: IOPS=8738, BW=...`, `write: io=1024MB, bw=...`,
 /// `clat (usec): min=40, max=...`.
@@ -50,7 +50,7 @@ pub(super) fn is_percentiles(words: &[Word]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::mail::number::Unit;
+    use crate::output::number::Unit;
     use crate::tool::testing::{all, one};
 
     #[test]

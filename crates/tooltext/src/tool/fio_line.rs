@@ -12,8 +12,8 @@
 use super::fio_units::measure;
 use super::lexeme::{lexemes, Cursor};
 use super::{Found, Tool};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct FioLine;
 
@@ -55,7 +55,7 @@ impl Tool for FioLine {
 #[cfg(test)]
 mod tests {
     use crate::tool::testing::all;
-    use crate::Mail;
+    use crate::ToolOutput;
 
     #[test]
     fn lines_are_called_by_the_words_before_them() {
@@ -71,7 +71,7 @@ mod tests {
                 .map(|(i, b): (f64, f64)| (i, (b * 1e4).round() / 1e4))
         );
         let labels: Vec<String> =
-            Mail::read("m", text.as_bytes()).runs.into_iter().map(|r| r.label).collect();
+            ToolOutput::read("m", text.as_bytes()).runs.into_iter().map(|r| r.label).collect();
         assert!(
             labels[0].ends_with("bs=4k") && labels[1].ends_with("bs=16k") && labels.len() == 3,
             "{labels:?}"

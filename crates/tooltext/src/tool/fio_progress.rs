@@ -12,9 +12,9 @@
 
 use super::fio_units::{fio_size, suffixed, thousands};
 use super::{table, Found};
-use crate::mail::number::{size_unit, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{size_unit, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 /// Words of a line.
 const LONGEST: usize = 40;

@@ -5,8 +5,8 @@
 use super::fio_text::{Job, MOST_SKIPPED};
 use super::fio_units::disk_value;
 use super::lexeme::Cursor;
-use crate::mail::number::{decimal, with_suffix, Unit};
-use crate::mail::reading::Row;
+use crate::output::number::{decimal, with_suffix, Unit};
+use crate::output::reading::Row;
 
 impl Job {
     /// `cpu : usr=0.91%, sys=3.48%, ctx=5426681, majf=0, minf=142`.

@@ -12,9 +12,9 @@
 
 use super::fio_units::percentile_name;
 use super::{Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row, Setting};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row, Setting};
+use crate::output::words::Word;
 use evidence::Spot;
 
 pub struct FioTerse;
@@ -88,7 +88,7 @@ fn operation(of: &str, fields: &[&str], at: Spot) -> Option<Row> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Mail;
+    use crate::ToolOutput;
 
     /// A line of a version: an operation that ran, and one that did not.
     fn line(version: u32) -> String {
@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn all_versions_have_the_same_numbers() {
         for version in 3..=5 {
-            let mail = Mail::read("terse", line(version).as_bytes());
-            let reading = &mail.runs[0].readings[0];
+            let output = ToolOutput::read("terse", line(version).as_bytes());
+            let reading = &output.runs[0].readings[0];
             assert_eq!((reading.name.as_str(), reading.rows.len()), ("two words", 1), "{version}");
             let row = &reading.rows[0];
             assert_eq!((row.value("iops"), row.value("bw")), (Some(8738.0), Some(34952.0 * 1024.0)));

@@ -22,9 +22,9 @@ use super::fio_excerpt::{is_excerpt, is_percentiles};
 use super::fio_units::{fio_size, measure, parenthesis, percentile_name, plain_line, suffixed, thousands};
 use super::lexeme::{lexemes, Cursor};
 use super::{Found, Tool};
-use crate::mail::number::{decimal, time_unit, with_suffix, Number, Unit};
-use crate::mail::reading::{Bucket, Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, time_unit, with_suffix, Number, Unit};
+use crate::output::reading::{Bucket, Reading, Row};
+use crate::output::words::Word;
 
 pub struct FioText;
 
@@ -97,7 +97,7 @@ fn head<'a>(c: &mut Cursor<'a, '_>) -> Option<Reading> {
     c.eat_all(&[",", "jobs", "="]);
     let jobs = c.next()?;
     let value = jobs.text.to_owned();
-    reading.settings.push(crate::mail::reading::Setting { name: "numjobs".into(), value, at: jobs.spot });
+    reading.settings.push(crate::output::reading::Setting { name: "numjobs".into(), value, at: jobs.spot });
     c.eat_all(&[")", ":", "err", "="]);
     // `0: pid=11804: Wed Nov 15 01:22:00 2017`
     c.next();

@@ -1,47 +1,47 @@
 //! Excerpts of fio's text, and whose latency counts.
 
-use crate::Mail;
+use crate::ToolOutput;
 
-fn read(text: &str) -> Mail {
-    Mail::read("text", text.as_bytes())
+fn read(text: &str) -> ToolOutput {
+    ToolOutput::read("text", text.as_bytes())
 }
 
 #[test]
 fn an_operations_line_alone_is_a_run_called_by_the_words_before_it() {
-    let mail = read(
+    let output = read(
         "before: read: IOPS=1500, BW=6000KiB/s (6144kB/s)(352MiB/60001msec)\n\
          after:  read: IOPS=3000, BW=11.7MiB/s (12.3MB/s)(703MiB/60001msec)\n",
     );
     let iops: Vec<_> =
-        mail.runs.iter().flat_map(|r| r.of("fio")).filter_map(|r| r.row("read")?.value("iops")).collect();
+        output.runs.iter().flat_map(|r| r.of("fio")).filter_map(|r| r.row("read")?.value("iops")).collect();
     assert_eq!(iops, [1500.0, 3000.0]);
     assert_eq!(
-        (mail.runs.len(), mail.runs[0].label.as_str(), mail.runs[1].label.as_str()),
+        (output.runs.len(), output.runs[0].label.as_str(), output.runs[1].label.as_str()),
         (2, "before", "after")
     );
 }
 
 #[test]
 fn a_job_without_its_head_and_latencies_alone_are_read() {
-    let mail = read(
+    let output = read(
         "/   read : io=1024.0MB, bw=34952KB/s, iops=8738, runt= 30000msec\n/     slat (usec): min=3, max=90, avg= 5.10, stdev= 1.10\n\
          /     clat (usec): min=40, max=9000, avg=110.20, stdev=11.00\n",
     );
-    let row = mail.runs[0].readings[0].row("read").unwrap().clone();
+    let row = output.runs[0].readings[0].row("read").unwrap().clone();
     assert_eq!((row.value("iops"), row.value("clat.max")), (Some(8738.0), Some(9e6)));
-    let mail = read("With the patch:\n    clat (msec): min=1, max=16800, avg=11.2, stdev=9.1\n");
-    assert_eq!(mail.runs[0].readings[0].rows[0].value("clat.max"), Some(16.8e9));
+    let output = read("With the patch:\n    clat (msec): min=1, max=16800, avg=11.2, stdev=9.1\n");
+    assert_eq!(output.runs[0].readings[0].rows[0].value("clat.max"), Some(16.8e9));
     let latencies = |mean: u32| {
         format!("slat (nsec): min=1, max=9, avg=2.0, stdev=1.0\n clat (usec): min=1, max=999, avg={mean}.5, stdev=9.1\n")
     };
     for between in ["after:\n", "\n", ""] {
-        let mail = read(&format!("before:\n{}{between}{}", latencies(81), latencies(61)));
+        let output = read(&format!("before:\n{}{between}{}", latencies(81), latencies(61)));
         let means: Vec<_> =
-            mail.runs.iter().flat_map(|r| &r.readings).map(|r| r.rows[0].value("clat.mean")).collect();
+            output.runs.iter().flat_map(|r| &r.readings).map(|r| r.rows[0].value("clat.mean")).collect();
         assert_eq!(means, [Some(81.5e3), Some(61.5e3)], "{between}");
     }
-    let mail = read("now\nREAD:  IOPS=2033k BW=8329MB/s\nWRITE: IOPS= 871k BW=3569MB/s\n");
-    let iops: Vec<_> = mail.runs[0]
+    let output = read("now\nREAD:  IOPS=2033k BW=8329MB/s\nWRITE: IOPS= 871k BW=3569MB/s\n");
+    let iops: Vec<_> = output.runs[0]
         .readings
         .iter()
         .flat_map(|r| &r.rows)
@@ -53,7 +53,7 @@ fn a_job_without_its_head_and_latencies_alone_are_read() {
 
 #[test]
 fn where_submitting_takes_long_the_total_counts() {
-    let mail = read(
+    let output = read(
         "w: (groupid=0, jobs=1): err= 0: pid=1: Wed Jun  5 10:00:00 2019\n\
          write: IOPS=228, BW=228MiB/s (240MB/s)(13.4GiB/60002msec)\n\
          slat (usec): min=102, max=61021, avg=3982.11, stdev=5012.30\n\
@@ -61,7 +61,7 @@ fn where_submitting_takes_long_the_total_counts() {
          lat (usec): min=107, max=61030, avg=3986.50, stdev=5013.10\n\
          clat percentiles (nsec):\n | 50.00th=[  3568], 99.00th=[ 11968]\n",
     );
-    let row = mail.runs[0].readings[0].row("write").unwrap();
+    let row = output.runs[0].readings[0].row("write").unwrap();
     assert!(row.waits_to_submit());
     assert_eq!(row.latency("mean").map(|n| n.value), Some(3_986_500.0));
     assert_eq!((row.latency("p99"), row.value("clat.p99")), (None, Some(11_968.0)));
@@ -70,18 +70,18 @@ fn where_submitting_takes_long_the_total_counts() {
 /// Each word is looked at a bounded number of times.
 #[test]
 fn many_lines_of_latencies_are_as_many_readings() {
-    let mail = read(&"clat (usec): min=1, max=2, avg=1.5\n".repeat(4000));
-    assert_eq!(mail.runs.iter().map(|run| run.readings.len()).sum::<usize>(), 4000);
+    let output = read(&"clat (usec): min=1, max=2, avg=1.5\n".repeat(4000));
+    assert_eq!(output.runs.iter().map(|run| run.readings.len()).sum::<usize>(), 4000);
 }
 
 #[test]
 fn thousands_have_separators_where_people_put_them() {
-    let mail = read(
+    let output = read(
         "write: IOPS=9,877, BW=38.6MiB/s (40.5MB/s)(2315MiB/60004msec)\n  clat (usec): min=901, max=90303, avg=3215.17, stdev=4000.21\n",
     );
-    let row = mail.runs[0].readings[0].row("write").unwrap();
+    let row = output.runs[0].readings[0].row("write").unwrap();
     assert_eq!((row.value("iops"), row.value("runtime")), (Some(9877.0), Some(60_004e6)));
-    assert_eq!((mail.runs.len(), row.value("clat.max")), (1, Some(90_303e3)));
+    assert_eq!((output.runs.len(), row.value("clat.max")), (1, Some(90_303e3)));
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn a_groups_line_alone_has_its_size_and_time() {
         "WRITE: bw=455MiB/s (477MB/s), 455MiB/s-455MiB/s (477MB/s-477MB/s), io=26.5GiB (28.5GB), run=60001-60002msec",
         "WRITE: io=27136MB, aggrb=465920KB/s, minb=465920KB/s, maxb=465920KB/s, mint=60001msec, maxt=60002msec",
     ] {
-        let mail = read(&format!("ext4:\n {line}\nxfs:\n {line}\n").replacen("455MiB", "456MiB", 1));
-        assert_eq!((mail.runs.len(), mail.runs[1].label.as_str()), (2, "xfs"), "{line}");
-        let row = mail.runs[1].readings[0].row("write").unwrap();
+        let output = read(&format!("ext4:\n {line}\nxfs:\n {line}\n").replacen("455MiB", "456MiB", 1));
+        assert_eq!((output.runs.len(), output.runs[1].label.as_str()), (2, "xfs"), "{line}");
+        let row = output.runs[1].readings[0].row("write").unwrap();
         let values = ["bw", "bytes", "runtime"].map(|name| row.value(name));
         assert_eq!(values, [Some(455.0 * 1048576.0), Some(26.5 * 1073741824.0), Some(60_002e6)], "{line}");
     }
@@ -101,8 +101,8 @@ fn a_groups_line_alone_has_its_size_and_time() {
 /// fio leaves out shares of nothing: what the next has begins at its own limit, not at the last one printed.
 #[test]
 fn shares_begin_at_the_limit_below_theirs() {
-    let mail = read("j: (groupid=0, jobs=1): err= 0: pid=1\n read: IOPS=1, BW=1KiB/s\n lat (usec) : 100=10.00%, 750=60.00%\n lat (msec) : 2=20.00%, 50=9.00%, >=2000=1.00%\n");
-    let buckets = &mail.runs[0].readings[0].row("all").unwrap().histogram;
+    let output = read("j: (groupid=0, jobs=1): err= 0: pid=1\n read: IOPS=1, BW=1KiB/s\n lat (usec) : 100=10.00%, 750=60.00%\n lat (msec) : 2=20.00%, 50=9.00%, >=2000=1.00%\n");
+    let buckets = &output.runs[0].readings[0].row("all").unwrap().histogram;
     let bounds: Vec<_> = buckets.iter().map(|b| (b.from / 1e3, b.below / 1e3)).collect();
     assert_eq!(bounds, [(50.0, 100.0), (500.0, 750.0), (1e3, 2e3), (20e3, 50e3), (2e6, f64::INFINITY)]);
 }
@@ -116,8 +116,8 @@ fn latencies_of_syncs_are_no_writes() {
              \u{20}   sync (usec): min=4012, max=48211, avg=10083.10, stdev=2211.40\n\
              \u{20}   sync percentiles (usec):\n     | 50.00th=[10159], 99.00th=[17957]\n"
         );
-        let mail = read(&text);
-        let reading = &mail.runs[0].readings[0];
+        let output = read(&text);
+        let reading = &output.runs[0].readings[0];
         let value = |of: &str, name: &str| reading.row(of).and_then(|row| row.value(name));
         assert_eq!(
             (value("sync", "sync.mean"), value("sync", "sync.p99")),

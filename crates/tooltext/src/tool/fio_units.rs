@@ -1,8 +1,8 @@
 //! Numbers as fio's text writes them: with units behind or before, shortened, in pairs.
 
 use super::lexeme::{Cursor, Lexeme};
-use crate::mail::number::{size_unit, time_unit, with_suffix, Unit};
-use crate::mail::reading::Row;
+use crate::output::number::{size_unit, time_unit, with_suffix, Unit};
+use crate::output::reading::Row;
 
 /// A number with its unit behind it: `20001msec`.
 pub(super) fn suffixed(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {

@@ -11,9 +11,9 @@
 //! **Versions**: bcc 0.1.8 to 0.37 (`tools/offcputime.py -f`).
 
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 use evidence::Spot;
 use std::collections::HashMap;
 

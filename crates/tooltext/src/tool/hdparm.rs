@@ -10,9 +10,9 @@
 //! **Versions**: hdparm 9.65 run, 9.58 by its source.
 
 use super::{Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Hdparm;
 

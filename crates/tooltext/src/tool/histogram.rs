@@ -17,9 +17,9 @@
 //! **Versions**: bcc 0.1.7 to 0.37 (`print_log2_hist`, `print_linear_hist`).
 
 use super::{table, texts, Found, Tool};
-use crate::mail::number::{time_unit, Number, Unit};
-use crate::mail::reading::{Bucket, Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{time_unit, Number, Unit};
+use crate::output::reading::{Bucket, Reading, Row};
+use crate::output::words::Word;
 
 pub struct Histograms;
 
@@ -210,7 +210,7 @@ const BAR: &[u8] = b"|*+#@";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mail::words::words;
+    use crate::output::words::words;
 
     #[test]
     fn sizes_are_no_times() {

@@ -19,9 +19,9 @@
 use super::biosnoop::Groups;
 use super::table;
 use super::{Found, Tool};
-use crate::mail::number::{decimal, size_unit, time_unit, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, size_unit, time_unit, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Ioping;
 

@@ -16,9 +16,9 @@
 use super::iostat_columns::{column, Column, GB, KB, MB, PERCENT};
 use super::table::{self, MOST_ROWS};
 use super::{Found, Tool};
-use crate::mail::number::{decimal, grouped, with_suffix, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, grouped, with_suffix, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 use evidence::Spot;
 
 pub struct IostatText;

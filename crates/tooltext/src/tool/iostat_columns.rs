@@ -2,7 +2,7 @@
 //!
 //! `kB` is 1024 bytes, `MB` 1024 times that, a block or sector 512 bytes; waits are milliseconds (iostat(1)).
 
-use crate::mail::number::Unit;
+use crate::output::number::Unit;
 
 pub(super) const KB: f64 = 1024.0;
 pub(super) const MB: f64 = 1024.0 * 1024.0;

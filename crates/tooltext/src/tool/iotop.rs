@@ -13,9 +13,9 @@
 
 use super::table::{self, broken_off, rest_of_line};
 use super::{Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Iotop;
 

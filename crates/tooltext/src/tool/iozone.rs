@@ -15,9 +15,9 @@
 //! **Versions**: iozone 3.465 to 3.492 by published texts.
 
 use super::{table, texts, Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Iozone;
 

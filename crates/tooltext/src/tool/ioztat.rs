@@ -18,9 +18,9 @@
 
 use super::table;
 use super::{texts, Found, Tool};
-use crate::mail::number::{with_suffix, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{with_suffix, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Ioztat;
 

@@ -20,9 +20,9 @@
 //! **Versions**: Linux 6.1 by the sources named above, older forms by logs that people mailed.
 
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 use evidence::Spot;
 use std::collections::BTreeMap;
 
@@ -104,7 +104,7 @@ pub(crate) const TRANSPORT: &str = "transport errors";
 const OFFLINE: &str = "offline messages";
 /// What md could not read, and wrote again from the other disks.
 const CORRECTED: &str = "corrected read errors";
-/// What a disk says once after a reset, and after it was attached: which one it is, [`scsi_disks`](crate::mail) tells.
+/// What a disk says once after a reset, and after it was attached: which one it is, [`scsi_disks`](crate::output) tells.
 pub(crate) const POWER_ON: &str = "unit attentions";
 /// What SCSI's driver says of a request that the block layer tells again, and what the page cache says of it, and of what kinds
 /// these are.

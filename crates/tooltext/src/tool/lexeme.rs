@@ -1,7 +1,7 @@
 //! fio's text as lexemes: names and numbers apart from the signs between them, so that `min= 3 , max=7` and
 //! `min=3,max=7` are the same.
 
-use crate::mail::words::Word;
+use crate::output::words::Word;
 use evidence::Spot;
 
 /// A sign, or what stands between two signs.

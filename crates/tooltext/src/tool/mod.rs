@@ -1,7 +1,7 @@
 //! What tools print, a file per tool. Each tells by its own content where its output begins, and reads it as far as it
 //! understands it.
 //!
-//! A tool's reader sees words, not lines (`mail/words.rs` says why). It must look at few words to say that nothing of
+//! A tool's reader sees words, not lines (`output/words.rs` says why). It must look at few words to say that nothing of
 //! its tool begins here, since it is asked at every word of a document.
 
 mod biolatpcts;
@@ -76,8 +76,8 @@ mod zpool;
 pub(crate) use fio_units::percentile_name;
 pub(crate) use iostat_columns::column as iostat_column;
 
-use crate::mail::reading::Reading;
-use crate::mail::words::Word;
+use crate::output::reading::Reading;
+use crate::output::words::Word;
 
 /// A reader of what one tool prints.
 pub(crate) trait Tool: Sync {

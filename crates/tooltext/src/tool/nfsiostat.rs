@@ -15,9 +15,9 @@
 
 use super::table::{self, Cell, Column};
 use super::{texts, Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Nfsiostat;
 

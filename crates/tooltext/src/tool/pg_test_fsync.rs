@@ -9,9 +9,9 @@
 //! **Versions**: PostgreSQL 15 run; 9.1 has the same form.
 
 use super::{texts, Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct PgTestFsync;
 

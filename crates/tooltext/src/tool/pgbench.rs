@@ -20,9 +20,9 @@
 use super::phrases::{self, Phrase};
 use super::table;
 use super::{texts, Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Pgbench;
 

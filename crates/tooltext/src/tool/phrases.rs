@@ -5,9 +5,9 @@
 //! Percentage Used:  3%
 //! ```
 
-use crate::mail::number::{quantity, size_unit, time_unit, Unit};
-use crate::mail::reading::Row;
-use crate::mail::words::Word;
+use crate::output::number::{quantity, size_unit, time_unit, Unit};
+use crate::output::reading::Row;
+use crate::output::words::Word;
 
 /// A phrase: its words, the name of the number behind it, the factor to its unit, its unit.
 pub(super) type Phrase = (&'static [&'static str], &'static str, f64, Unit);

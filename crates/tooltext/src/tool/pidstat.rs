@@ -16,9 +16,9 @@
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Pidstat;
 
@@ -166,11 +166,11 @@ mod tests {
         let row = "12:53:21 1000 8741 28.50 31.75 4.81 1146 firefox\n";
         for lost in ["28.50 ", "4.81 ", "1146 "] {
             let text = format!("{head}{row}{}{row}", row.replace(lost, ""));
-            let mail = crate::Mail::read("text", text.as_bytes());
-            let rows = &mail.runs[0].readings[0].rows;
+            let output = crate::ToolOutput::read("text", text.as_bytes());
+            let rows = &output.runs[0].readings[0].rows;
             assert_eq!((rows.len(), rows[1].value("wbytes/s")), (2, Some(31.75 * 1024.0)), "{lost}");
-            assert_eq!(mail.left_out, 5, "{lost}: user, process and three numbers");
-            assert_eq!(mail.first_left_out.map(|at| at.line), Some(3), "{lost}");
+            assert_eq!(output.left_out, 5, "{lost}: user, process and three numbers");
+            assert_eq!(output.first_left_out.map(|at| at.line), Some(3), "{lost}");
         }
         let epoch = format!("{head}{row}{}", row.replace("12:53:21", "1795569383").replace("31.75 ", ""));
         assert_eq!(one(&epoch, "pidstat").rows.len(), 1);

@@ -11,9 +11,9 @@
 //! **Versions**: Linux 4.20, the first with `/proc/pressure`, to 6.1, which was run.
 
 use super::{texts, Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Pressure;
 

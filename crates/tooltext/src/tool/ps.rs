@@ -15,9 +15,9 @@
 
 use super::table::{self, Cell, Column};
 use super::{texts, Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row, Setting};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row, Setting};
+use crate::output::words::Word;
 use evidence::Spot;
 use operation::Wait;
 

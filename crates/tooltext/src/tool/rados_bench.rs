@@ -22,9 +22,9 @@
 use super::phrases::{self, Phrase};
 use super::table::{self, Cell, Column};
 use super::{texts, Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row, Setting};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row, Setting};
+use crate::output::words::Word;
 
 pub struct RadosBench;
 
@@ -165,7 +165,7 @@ fn sum(words: &[Word]) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use crate::tool::testing::{all, one};
-    use crate::Mail;
+    use crate::ToolOutput;
 
     const SUM: &str = "Total time run:         33.25\nTotal writes made:      412\nWrite size:             4194304\nObject size:            4194304\n\
         Bandwidth (MB/sec):     49.5\nStddev Bandwidth:       18.25\nMax bandwidth (MB/sec): 76\nMin bandwidth (MB/sec): 0\n\
@@ -236,9 +236,9 @@ mod tests {
              \x20   2      16       116       199.923       212    0.205767    0.277006   3\n\
              \x20   3      16       169       153   203.924       212    0.25    0.294263\n"
         );
-        let mail = Mail::read("text", text.as_bytes());
-        let rows = &mail.runs[0].readings[0].rows;
+        let output = ToolOutput::read("text", text.as_bytes());
+        let rows = &output.runs[0].readings[0].rows;
         assert_eq!((rows.len(), rows[1].value("lat.last")), (2, Some(250e6)));
-        assert!(mail.left_out > 0);
+        assert!(output.left_out > 0);
     }
 }

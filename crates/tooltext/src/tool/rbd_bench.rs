@@ -14,9 +14,9 @@
 use super::phrases::{self, Phrase};
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
-use crate::mail::number::{size_unit, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{size_unit, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct RbdBench;
 

@@ -13,9 +13,9 @@
 //! **Versions**: blktrace 1.2.0 (`blkparse`).
 
 use super::{Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row, Setting};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row, Setting};
+use crate::output::words::Word;
 use evidence::Spot;
 
 pub struct Requests;

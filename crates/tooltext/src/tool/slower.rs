@@ -16,9 +16,9 @@
 use super::biosnoop::Groups;
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::Reading;
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::Reading;
+use crate::output::words::Word;
 
 pub struct Slower;
 

@@ -9,9 +9,9 @@
 //! **Versions**: Linux 2.6.32 to 6.1, whose form is `%pB`.
 
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row, Setting};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row, Setting};
+use crate::output::words::Word;
 use operation::Wait;
 
 pub struct KernelStack;

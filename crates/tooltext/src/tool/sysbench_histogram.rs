@@ -14,9 +14,9 @@
 
 use super::histogram::rising;
 use super::{texts, Found};
-use crate::mail::number::{decimal, Number, Unit};
-use crate::mail::reading::{Bucket, Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Number, Unit};
+use crate::output::reading::{Bucket, Reading, Row};
+use crate::output::words::Word;
 
 /// sysbench's buckets (`OPER_LOG_GRANULARITY` and the bounds beside it, sb_logger.c).
 const BUCKETS: usize = 1024;

@@ -13,9 +13,9 @@
 //! **Versions**: sysbench 1.0.20 run, 0.5 by published texts.
 
 use super::{table, Found};
-use crate::mail::number::{decimal, size_unit, with_suffix, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, size_unit, with_suffix, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 use crate::tool::percentile_name;
 
 const MS: f64 = 1e6;

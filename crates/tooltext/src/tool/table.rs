@@ -13,9 +13,9 @@
 //! heading.
 
 use super::Found;
-use crate::mail::number::{decimal, quantity, Number, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, quantity, Number, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 /// What stands below a heading.
 #[derive(Clone, Copy, Debug, PartialEq)]

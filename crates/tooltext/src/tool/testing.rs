@@ -1,6 +1,6 @@
 //! For the tests of tools' readers: what they make of a text as it is, as mailers leave it, and of bytes that are wrong.
 
-use crate::{Mail, Reading};
+use crate::{Reading, ToolOutput};
 
 /// The only reading of a tool in a text; the same if it is quoted, and if a byte of it is wrong nothing panics.
 pub(crate) fn one(text: &str, tool: &str) -> Reading {
@@ -41,9 +41,10 @@ fn numbered(text: &str) -> [String; 3] {
 }
 
 fn readings(text: &str, tool: &str) -> Vec<Reading> {
-    let mail = Mail::read("text", text.as_bytes());
-    assert!(mail.understood <= mail.words);
-    mail.runs
+    let output = ToolOutput::read("text", text.as_bytes());
+    assert!(output.understood <= output.words);
+    output
+        .runs
         .iter()
         .flat_map(|run| run.of(tool).cloned().collect::<Vec<_>>())
         .filter(|r| !r.rows.is_empty())
@@ -58,8 +59,8 @@ fn mutate(text: &[u8]) {
         let mut wrong = text.to_vec();
         wrong[at] = BYTES[i % BYTES.len()];
         for bytes in [&wrong[..], &text[..at]] {
-            let mail = Mail::read("wrong", bytes);
-            assert!(mail.understood <= mail.words);
+            let output = ToolOutput::read("wrong", bytes);
+            assert!(output.understood <= output.words);
         }
     }
 }

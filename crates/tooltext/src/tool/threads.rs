@@ -11,9 +11,9 @@
 //! **Versions**: of no tool: as people write them.
 
 use super::{Found, Tool};
-use crate::mail::number::{grouped, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{grouped, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct ThreadTable;
 

@@ -14,9 +14,9 @@
 //! **Versions**: bash 5.2, dash 0.5, BusyBox 1.35 and GNU time 1.9 run; zsh 5.9 by its source.
 
 use super::{texts, Found, Tool};
-use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Time;
 

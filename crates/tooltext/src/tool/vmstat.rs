@@ -12,9 +12,9 @@
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct Vmstat;
 
@@ -93,10 +93,14 @@ mod tests {
         let row = " 1  7      0 123456  10000 200000    0    0   120  9000  300  600  1  2 10 87  0\n";
         for (wrong, numbers) in [(row.replace("9000  300", "9000"), 16), (row.replace(" 87 ", " 27 "), 17)] {
             let text = format!("{head}{row}{wrong}{row}");
-            let mail = crate::Mail::read("text", text.as_bytes());
-            let rows = &mail.runs[0].readings[0].rows;
+            let output = crate::ToolOutput::read("text", text.as_bytes());
+            let rows = &output.runs[0].readings[0].rows;
             assert_eq!((rows.len(), rows[1].value("iowait")), (2, Some(0.87)), "{wrong}");
-            assert_eq!((mail.left_out, mail.first_left_out.map(|at| at.line)), (numbers, Some(3)), "{wrong}");
+            assert_eq!(
+                (output.left_out, output.first_left_out.map(|at| at.line)),
+                (numbers, Some(3)),
+                "{wrong}"
+            );
         }
     }
 

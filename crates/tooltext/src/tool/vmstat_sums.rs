@@ -24,9 +24,9 @@
 //! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
 use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Word;
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
 
 pub struct VmstatSums;
 
@@ -146,7 +146,7 @@ fn sum(words: &[Word], sums: &'static [Sum]) -> Option<(&'static Sum, f64, Unit,
 #[cfg(test)]
 mod tests {
     use crate::tool::testing::one;
-    use crate::Mail;
+    use crate::ToolOutput;
 
     const MACHINE: &str = "     16316412 K total memory\n     12030124 K used memory\n      8123456 K active memory\n\
         \x20      312344 K free memory\n      8388604 K total swap\n       812344 K used swap\n       912345 non-nice user cpu ticks\n\
@@ -190,7 +190,7 @@ mod tests {
         let twice = format!("{MACHINE}\n{}", MACHINE.replace("112345 pages", "112346 pages"));
         assert_eq!(crate::tool::testing::all(&twice, "vmstat -s").len(), 2);
         for text in ["I have 26 disks and 2 partitions of 123456 total reads.", "16316412 K total memory\n"] {
-            assert!(!Mail::read("text", text.as_bytes()).has_readings(), "{text}");
+            assert!(!ToolOutput::read("text", text.as_bytes()).has_readings(), "{text}");
         }
     }
 }

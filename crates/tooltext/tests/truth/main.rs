@@ -6,7 +6,7 @@ mod paste;
 
 use forms::{Form, FORMS};
 use std::collections::HashMap;
-use tooltext::Mail;
+use tooltext::ToolOutput;
 
 /// Numbers that are the same in every run.
 pub struct Random(u64);
@@ -73,9 +73,9 @@ fn printed(form: &Form, random: &mut Random) -> Printed {
 
 fn read(text: &str, tool: &str) -> Numbers {
     let mut all = Numbers::new();
-    let mail = Mail::read("text", text.as_bytes());
+    let output = ToolOutput::read("text", text.as_bytes());
     for row in
-        mail.runs.iter().flat_map(|run| &run.readings).filter(|r| is(tool, r.tool)).flat_map(|r| &r.rows)
+        output.runs.iter().flat_map(|run| &run.readings).filter(|r| is(tool, r.tool)).flat_map(|r| &r.rows)
     {
         let mut put =
             |name: &str, value| all.entry((row.of.clone(), name.to_owned())).or_default().push(value);

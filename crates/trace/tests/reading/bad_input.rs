@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use testkit::{Layout, Story};
+use testkit::{Layout, Script};
 use trace::Error;
 
 /// The message, without the folder in front of the file's name.
@@ -74,22 +74,22 @@ fn a_folder_without_a_trace() {
 /// blkparse's text in a mail, below a long letter; more than a letter is no recording.
 #[test]
 fn a_long_letter_before_the_text() {
-    let mail = |lines: usize| {
+    let output = |lines: usize| {
         let letter =
             "On Monday our database stood still for a minute, and this is what it did.\n".repeat(lines);
         format!("{letter}  8,0    0        1     0.000000000   100  Q   R 0 + 8 [fio]\n")
     };
-    let (_folder, path) = file("mail.txt", mail(1000).as_bytes());
+    let (_folder, path) = file("mail.txt", output(1000).as_bytes());
     let got = read(&path).unwrap();
     assert_eq!((got.events.len(), got.quality.unknown), (2, 1000));
-    let (_folder, path) = file("book.txt", mail(10_000).as_bytes());
+    let (_folder, path) = file("book.txt", output(10_000).as_bytes());
     assert!(read(&path).unwrap_err().to_string().contains("unrecognised format"));
 }
 
 /// A trace cut off within the compressed bytes, and one damaged there: where, and that it is the compression.
 #[test]
 fn damaged_compression() {
-    let bytes = Story::of("0 Q R 0+8").repeated(5000, testkit::nanos("1ms"), 7919).bytes(Layout::USUAL);
+    let bytes = Script::of("0 Q R 0+8").repeated(5000, testkit::nanos("1ms"), 7919).bytes(Layout::USUAL);
     let good = zstd::encode_all(&bytes[..], 1).unwrap();
     let mut gz = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
     std::io::Write::write_all(&mut gz, &bytes).unwrap();

@@ -3,7 +3,7 @@
 
 use super::file;
 use std::io::Write;
-use testkit::{Layout, Story};
+use testkit::{Layout, Script};
 use trace::{Batch, Cpu, DevId};
 
 /// A zstd file of `records` records, each made from its number.
@@ -18,7 +18,7 @@ fn packed(records: u32, record: impl Fn(u32) -> Vec<u8>) -> Vec<u8> {
 #[test]
 fn long_messages() {
     const LIMIT: usize = 4 << 20;
-    let mut told = Story::of("0 m x").told.remove(0);
+    let mut told = Script::of("0 m x").told.remove(0);
     told.text = vec![b'x'; 0xffff];
     let record = Layout::USUAL.record(&told);
     let (folder, path) = file("vda.blktrace.0", &packed(20_000, |_| record.clone()));
@@ -42,7 +42,7 @@ fn long_messages() {
 /// Each record on a device and CPU of its own.
 #[test]
 fn a_million_devices() {
-    let base = Story::of("0 Q R 0+8").told.remove(0);
+    let base = Script::of("0 Q R 0+8").told.remove(0);
     let record = |i: u32| {
         let mut told = base.clone();
         told.event.dev = DevId(i.wrapping_mul(2_654_435_761));

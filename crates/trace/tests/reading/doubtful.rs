@@ -1,25 +1,25 @@
 //! Damage that can be stepped over: counted, and said with file and offset.
 
 use super::{all_forms, file, read, told};
-use testkit::{nanos, Layout, Story, DISK};
+use testkit::{nanos, Layout, Script, DISK};
 use trace::{Action, Cpu, Detail, LossAt, Nanos};
 
 /// Reads of 8 sectors, one every 100 ms, alternating between two CPUs.
-fn reads(n: u64) -> Story {
-    Story::of("0 Q R 0+8 \n 50ms Q R 8+8 cpu=1").repeated(n / 2, nanos("100ms"), 16).numbered()
+fn reads(n: u64) -> Script {
+    Script::of("0 Q R 0+8 \n 50ms Q R 8+8 cpu=1").repeated(n / 2, nanos("100ms"), 16).numbered()
 }
 
 /// Numbers that are missing are events that are missing: per CPU and second, and in the stream where they were.
 #[test]
 fn sequence_gaps_are_losses() {
-    let story = reads(40).forgetting(|e| {
+    let script = reads(40).forgetting(|e| {
         let lost_on_0 = e.cpu == Cpu(0) && [3, 4, 5].contains(&e.sequence);
         let lost_on_1 = e.cpu == Cpu(1) && [7, 15, 16].contains(&e.sequence);
         lost_on_0 || lost_on_1
     });
     let folder = tempfile::tempdir().unwrap();
-    story.files(folder.path(), Layout::USUAL);
-    let (_keep, merged) = file("merged.bin", &story.bytes(Layout::USUAL));
+    script.files(folder.path(), Layout::USUAL);
+    let (_keep, merged) = file("merged.bin", &script.bytes(Layout::USUAL));
     for path in [folder.path(), merged.as_path()] {
         let got = read(path).unwrap();
         let at = |cpu, second| LossAt { dev: DISK, cpu: Cpu(cpu), second };
@@ -48,8 +48,8 @@ fn numbers_that_begin_again() {
 
 #[test]
 fn damage_in_the_middle_is_stepped_over() {
-    let story = Story::of("0 Q R 0+8").repeated(10, nanos("1ms"), 8).numbered();
-    let good = story.bytes(Layout::USUAL);
+    let script = Script::of("0 Q R 0+8").repeated(10, nanos("1ms"), 8).numbered();
+    let good = script.bytes(Layout::USUAL);
     // The header of record 4 is overwritten, and 100 bytes of something else stand before record 7.
     let mut bytes = good[..4 * 48].to_vec();
     bytes.extend([0xaa; 48]);
@@ -67,10 +67,10 @@ fn damage_in_the_middle_is_stepped_over() {
 /// Nothing but damage behind the first record, more than a buffer of it.
 #[test]
 fn a_megabyte_of_damage() {
-    let one = Story::of("0 Q R 0+8");
+    let one = Script::of("0 Q R 0+8");
     let mut bytes = one.bytes(Layout::USUAL);
     bytes.resize(bytes.len() + (1 << 20), 0x07);
-    bytes.extend(Story::of("1 Q R 8+8 seq=2").bytes(Layout::USUAL));
+    bytes.extend(Script::of("1 Q R 8+8 seq=2").bytes(Layout::USUAL));
     let (_folder, path) = file("x.bin", &bytes);
     let got = read(&path).unwrap();
     assert_eq!((got.events.len(), got.quality.damaged_bytes), (2, 1 << 20));
@@ -95,8 +95,8 @@ fn cut_in_the_middle_of_a_record() {
 #[test]
 fn payload_of_65535_at_the_end() {
     for layout in Layout::ALL {
-        let story = Story::of("0 Q R 0+8 \n 1 C R 0+8");
-        let mut bytes = story.bytes(layout);
+        let script = Script::of("0 Q R 0+8 \n 1 C R 0+8");
+        let mut bytes = script.bytes(layout);
         let head = bytes.len() / 2;
         let at = head + if layout.version == 7 { 46 } else { 50 };
         bytes[at..at + 2].copy_from_slice(&[0xff, 0xff]);
@@ -111,8 +111,8 @@ fn payload_of_65535_at_the_end() {
 /// A length that is wrong does not hide the records behind it.
 #[test]
 fn payload_of_65535_near_the_end() {
-    let story = Story::of("0 Q R 0+8").repeated(100, nanos("1ms"), 8).numbered();
-    let mut bytes = story.bytes(Layout::USUAL);
+    let script = Script::of("0 Q R 0+8").repeated(100, nanos("1ms"), 8).numbered();
+    let mut bytes = script.bytes(Layout::USUAL);
     bytes[50 * 48 + 46..50 * 48 + 48].copy_from_slice(&[0xff, 0xff]);
     let (_folder, path) = file("vda.blktrace.0", &bytes);
     let q = read(&path).unwrap().quality;
@@ -123,11 +123,11 @@ fn payload_of_65535_near_the_end() {
 /// A CPU's clock that steps back once, for good: one step, however many events follow.
 #[test]
 fn time_running_backwards() {
-    let early = Story::of("0 Q R 0+8").repeated(10, nanos("1ms"), 8);
+    let early = Script::of("0 Q R 0+8").repeated(10, nanos("1ms"), 8);
     let mut told_late_first = early.clone().after(nanos("5s"));
     told_late_first.told.extend(early.told);
-    let story = told_late_first.numbered();
-    let (folder, path) = file("vda.blktrace.0", &story.bytes(Layout::USUAL));
+    let script = told_late_first.numbered();
+    let (folder, path) = file("vda.blktrace.0", &script.bytes(Layout::USUAL));
     for path in [folder.path(), path.as_path()] {
         let got = read(path).unwrap();
         assert_eq!((got.quality.clock_steps, got.events.len()), (1, 20));
@@ -152,9 +152,9 @@ fn buffers_of_two_cpus_are_no_clock_step() {
 /// More disorder than the window holds: late events come late and are counted.
 #[test]
 fn more_disorder_than_the_window() {
-    let story = Story::of("0 Q R 0+8").repeated(70_000, nanos("1us"), 8).numbered();
-    let late = Story::of("3 Q R 0+8 cpu=1").repeated(10, nanos("1us"), 8).numbered();
-    let bytes = [story.bytes(Layout::USUAL), late.bytes(Layout::USUAL)].concat();
+    let script = Script::of("0 Q R 0+8").repeated(70_000, nanos("1us"), 8).numbered();
+    let late = Script::of("3 Q R 0+8 cpu=1").repeated(10, nanos("1us"), 8).numbered();
+    let bytes = [script.bytes(Layout::USUAL), late.bytes(Layout::USUAL)].concat();
     let (_folder, path) = file("pipe.bin", &bytes);
     let got = read(&path).unwrap();
     assert_eq!((got.events.len(), got.quality.out_of_order), (70_010, 10));
@@ -163,8 +163,8 @@ fn more_disorder_than_the_window() {
 #[test]
 fn one_cpus_file_is_missing() {
     let folder = tempfile::tempdir().unwrap();
-    let story = Story::of("0 Q R 0+8 \n 1 D R 0+8 cpu=1 \n 2 C R 0+8 cpu=2").numbered();
-    story.files(folder.path(), Layout::USUAL);
+    let script = Script::of("0 Q R 0+8 \n 1 D R 0+8 cpu=1 \n 2 C R 0+8 cpu=2").numbered();
+    script.files(folder.path(), Layout::USUAL);
     std::fs::remove_file(folder.path().join("d8-0.blktrace.1")).unwrap();
     let got = read(folder.path()).unwrap();
     assert_eq!(got.events.len(), 2);
@@ -180,7 +180,7 @@ fn one_cpus_file_is_missing() {
 #[test]
 fn only_one_cpus_file_is_there() {
     let folder = tempfile::tempdir().unwrap();
-    Story::of("0 Q R 0+8 \n 2 C R 0+8").numbered().files(folder.path(), Layout::USUAL);
+    Script::of("0 Q R 0+8 \n 2 C R 0+8").numbered().files(folder.path(), Layout::USUAL);
     let quality = read(folder.path()).unwrap().quality;
     let said = quality.notes[0].starts_with("d8-0: only processor 0's file is there");
     assert!(said, "{:?}", quality.notes);
@@ -191,7 +191,7 @@ fn only_one_cpus_file_is_there() {
 #[test]
 fn an_idle_cpu() {
     let folder = tempfile::tempdir().unwrap();
-    Story::of("0 Q R 0+8 \n 1 C R 0+8 cpu=2").files(folder.path(), Layout::USUAL);
+    Script::of("0 Q R 0+8 \n 1 C R 0+8 cpu=2").files(folder.path(), Layout::USUAL);
     let got = read(folder.path()).unwrap();
     assert_eq!((got.events.len(), got.quality.notes.len()), (2, 0));
 }
@@ -200,7 +200,7 @@ fn an_idle_cpu() {
 fn files_of_two_runs_in_one_folder() {
     let folder = tempfile::tempdir().unwrap();
     reads(10).files(folder.path(), Layout::USUAL);
-    let other = Story::of("0 Q R 0+8 dev=8,16").after(nanos("7200s"));
+    let other = Script::of("0 Q R 0+8 dev=8,16").after(nanos("7200s"));
     other.files(folder.path(), Layout::USUAL);
     let got = read(folder.path()).unwrap();
     assert_eq!(got.events.len(), 11);
@@ -212,9 +212,9 @@ fn files_of_two_runs_in_one_folder() {
 /// Actions and notes of a newer kernel come through and are counted.
 #[test]
 fn unknown_actions() {
-    let mut story = Story::of("0 Q R 0+8 \n 1 Q R 0+8 \n 2 Q R 0+8");
-    story.told[1].event.action = Action::Other(99);
-    let (_folder, path) = file("x.bin", &story.bytes(Layout::USUAL));
+    let mut script = Script::of("0 Q R 0+8 \n 1 Q R 0+8 \n 2 Q R 0+8");
+    script.told[1].event.action = Action::Other(99);
+    let (_folder, path) = file("x.bin", &script.bytes(Layout::USUAL));
     let got = read(&path).unwrap();
     assert_eq!((got.quality.unknown, got.events[1].0.action), (1, Action::Other(99)));
 }

@@ -37,8 +37,8 @@ fn plain(mut event: Event, text: &[u8]) -> (Event, Vec<u8>) {
 }
 
 /// The events of a story as they should come back.
-fn told(story: &testkit::Story) -> Vec<(Event, Vec<u8>)> {
-    story.clone().numbered().told.iter().map(|t| plain(t.event, &t.text)).collect()
+fn told(script: &testkit::Script) -> Vec<(Event, Vec<u8>)> {
+    script.clone().numbered().told.iter().map(|t| plain(t.event, &t.text)).collect()
 }
 
 /// A file with these bytes in a folder of its own.
@@ -50,8 +50,8 @@ fn file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
 }
 
 /// A few events of every form of payload, on two CPUs.
-fn all_forms() -> testkit::Story {
-    testkit::Story::of(
+fn all_forms() -> testkit::Script {
+    testkit::Script::of(
         "
           0  wall 1700000000 5 cpu=1
           1  name fio tid=7

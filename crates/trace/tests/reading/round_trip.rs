@@ -3,7 +3,7 @@
 use super::{all_forms, file, plain, read, told};
 use proptest::prelude::*;
 use std::io::Write;
-use testkit::{hostile, nanos, Layout, Story, DISK};
+use testkit::{hostile, nanos, Layout, Script, DISK};
 use trace::{Action, Cpu, Detail, Event, Flags, Quality};
 
 #[test]
@@ -27,10 +27,10 @@ fn what_only_version_8_has() {
         ..Event::default()
     };
     let events = [Action::Queue, Action::ZonePlug, Action::ZoneUnplug, Action::ZoneManage].map(zone);
-    let told = events.map(|event| testkit::Told { event, text: vec![] }).to_vec();
+    let told = events.map(|event| testkit::ScriptedEvent { event, text: vec![] }).to_vec();
     for big_endian in [false, true] {
         let (_folder, path) =
-            file("d.blktrace.0", &Story { told: told.clone() }.bytes(Layout { version: 8, big_endian }));
+            file("d.blktrace.0", &Script { told: told.clone() }.bytes(Layout { version: 8, big_endian }));
         let got = read(&path).unwrap();
         assert!(got.events.iter().zip(&events).all(|((g, _), e)| (g.action, g.flags) == (e.action, e.flags)));
     }
@@ -40,7 +40,7 @@ fn what_only_version_8_has() {
 #[test]
 fn layouts_may_differ_from_file_to_file() {
     let folder = tempfile::tempdir().unwrap();
-    let (a, b) = (Story::of("0 Q R 0+8 \n 2 Q R 8+8"), Story::of("1 Q R 16+8 cpu=1 \n 3 Q R 24+8 cpu=1"));
+    let (a, b) = (Script::of("0 Q R 0+8 \n 2 Q R 8+8"), Script::of("1 Q R 16+8 cpu=1 \n 3 Q R 24+8 cpu=1"));
     std::fs::write(folder.path().join("a.blktrace.0"), a.bytes(Layout::ALL[1])).unwrap();
     std::fs::write(folder.path().join("a.blktrace.1"), b.bytes(Layout::ALL[2])).unwrap();
     assert_eq!(read(folder.path()).unwrap().events, told(&a.and(b)));
@@ -66,9 +66,9 @@ fn compressed_files() {
 /// Three parts of a zstd file, or of a gzip file, are one file.
 #[test]
 fn compressed_in_parts() {
-    let story = all_forms().numbered();
+    let script = all_forms().numbered();
     let parts: Vec<u8> =
-        story.told.iter().flat_map(|t| zstd::encode_all(&Layout::USUAL.record(t)[..], 1).unwrap()).collect();
+        script.told.iter().flat_map(|t| zstd::encode_all(&Layout::USUAL.record(t)[..], 1).unwrap()).collect();
     let (_folder, path) = file("d.blktrace.0.zst", &parts);
     assert_eq!(read(&path).unwrap().events.len(), 15);
 }
@@ -76,11 +76,11 @@ fn compressed_in_parts() {
 /// The record says which CPU, not the file's name. (blkparse reads nothing where they differ.)
 #[test]
 fn a_file_named_5_of_cpu_1() {
-    let story = Story::of("0 Q R 0+8 cpu=1 \n 1 C R 0+8 cpu=1");
-    let (folder, path) = file("vda.blktrace.5", &story.bytes(Layout::USUAL));
+    let script = Script::of("0 Q R 0+8 cpu=1 \n 1 C R 0+8 cpu=1");
+    let (folder, path) = file("vda.blktrace.5", &script.bytes(Layout::USUAL));
     for path in [folder.path(), &path, &folder.path().join("vda")] {
         let got = read(path).unwrap();
-        assert_eq!(got.events, told(&story));
+        assert_eq!(got.events, told(&script));
         assert!(got.events.iter().all(|(e, _)| e.cpu == Cpu(1)));
     }
     let notes = read(folder.path()).unwrap().quality.notes;
@@ -91,8 +91,8 @@ fn a_file_named_5_of_cpu_1() {
 #[test]
 fn what_can_be_named() {
     let folder = tempfile::tempdir().unwrap();
-    let story = all_forms();
-    let name = story.files(folder.path(), Layout::USUAL).remove(0);
+    let script = all_forms();
+    let name = script.files(folder.path(), Layout::USUAL).remove(0);
     for path in [folder.path(), name.as_path()] {
         let recording = trace::open(path).unwrap();
         assert_eq!((recording.format, recording.place.as_deref()), ("blktrace", Some(path)));
@@ -103,8 +103,8 @@ fn what_can_be_named() {
 }
 
 /// Events of one disk and CPU that a file can hold.
-fn one_cpu(story: Story, layout: Layout) -> Story {
-    let mut story = story.forgetting(|e| e.action == Action::Lost).each(|e| {
+fn one_cpu(script: Script, layout: Layout) -> Script {
+    let mut script = script.forgetting(|e| e.action == Action::Lost).each(|e| {
         (e.cpu, e.dev) = (Cpu(3), DISK);
         e.bytes.0 &= u32::MAX as u64;
         e.cgroup = e.sector.0 % 3;
@@ -118,66 +118,66 @@ fn one_cpu(story: Story, layout: Layout) -> Story {
             e.detail = Detail::Wall { seconds: 1, nanos: 2 };
         }
     });
-    for (i, t) in story.told.iter_mut().enumerate() {
+    for (i, t) in script.told.iter_mut().enumerate() {
         let numbered = !t.event.flags.has(Flags::NOTE);
         t.event.sequence = if numbered { i as u32 + 1 } else { 0 };
     }
-    story
+    script
 }
 
 /// Events on four CPUs at times of their own.
-fn four_cpus() -> impl Strategy<Value = Story> {
+fn four_cpus() -> impl Strategy<Value = Script> {
     prop::collection::vec((0u32..4, 1u64..1000), 1..300).prop_map(|steps| {
         let mut now = 0;
-        let mut story = Story::default();
+        let mut script = Script::default();
         for (cpu, step) in steps {
             now += step;
-            let q = Story::of("0 Q R 0+8").after(nanos(&format!("{now}ns")));
-            story.told.extend(q.each(|e| (e.cpu, e.sector.0) = (Cpu(cpu), now)).told);
+            let q = Script::of("0 Q R 0+8").after(nanos(&format!("{now}ns")));
+            script.told.extend(q.each(|e| (e.cpu, e.sector.0) = (Cpu(cpu), now)).told);
         }
-        story.numbered()
+        script.numbered()
     })
 }
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(story in hostile::story(60), layout in prop::sample::select(Layout::ALL.to_vec())) {
-        let story = one_cpu(story, layout);
-        prop_assume!(!story.told.is_empty());
-        let bytes: Vec<u8> = story.told.iter().flat_map(|t| layout.record(t)).collect();
+    fn what_is_written_is_read(script in hostile::script(60), layout in prop::sample::select(Layout::ALL.to_vec())) {
+        let script = one_cpu(script, layout);
+        prop_assume!(!script.told.is_empty());
+        let bytes: Vec<u8> = script.told.iter().flat_map(|t| layout.record(t)).collect();
         let (folder, _) = file("d.blktrace.0", &bytes);
         let got: Vec<_> = read(folder.path()).unwrap().events;
-        let want: Vec<_> = story.told.iter().map(|t| plain(t.event, &t.text)).collect();
+        let want: Vec<_> = script.told.iter().map(|t| plain(t.event, &t.text)).collect();
         let present: Vec<_> = got.into_iter().filter(|(e, _)| e.action != Action::Lost).collect();
         prop_assert_eq!(present, want);
     }
 
     /// Per-CPU files, one merged file, and a pipe that delivers each CPU's buffer as a whole: the same events.
     #[test]
-    fn merged_or_per_cpu_or_in_buffers(story in four_cpus(), buffer in 1usize..60) {
+    fn merged_or_per_cpu_or_in_buffers(script in four_cpus(), buffer in 1usize..60) {
         // A file of processor 0 alone is told apart: the others' may be missing.
-        prop_assume!(story.told.iter().any(|t| t.event.cpu.0 > 0));
+        prop_assume!(script.told.iter().any(|t| t.event.cpu.0 > 0));
         let folder = tempfile::tempdir().unwrap();
-        story.files(folder.path(), Layout::USUAL);
+        script.files(folder.path(), Layout::USUAL);
         let per_cpu = read(folder.path()).unwrap();
-        prop_assert_eq!(&per_cpu.events, &told(&story));
+        prop_assert_eq!(&per_cpu.events, &told(&script));
 
-        let (_folder, merged) = file("merged.bin", &story.bytes(Layout::USUAL));
+        let (_folder, merged) = file("merged.bin", &script.bytes(Layout::USUAL));
         prop_assert_eq!(&read(&merged).unwrap(), &per_cpu);
 
-        let (_folder, pipe) = file("pipe.bin", &in_buffers(&story, buffer));
+        let (_folder, pipe) = file("pipe.bin", &in_buffers(&script, buffer));
         prop_assert_eq!(&read(&pipe).unwrap(), &per_cpu);
     }
 }
 
 /// As `blktrace -o -` sends a story: whenever a CPU has so many records, they are sent together.
-fn in_buffers(story: &Story, size: usize) -> Vec<u8> {
-    let mut buffers: [Vec<&testkit::Told>; 4] = Default::default();
+fn in_buffers(script: &Script, size: usize) -> Vec<u8> {
+    let mut buffers: [Vec<&testkit::ScriptedEvent>; 4] = Default::default();
     let mut out = vec![];
-    let mut send = |buffer: &mut Vec<&testkit::Told>| {
+    let mut send = |buffer: &mut Vec<&testkit::ScriptedEvent>| {
         out.extend(buffer.drain(..).flat_map(|t| Layout::USUAL.record(t)));
     };
-    for t in &story.told {
+    for t in &script.told {
         let buffer = &mut buffers[t.event.cpu.0 as usize];
         buffer.push(t);
         if buffer.len() == size {

@@ -2,7 +2,7 @@
 
 use super::read;
 use std::fs;
-use testkit::{Layout, Story};
+use testkit::{Layout, Script};
 
 /// A disk and a second one, on two CPUs, started at 20 s.
 const BOTH: &str = "
@@ -14,10 +14,10 @@ const BOTH: &str = "
     20.6s    Q R 0+8 dev=8,16 cpu=1";
 
 /// The remarks on a folder with the files of a story, some of them replaced by those of another.
-fn remarks(story: &str, other: &str, replaced: &[&str]) -> Vec<String> {
+fn remarks(script: &str, other: &str, replaced: &[&str]) -> Vec<String> {
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    Story::of(story).files(folder.path(), Layout::USUAL);
-    Story::of(other).files(elsewhere.path(), Layout::USUAL);
+    Script::of(script).files(folder.path(), Layout::USUAL);
+    Script::of(other).files(elsewhere.path(), Layout::USUAL);
     for name in replaced {
         fs::copy(elsewhere.path().join(name), folder.path().join(name)).unwrap();
     }
@@ -64,10 +64,10 @@ fn a_cpu_that_begins_before_its_recording() {
 
 #[test]
 fn without_a_note_of_the_clock_an_hour_is_odd() {
-    let story = "20s Q R 0+8 \n 20s Q R 0+8 cpu=1";
+    let script = "20s Q R 0+8 \n 20s Q R 0+8 cpu=1";
     let later = |s: u32| format!("20s Q R 0+8 \n {s}s Q R 0+8 cpu=1");
-    assert_eq!(remarks(story, &later(3600), &["d8-0.blktrace.1"]), Vec::<String>::new());
-    let said = remarks(story, &later(3700), &["d8-0.blktrace.1"]);
+    assert_eq!(remarks(script, &later(3600), &["d8-0.blktrace.1"]), Vec::<String>::new());
+    let said = remarks(script, &later(3700), &["d8-0.blktrace.1"]);
     assert_eq!(
         said,
         ["d8-0.blktrace.0 and d8-0.blktrace.1 begin 3680 s apart: are they of the same recording?"]

@@ -11,7 +11,7 @@ mod slow;
 mod spread;
 
 use super::detail::Detail;
-use super::{Shown, Told};
+use super::{PageInput, Shown};
 use crate::json::{to_json_of, Explained};
 use explain::pictured;
 use explain::Places;
@@ -77,7 +77,7 @@ struct Drawn<'a> {
 }
 
 /// The captures as the page reads them.
-pub fn page<'a>(captures: &'a [Told], detail: Detail) -> Page<'a> {
+pub fn page<'a>(captures: &'a [PageInput], detail: Detail) -> Page<'a> {
     Page {
         schema: "iowhy.page/1",
         version: env!("CARGO_PKG_VERSION"),
@@ -86,7 +86,7 @@ pub fn page<'a>(captures: &'a [Told], detail: Detail) -> Page<'a> {
     }
 }
 
-fn drawn<'a>(told: &'a Told, detail: Detail) -> Drawn<'a> {
+fn drawn<'a>(told: &'a PageInput, detail: Detail) -> Drawn<'a> {
     let (shown, at) = (told.shown, &told.places);
     let data = Data { shown, detail, from: at.began, at };
     let shift = data.shift();

@@ -2,12 +2,12 @@
 
 use super::Data;
 use crate::html::events::slowest_operations;
-use crate::operations::{told, Told};
+use crate::operations::{told, OperationSummary};
 use ledger::Reason;
 use life::{Class, Op};
 use operation::Part;
 use serde::Serialize;
-use stats::{Kept, SlowRequest};
+use stats::{SampledOperation, SlowRequest};
 use std::collections::BTreeSet;
 use trace::{Bytes, Cpu, Nanos, Sector, Tid};
 
@@ -63,7 +63,7 @@ struct Events<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Operation<'a> {
     #[serde(flatten)]
-    told: Told<i64>,
+    told: OperationSummary<i64>,
     /// The account as bars: when each begins, how long it is, how deep it lies, what was waited for.
     bars: Vec<(i64, Nanos, u8, Reason)>,
     #[serde(flatten)]
@@ -129,9 +129,9 @@ impl<'a> Data<'a> {
             task: shown.pictures.tasks.name(s.task),
             tid: s.tid,
             segments: s.ledger.segments.iter().map(|g| (g.reason, g.length())).collect(),
-            served: s.company.served(),
-            served_bytes: s.company.served_bytes,
-            ahead: s.company.ahead(),
+            served: s.contention.served(),
+            served_bytes: s.contention.served_bytes,
+            ahead: s.contention.ahead(),
             events,
         }
     }
@@ -151,15 +151,15 @@ impl<'a> Data<'a> {
         chosen.into_iter().map(|k| self.operation(k)).collect()
     }
 
-    fn operation(&self, kept: &Kept) -> Operation<'a> {
-        let nodes = &kept.account.nodes[..];
+    fn operation(&self, sampled: &SampledOperation) -> Operation<'a> {
+        let nodes = &sampled.account.nodes[..];
         let parts = if nodes.len() <= MOST_PARTS { nodes } else { &[] };
         let bars = parts.iter().filter_map(|node| match node.part {
             Part::Leaf(reason) => Some((self.since(node.from), node.length(), node.depth, reason)),
             _ => None,
         });
         let shown = self.shown;
-        let events = shown.events.of_operation(kept).map(|all| {
+        let events = shown.events.of_operation(sampled).map(|all| {
             let told = all.events.iter().take(self.detail.events);
             let more = all.events.len().saturating_sub(self.detail.events) as u64;
             let rows = told.map(|e| (self.since(e.time), &e.words[..], e.cpu, &e.task[..], e.tid));
@@ -169,6 +169,6 @@ impl<'a> Data<'a> {
                 events_of_others: all.events_of_other_requests,
             }
         });
-        Operation { told: told(kept, self.at, |t| self.since(t)), bars: bars.collect(), events }
+        Operation { told: told(sampled, self.at, |t| self.since(t)), bars: bars.collect(), events }
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mail::words::words;
+use crate::output::words::words;
 
 fn rows(text: &str) -> Vec<(String, Vec<(String, f64)>)> {
     let words = words(text);
@@ -29,8 +29,8 @@ fn the_device_may_stand_last() {
         "r/s rkB/s r_await Device\n1.00 10.00 0.50 sda\n\nw/s wkB/s w_await Device\n3.00 30.00 2.50 sda\n";
     assert_eq!(rows(two).len(), 1);
     let idle = "Device r/s w/s %util\nsda 0.00 0.00 0.00\n\n".repeat(4);
-    let mail = crate::Mail::read("log", idle.as_bytes());
-    assert_eq!((mail.runs[0].readings.len(), mail.repeated, mail.understood), (4, 0, mail.words));
+    let output = crate::ToolOutput::read("log", idle.as_bytes());
+    assert_eq!((output.runs[0].readings.len(), output.repeated, output.understood), (4, 0, output.words));
 }
 
 /// Hundreds of idle intervals are as alike as quotes, and none: not in a letter's quote either.
@@ -39,9 +39,9 @@ fn identical_intervals_are_all_read() {
     let idle = "Device r/s w/s %util\nsda 0.00 0.00 0.00\n\n".repeat(839);
     let quoted: String = idle.lines().map(|line| format!("> {line}\n")).collect();
     for text in [idle, quoted] {
-        let mail = crate::Mail::read("log", text.as_bytes());
-        let readings: usize = mail.runs.iter().map(|run| run.readings.len()).sum();
-        assert_eq!((readings, mail.repeated, mail.understood), (839, 0, mail.words));
+        let output = crate::ToolOutput::read("log", text.as_bytes());
+        let readings: usize = output.runs.iter().map(|run| run.readings.len()).sum();
+        assert_eq!((readings, output.repeated, output.understood), (839, 0, output.words));
     }
 }
 
@@ -80,10 +80,10 @@ fn remarks_and_times_end_no_table() {
 #[test]
 fn a_counter_that_went_back_is_named_and_its_row_read() {
     let text = "Device r/s %rrqm r_await %util\nsdc 1.00 0.00 2.00 3.00\nsde 10.10 182.32 -12.10 99.20\n";
-    let mail = crate::Mail::read("text", text.as_bytes());
-    let row = mail.runs[0].readings[0].row("sde").unwrap();
+    let output = crate::ToolOutput::read("text", text.as_bytes());
+    let row = output.runs[0].readings[0].row("sde").unwrap();
     assert_eq!((row.value("r/s"), row.get("r_await"), row.get("%rrqm")), (Some(10.1), None, None));
-    let names: Vec<&str> = mail.doubts.iter().map(|d| d.name.as_str()).collect();
+    let names: Vec<&str> = output.doubts.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(names, ["%rrqm", "r_await"]);
 }
 

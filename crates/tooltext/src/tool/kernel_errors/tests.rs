@@ -1,10 +1,10 @@
 //! What is read of failing devices, and of whom.
 
-use crate::{Mail, Row};
+use crate::{Row, ToolOutput};
 
 fn rows(text: &str) -> Vec<Row> {
-    let mail = Mail::read("dmesg", text.as_bytes());
-    mail.runs.iter().flat_map(|r| r.of("kernel log")).flat_map(|r| r.rows.clone()).collect()
+    let output = ToolOutput::read("dmesg", text.as_bytes());
+    output.runs.iter().flat_map(|r| r.of("kernel log")).flat_map(|r| r.rows.clone()).collect()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::Mail;
+use crate::ToolOutput;
 
 /// Each word is looked at a bounded number of times, whatever is repeated.
 #[test]
@@ -19,7 +19,7 @@ fn headings_without_rows_take_no_time() {
         for heading in headings {
             scope.spawn(move || {
                 let text = heading.repeat(20_000);
-                assert!(!Mail::read("headings", text.as_bytes()).has_readings(), "{heading}");
+                assert!(!ToolOutput::read("headings", text.as_bytes()).has_readings(), "{heading}");
             });
         }
     });

@@ -9,14 +9,14 @@ use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use ledger::Reason;
 use operation::Part;
-use stats::Met;
+use stats::Interfering;
 use trace::{Bytes, Nanos};
 
 /// A time of a slow operation in the device.
 pub(crate) struct Stay<'a> {
     pub time: Nanos,
     /// What the device completed meanwhile.
-    pub met: &'a [Met],
+    pub met: &'a [Interfering],
 }
 
 impl Stay<'_> {
@@ -42,7 +42,7 @@ pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
 }
 
 /// How many turns requests take: one each, and one for each 256 KiB of a larger one, as volumes in clouds count.
-pub(crate) fn turns(met: &Met) -> u64 {
+pub(crate) fn turns(met: &Interfering) -> u64 {
     turns_of(met.requests, met.bytes)
 }
 

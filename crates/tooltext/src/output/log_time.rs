@@ -13,8 +13,8 @@
 
 use super::stamp::MONTHS;
 use super::words::{kmsg, unquoted};
-use super::Mail;
-use crate::mail::run::Run;
+use super::ToolOutput;
+use crate::output::run::Run;
 use evidence::Spot;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,7 +73,7 @@ impl LogTime {
     }
 }
 
-impl Mail {
+impl ToolOutput {
     /// When a line of the kernel's log was written, if it says so.
     pub fn log_time(&self, at: Spot) -> Option<LogTime> {
         self.log_times.lines.get(&at.line).map(|(time, _)| *time).filter(|_| at.column == 0)
@@ -219,13 +219,13 @@ mod tests {
     #[test]
     fn lines_that_were_read_have_their_times() {
         let text = "Hello [1.5]\n\n> [ 14.0] I/O error, dev sdb, sector 8\n> [ 140.0] INFO: task a:7 blocked for more than 120 seconds.\n";
-        let mail = Mail::read("dmesg", text.as_bytes());
-        let of = |line| mail.log_time(Spot { line, column: 0 });
+        let output = ToolOutput::read("dmesg", text.as_bytes());
+        let of = |line| output.log_time(Spot { line, column: 0 });
         assert_eq!(
             [of(1), of(3), of(4)],
             [None, Some(LogTime::SinceBoot(14.0)), Some(LogTime::SinceBoot(140.0))]
         );
-        let goes_on = |line| mail.log_goes_on(Spot { line, column: 0 });
+        let goes_on = |line| output.log_goes_on(Spot { line, column: 0 });
         assert_eq!([goes_on(1), goes_on(3), goes_on(4)], [None, Some(126.0), Some(0.0)]);
     }
 
@@ -234,12 +234,12 @@ mod tests {
         let error = |(at, disk): (&str, &str)| format!("{at} I/O error, dev {disk}, sector 8\n");
         let all = [("[ 9000.5]", "sda"), ("[ 9400.5]", "sdb"), ("[ 14.5]", "sdc"), ("[ 94.5]", "sdd")];
         let text = all.map(error).concat();
-        let mail = Mail::read("dmesg", text.as_bytes());
+        let output = ToolOutput::read("dmesg", text.as_bytes());
         let at = |line| Spot { line, column: 0 };
-        assert_eq!([1, 2, 3].map(|line| mail.log_goes_on(at(line))), [None, None, Some(80.0)]);
-        assert_eq!(mail.log_between(at(1), at(2)), Some(400.0));
-        assert_eq!(mail.log_between(at(2), at(3)), None);
-        assert_eq!(mail.log_between(at(4), at(1)), None);
+        assert_eq!([1, 2, 3].map(|line| output.log_goes_on(at(line))), [None, None, Some(80.0)]);
+        assert_eq!(output.log_between(at(1), at(2)), Some(400.0));
+        assert_eq!(output.log_between(at(2), at(3)), None);
+        assert_eq!(output.log_between(at(4), at(1)), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-use crate::Mail;
+use crate::ToolOutput;
 
 fn of(text: &str) -> Vec<String> {
-    let mail = Mail::read("text", text.as_bytes());
-    mail.settings.iter().map(|s| format!("{} = {}", s.name, s.value)).collect()
+    let output = ToolOutput::read("text", text.as_bytes());
+    output.settings.iter().map(|s| format!("{} = {}", s.name, s.value)).collect()
 }
 
 const TABLE: &str = "> NAME        MAJ:MIN FSTYPE ROTA SCHED       RQ-SIZE  RA TYPE\n\

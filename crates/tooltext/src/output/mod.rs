@@ -67,7 +67,7 @@ const MOST_READINGS: usize = 10_000;
 /// What a text contains.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Mail {
+pub struct ToolOutput {
     /// The file's name.
     pub file: String,
     /// In the order of the text.
@@ -102,9 +102,9 @@ pub struct Mail {
     pub(crate) log_times: log_time::LogTimes,
 }
 
-impl Mail {
+impl ToolOutput {
     /// Reads a text. Any bytes will do.
-    pub fn read(file: &str, content: &[u8]) -> Mail {
+    pub fn read(file: &str, content: &[u8]) -> ToolOutput {
         let cut = content.len() > MOST_BYTES_OF_MAIL;
         let content = &content[..content.len().min(MOST_BYTES_OF_MAIL)];
         let text = printable::lossy(content);
@@ -123,7 +123,7 @@ impl Mail {
         settings.leave_out(&mut words, &text);
         let mut reader = Reader {
             words: &words,
-            mail: Mail::default(),
+            output: ToolOutput::default(),
             from: 0,
             next: Run::default(),
             fresh: true,
@@ -131,24 +131,24 @@ impl Mail {
             seen: HashMap::new(),
             jobs: HashSet::new(),
         };
-        reader.mail.file = file.to_owned();
-        reader.mail.words = number;
-        reader.mail.understood = number - words.len();
-        reader.mail.repeated = settings.repeated;
-        reader.mail.too_many = settings.too_many;
-        reader.mail.settings = settings.all;
-        reader.mail.machines = machines;
+        reader.output.file = file.to_owned();
+        reader.output.words = number;
+        reader.output.understood = number - words.len();
+        reader.output.repeated = settings.repeated;
+        reader.output.too_many = settings.too_many;
+        reader.output.settings = settings.all;
+        reader.output.machines = machines;
         let mut at = 0;
         while at < words.len() {
             at += reader.step(at);
         }
         reader.prose(words.len());
-        let mut mail = reader.mail;
-        scsi_disks::settle(&text, &mut mail.runs);
-        mail.log_times = log_time::of(&text, &mail.runs);
-        mail.add(saved, &whole);
-        mail.cut = cut;
-        mail
+        let mut output = reader.output;
+        scsi_disks::settle(&text, &mut output.runs);
+        output.log_times = log_time::of(&text, &output.runs);
+        output.add(saved, &whole);
+        output.cut = cut;
+        output
     }
 
     /// Puts the runs of JSON documents among the others, each called by the words before it.
@@ -185,8 +185,8 @@ impl Mail {
     }
 
     /// Reads a file of which the first bytes were looked at: fio's logs as a stream of any length, everything else as
-    /// [`Mail::read`] does.
-    pub fn read_stream(file: &str, looked_at: Vec<u8>, mut rest: impl BufRead) -> io::Result<Mail> {
+    /// [`ToolOutput::read`] does.
+    pub fn read_stream(file: &str, looked_at: Vec<u8>, mut rest: impl BufRead) -> io::Result<ToolOutput> {
         if saved::fio_log::begins(&looked_at) {
             return saved::fio_log::read(file, io::Cursor::new(looked_at).chain(rest));
         }
@@ -194,7 +194,7 @@ impl Mail {
         // One more than is read, to see whether there is more.
         let room = (MOST_BYTES_OF_MAIL + 1).saturating_sub(content.len());
         (&mut rest).take(room as u64).read_to_end(&mut content)?;
-        Ok(Mail::read(file, &content))
+        Ok(ToolOutput::read(file, &content))
     }
 
     /// Whether there is anything in it to reason from.
@@ -226,7 +226,7 @@ fn is_number(word: &Word) -> bool {
 
 struct Reader<'w, 'a> {
     words: &'w [Word<'a>],
-    mail: Mail,
+    output: ToolOutput,
     /// Where the prose began that was not yet looked at.
     from: usize,
     /// What is known of the run to come.
@@ -248,7 +248,7 @@ impl Reader<'_, '_> {
             let used = found.used.clamp(1, rest.len());
             self.prose(at);
             self.from = at + used;
-            self.mail.understood += used.saturating_sub(found.unknown);
+            self.output.understood += used.saturating_sub(found.unknown);
             self.rows_left_out(&rest[..used], &found);
             let quoted = rest[0].depth + u32::from(rest[0].after_mark);
             self.found(found, quoted);
@@ -259,7 +259,7 @@ impl Reader<'_, '_> {
         if let Some((command, used)) = command::command(rest, flat, ends) {
             self.prose(at);
             self.from = at + used;
-            self.mail.understood += used;
+            self.output.understood += used;
             self.next.commands.push(command);
             return used;
         }
@@ -273,15 +273,15 @@ impl Reader<'_, '_> {
         if words.is_empty() {
             return;
         }
-        let (mut claims, before) = (Vec::new(), self.mail.sums.len());
+        let (mut claims, before) = (Vec::new(), self.output.sums.len());
         claim::claims(words, &mut claims);
-        claim::sums(words, &mut self.mail.sums);
-        let stated = claims.len() + 3 * (self.mail.sums.len() - before);
+        claim::sums(words, &mut self.output.sums);
+        let stated = claims.len() + 3 * (self.output.sums.len() - before);
         let numbers = words.iter().filter(|w| is_number(w));
         let left_out = numbers.clone().count().saturating_sub(stated);
         self.left_out(left_out, numbers.clone().map(|w| w.spot).next());
         if !run::says_anything(words) {
-            self.mail.claims.append(&mut claims);
+            self.output.claims.append(&mut claims);
             return;
         }
         let range = run::label(words);
@@ -289,7 +289,7 @@ impl Reader<'_, '_> {
         let in_label = |c: &Claim| label.first().is_some_and(|w| c.at >= w.spot);
         // On one line all words of a short line have the same place; the text decides.
         let (labelled, others) = claims.into_iter().partition(in_label);
-        self.mail.claims.extend::<Vec<_>>(others);
+        self.output.claims.extend::<Vec<_>>(others);
         // What printed a reading stands right before it, above the line that tools of sysstat begin with.
         let banner = words[0].text == "Linux" && words.len() <= MOST_OF_BANNER;
         self.next.commands.retain(|command| banner || command.lasts());
@@ -319,39 +319,39 @@ impl Reader<'_, '_> {
     }
 
     fn left_out(&mut self, many: usize, first: Option<Spot>) {
-        self.mail.left_out += many;
-        if many > 0 && self.mail.first_left_out.is_none() {
-            self.mail.first_left_out = first;
+        self.output.left_out += many;
+        if many > 0 && self.output.first_left_out.is_none() {
+            self.output.first_left_out = first;
         }
     }
 
     fn found(&mut self, found: Found, quoted: u32) {
         let Some(mut reading) = found.reading else { return };
         if self.readings >= MOST_READINGS {
-            self.mail.too_many += 1;
+            self.output.too_many += 1;
             return;
         }
         if !reading.rows.is_empty() && self.is_quote(&reading, quoted) {
-            self.mail.repeated += 1;
+            self.output.repeated += 1;
             return;
         }
         let doubts = doubt::taken_out(&mut reading);
-        let room = doubt::MOST.saturating_sub(self.mail.doubts.len());
-        self.mail.doubts.extend(doubts.into_iter().take(room));
+        let room = doubt::MOST.saturating_sub(self.output.doubts.len());
+        self.output.doubts.extend(doubts.into_iter().take(room));
         self.readings += 1;
         // A second result of the same job is another run, whoever forgot to say so.
         let again = reading.tool == "fio" && !self.jobs.insert(reading.name.clone());
-        if self.fresh || again || self.mail.runs.is_empty() {
+        if self.fresh || again || self.output.runs.is_empty() {
             if reading.tool == "fio" {
                 self.jobs = HashSet::from([reading.name.clone()]);
             } else {
                 self.jobs.clear();
             }
             let begun = std::mem::take(&mut self.next);
-            self.mail.runs.push(Run { at: reading.at, ..begun });
+            self.output.runs.push(Run { at: reading.at, ..begun });
             self.fresh = false;
         }
-        if let Some(run) = self.mail.runs.last_mut() {
+        if let Some(run) = self.output.runs.last_mut() {
             run.commands.append(&mut self.next.commands);
             run.readings.push(reading);
         }
@@ -360,7 +360,7 @@ impl Reader<'_, '_> {
     /// Whether a reading says again what an earlier one said, as quotes do: at another depth, or in quotes behind other words.
     /// Idle intervals, one after the other, are as alike and no quotes.
     fn is_quote(&mut self, reading: &Reading, quoted: u32) -> bool {
-        let run = self.mail.runs.len() + usize::from(self.fresh);
+        let run = self.output.runs.len() + usize::from(self.fresh);
         match self.seen.entry(numbers(reading)) {
             Entry::Vacant(free) => {
                 free.insert((quoted, run));

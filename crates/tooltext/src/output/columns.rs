@@ -6,7 +6,7 @@ use super::lsblk::{pairs, Lsblk};
 use super::nvme_list::NvmeList;
 
 /// Settings by name and value.
-pub(super) type Told = Vec<(String, String)>;
+pub(super) type SettingPairs = Vec<(String, String)>;
 
 /// A word and where it stands in its line, in characters.
 #[derive(Clone, Debug)]
@@ -37,7 +37,11 @@ const MOST_OTHERS: usize = 16;
 
 impl Columns {
     /// What a line sets, and how many lines behind it belong to it; `None` if it is none of such a table's.
-    pub fn line<'t>(&mut self, line: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
+    pub fn line<'t>(
+        &mut self,
+        line: &str,
+        ahead: impl Iterator<Item = &'t str>,
+    ) -> Option<(SettingPairs, usize)> {
         if line.contains("=\"") {
             return pairs::line(line, ahead);
         }

@@ -15,7 +15,7 @@
 //!
 //! **Versions**: util-linux 2.38.1 run.
 
-use super::columns::{cells, Cell, Told};
+use super::columns::{cells, Cell, SettingPairs};
 
 /// Columns of lsblk(8) and the settings that they show; whether they are numbers.
 const SETTINGS: [(&str, &str, bool); 8] = [
@@ -155,7 +155,11 @@ impl Lsblk {
 
     /// A disk's row, and how many lines behind its first belong to it; those of what lies on it begin with a branch of the tree,
     /// and have the disk's settings.
-    pub fn row<'t>(&mut self, words: &[Cell], ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
+    pub fn row<'t>(
+        &mut self,
+        words: &[Cell],
+        ahead: impl Iterator<Item = &'t str>,
+    ) -> Option<(SettingPairs, usize)> {
         let head = &self.parts[0][self.named];
         let mut cells_of_name = words.iter().filter(|cell| self.named == 0 || cell.from == head.from);
         let name = cells_of_name.next()?.text.clone();
@@ -180,7 +184,7 @@ impl Lsblk {
     }
 
     /// The settings among a row's cells.
-    fn told(&self, name: &str, found: &[(usize, String)]) -> Told {
+    fn told(&self, name: &str, found: &[(usize, String)]) -> SettingPairs {
         let of = |(column, path, _): &(&str, &str, bool)| {
             let (_, text) = found.iter().find(|(at, _)| self.names[*at] == *column)?;
             Some((format!("{name}/{path}"), text.clone()))
@@ -259,7 +263,7 @@ impl Lsblk {
 
 /// The settings of a disk of which each column can be asked for; none of a partition, which has its disk's. `None` if it is no
 /// device.
-pub(crate) fn told_of(of: &dyn Fn(&str) -> Option<String>) -> Option<Told> {
+pub(crate) fn told_of(of: &dyn Fn(&str) -> Option<String>) -> Option<SettingPairs> {
     let given = |column: &str| of(column).filter(|value| !value.is_empty());
     let name = given("KNAME").or_else(|| given("NAME"))?;
     let name = name.trim_start_matches("/dev/");

@@ -25,7 +25,7 @@ const NAMED: usize = 2;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct Company {
+pub struct OtherUsers {
     /// Tasks, those that moved most first.
     pub tasks: Vec<String>,
     /// Bytes of all of them.
@@ -34,7 +34,7 @@ pub struct Company {
     pub share: f64,
 }
 
-impl Company {
+impl OtherUsers {
     /// In words: `cp and 2 others moved 3.2 GiB meanwhile, 43 % of all`.
     pub fn words(&self) -> String {
         let mut who = self.tasks.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
@@ -46,7 +46,7 @@ impl Company {
 }
 
 /// Who else used the disk, if it was much.
-pub fn company(facts: &Facts) -> Option<Company> {
+pub fn other_users(facts: &Facts) -> Option<OtherUsers> {
     let (mut all, mut others) = (0, BTreeMap::<&str, u64>::new());
     for (task, phases) in &facts.cells.sum(|key| Some(key.task)) {
         let name = facts.tasks.name(*task);
@@ -68,7 +68,7 @@ pub fn company(facts: &Facts) -> Option<Company> {
     let mut tasks: Vec<(&str, u64)> = others.into_iter().collect();
     tasks.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     let tasks = tasks.into_iter().map(|(name, _)| name.to_string()).collect();
-    (share >= MUCH).then_some(Company { tasks, bytes, share: share.min(1.0) })
+    (share >= MUCH).then_some(OtherUsers { tasks, bytes, share: share.min(1.0) })
 }
 
 fn is_ours(name: &str) -> bool {
@@ -78,11 +78,11 @@ fn is_ours(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use testkit::Story;
+    use testkit::Script;
 
     /// A read of fio's of 64 KiB and one of cp's of so many sectors.
-    fn beside(sectors: u64) -> Option<Company> {
-        let story = Story::of(&format!(
+    fn beside(sectors: u64) -> Option<OtherUsers> {
+        let script = Script::of(&format!(
             "0      name fio tid=7
              0      name cp tid=8
              0      name kworker/0:1H tid=9
@@ -99,7 +99,7 @@ mod tests {
              5.1ms  D W 5000+256 tid=9
              6ms    C W 5000+256"
         ));
-        company(&Facts::of(&story.batches(1 << 10)))
+        other_users(&Facts::of(&script.batches(1 << 10)))
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn few_are_named() {
         let tasks = ["a", "b", "c", "d"].map(String::from).to_vec();
-        let words = Company { tasks, bytes: 1 << 20, share: 0.5 }.words();
+        let words = OtherUsers { tasks, bytes: 1 << 20, share: 0.5 }.words();
         assert_eq!(words, "a, b and 2 more moved 1 MiB meanwhile, 50 % of all");
     }
 }

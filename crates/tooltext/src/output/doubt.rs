@@ -162,37 +162,37 @@ impl Doubt {
 
 #[cfg(test)]
 mod tests {
-    use crate::Mail;
+    use crate::ToolOutput;
 
-    fn read(text: &str) -> Mail {
-        Mail::read("text", text.as_bytes())
+    fn read(text: &str) -> ToolOutput {
+        ToolOutput::read("text", text.as_bytes())
     }
 
     #[test]
     fn a_mean_longer_than_its_run_is_named_and_not_used() {
-        let mail = read(
+        let output = read(
             "r: (groupid=0, jobs=1): err= 0: pid=1: Mon Jan  1 00:00:00 2015\n\
              read : io=1024.0MB, bw=34952KB/s, iops=8738, runt= 30000msec\n\
              clat (usec): min=40, max=18446744073709, avg=756538000000.10, stdev=119.00\n",
         );
-        let row = mail.runs[0].readings[0].row("read").unwrap();
+        let row = output.runs[0].readings[0].row("read").unwrap();
         assert_eq!((row.get("clat.mean"), row.get("clat.max")), (None, None));
         assert_eq!(row.value("iops"), Some(8738.0));
-        let names: Vec<&str> = mail.doubts.iter().map(|d| d.name.as_str()).collect();
+        let names: Vec<&str> = output.doubts.iter().map(|d| d.name.as_str()).collect();
         assert!(names.contains(&"clat.mean") && names.contains(&"clat.max"), "{names:?}");
-        assert!(mail.doubts[0].why.contains("the run took 30 s"));
+        assert!(output.doubts[0].why.contains("the run took 30 s"));
         // The others of its line are of the same count.
         assert_eq!((row.get("clat.min"), row.get("clat.stdev")), (None, None));
     }
 
     #[test]
     fn counters_that_ran_over_and_parts_longer_than_the_whole_are_named() {
-        let mail =
+        let output =
             read("Device r/s w/s await aqu-sz %util\nsda 1.00 2.00 18446744073709.55 4294967.30 50.00\n");
-        let names: Vec<&str> = mail.doubts.iter().map(|d| d.name.as_str()).collect();
+        let names: Vec<&str> = output.doubts.iter().map(|d| d.name.as_str()).collect();
         assert_eq!(names, ["await", "queue"]);
-        let mail = read("read: IOPS=9, BW=9KiB/s\nclat (usec): min=0, max=4294967295, avg=4294967.10, stdev=1.00\nlat (usec): min=40, max=120, avg=99.00, stdev=9.00\n");
-        let row = mail.runs[0].readings[0].row("read").unwrap();
+        let output = read("read: IOPS=9, BW=9KiB/s\nclat (usec): min=0, max=4294967295, avg=4294967.10, stdev=1.00\nlat (usec): min=40, max=120, avg=99.00, stdev=9.00\n");
+        let row = output.runs[0].readings[0].row("read").unwrap();
         assert_eq!((row.get("clat.mean"), row.value("lat.mean")), (None, Some(99e3)));
     }
 
@@ -208,11 +208,11 @@ mod tests {
     #[test]
     fn of_a_line_of_fio_with_one_impossible_number_none_is_used() {
         let text = "  clat (msec): min=1027, max=9544, avg=5347.10, stdev=1458.20\n   lat (nsec): min=1440, max=15719k, avg=109714.72, stdev=143571.49\n";
-        let mail = Mail::read("text", text.as_bytes());
-        let row = &mail.runs[0].readings[0].rows[0];
+        let output = ToolOutput::read("text", text.as_bytes());
+        let row = &output.runs[0].readings[0].rows[0];
         for what in ["min", "max", "mean", "stdev"] {
             assert_eq!(row.get(&format!("clat.{what}")), None, "{what}");
         }
-        assert!(row.value("lat.max").is_some() && !mail.doubts.is_empty());
+        assert!(row.value("lat.max").is_some() && !output.doubts.is_empty());
     }
 }

@@ -11,7 +11,7 @@
 //!
 //! **Versions**: dmsetup of LVM2 2.03 and the kernel's documents of its targets.
 
-use super::columns::Told;
+use super::columns::SettingPairs;
 
 /// Lines that a mailer makes of one.
 const MOST_LINES: usize = 24;
@@ -21,7 +21,7 @@ const MOST_WORDS: usize = 1024;
 const SHORTEST_KEY: usize = 16;
 
 /// What a line and those behind it say, and how many of these belong to it; `None` if it is no table.
-pub(super) fn mapping<'t>(text: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
+pub(super) fn mapping<'t>(text: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(SettingPairs, usize)> {
     let mut words = text.split_whitespace();
     let name = words.next()?.strip_suffix(':')?;
     let mut all: Vec<&str> = words.take(MOST_WORDS).collect();
@@ -209,11 +209,11 @@ impl Arguments<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Mail;
+    use crate::ToolOutput;
 
     fn of(text: &str) -> Vec<String> {
-        let mail = Mail::read("text", text.as_bytes());
-        mail.settings.iter().map(|s| format!("{} = {}", s.name, s.value)).collect()
+        let output = ToolOutput::read("text", text.as_bytes());
+        output.settings.iter().map(|s| format!("{} = {}", s.name, s.value)).collect()
     }
 
     const TABLES: [&str; 12] = [
@@ -265,8 +265,8 @@ mod tests {
         for text in
             [text.replace(" 0 259:1 32768 1 no_read_workqueue", ""), text.replace("plain64 ", "plain64\n")]
         {
-            let mail = Mail::read("text", format!("{text}\nIt is slow:\nsda: r=5\n").as_bytes());
-            assert!(!format!("{mail:?}").contains(key), "{mail:?}");
+            let output = ToolOutput::read("text", format!("{text}\nIt is slow:\nsda: r=5\n").as_bytes());
+            assert!(!format!("{output:?}").contains(key), "{output:?}");
         }
     }
 }

@@ -14,7 +14,7 @@ const WORTH_A_LOOK: Nanos = Nanos(500_000);
 /// Requests in flight beside a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Met {
+pub struct Interfering {
     /// The task that sent the requests.
     pub task: String,
     /// The class of the requests.
@@ -38,7 +38,7 @@ pub struct Ran {
 
 /// A slow operation.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct SampledOperation {
     /// What it was.
     pub operation: Operation,
     /// Where its time went.
@@ -50,7 +50,7 @@ pub struct Kept {
     /// Functions and stacks in the account.
     pub texts: BTreeMap<TextId, String>,
     /// For parts in the device, by their place in the account: what the device did meanwhile.
-    pub met: BTreeMap<usize, Vec<Met>>,
+    pub met: BTreeMap<usize, Vec<Interfering>>,
     /// For waits for a processor, by their place: who had it meanwhile.
     pub ran: BTreeMap<usize, Vec<Ran>>,
     /// Whose data a request moved that another task sent, by the request's place.
@@ -59,10 +59,10 @@ pub struct Kept {
     pub whose: Option<String>,
 }
 
-impl Kept {
+impl SampledOperation {
     /// Looks up what will be forgotten.
-    pub fn new(operation: Operation, account: Account, names: &Names, history: &History) -> Kept {
-        let mut kept = Kept {
+    pub fn new(operation: Operation, account: Account, names: &Names, history: &History) -> SampledOperation {
+        let mut sampled = SampledOperation {
             task: names.text(operation.task).to_string(),
             operation,
             account: Account::default(),
@@ -84,23 +84,23 @@ impl Kept {
                 tasks.push((Some(node.depth), *tid));
             }
             match &node.part {
-                Part::Wait { stack: Some(id), .. } => kept.text(*id, history),
+                Part::Wait { stack: Some(id), .. } => sampled.text(*id, history),
                 Part::Work { function, worker, queued } => {
-                    kept.text(*function, history);
-                    kept.name(*worker, names);
-                    queued.iter().for_each(|q| kept.name(q.by, names));
+                    sampled.text(*function, history);
+                    sampled.name(*worker, names);
+                    queued.iter().for_each(|q| sampled.name(q.by, names));
                 }
-                Part::Task(tid) => kept.name(*tid, names),
+                Part::Task(tid) => sampled.name(*tid, names),
                 Part::Request(entry) => {
                     request = Some((node.depth, entry));
                     let (tid, task) = match &entry.done {
                         Done::Request(r) => (r.tid, r.task),
                         Done::Bio(b) => (b.tid, b.task),
                     };
-                    kept.names.entry(tid).or_insert_with(|| names.text(task).to_string());
+                    sampled.names.entry(tid).or_insert_with(|| names.text(task).to_string());
                     let sent = entry.sent_for.as_ref().map(|sent| Whose::of(sent, names));
                     if let Some(whose) = sent.filter(|w| *w != Whose::Unknown) {
-                        kept.writers.insert(at, whose);
+                        sampled.writers.insert(at, whose);
                     }
                 }
                 Part::Leaf(Reason::Device | Reason::Preflush | Reason::Postflush | Reason::FlushQueue)
@@ -109,30 +109,31 @@ impl Kept {
                     let Some((_, entry)) = request.filter(|(depth, _)| *depth + 1 == node.depth) else {
                         continue;
                     };
-                    let met =
-                        contenders(history, entry, node.from, node.to).into_iter().take(3).map(|c| Met {
+                    let met = contenders(history, entry, node.from, node.to).into_iter().take(3).map(|c| {
+                        Interfering {
                             task: names.text(c.task).to_string(),
                             class: c.class,
                             requests: c.requests,
                             bytes: c.bytes,
-                        });
-                    kept.met.insert(at, met.collect());
+                        }
+                    });
+                    sampled.met.insert(at, met.collect());
                 }
                 Part::Leaf(Reason::WaitCpu) if node.length() >= WORTH_A_LOOK => {
                     let tid = tasks.last().map_or(operation.tid, |(_, tid)| *tid);
                     let ran = runners(history, tid, node.from, node.to).into_iter().take(3);
                     let named = |(tid, time)| Ran { task: names.text(names.of(tid)).to_string(), time };
-                    kept.ran.insert(at, ran.map(named).collect());
+                    sampled.ran.insert(at, ran.map(named).collect());
                 }
                 _ => {}
             }
         }
         for hop in &account.hops {
-            kept.name(hop.by, names);
-            kept.name(hop.who, names);
+            sampled.name(hop.by, names);
+            sampled.name(hop.who, names);
         }
-        kept.account = account;
-        kept
+        sampled.account = account;
+        sampled
     }
 
     fn text(&mut self, id: TextId, history: &History) {

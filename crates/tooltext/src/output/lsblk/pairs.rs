@@ -6,10 +6,13 @@
 //!
 //! A mailer breaks a line at any blank, also at one between quotes: what follows belongs to it up to a name that it has already.
 
-use super::{told_of, Told, MOST_LINES, SETTINGS};
+use super::{told_of, SettingPairs, MOST_LINES, SETTINGS};
 
 /// What a line tells of a disk, and how many lines behind it belong to it. Partitions have their disk's settings, and tell none.
-pub(in crate::mail) fn line<'t>(first: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
+pub(in crate::output) fn line<'t>(
+    first: &str,
+    ahead: impl Iterator<Item = &'t str>,
+) -> Option<(SettingPairs, usize)> {
     let (name, _) = first.trim_start().split_once("=\"")?;
     is_name(name).then_some(())?;
     let mut text = first.trim().to_owned();

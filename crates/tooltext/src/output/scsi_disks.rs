@@ -12,7 +12,7 @@
 use super::log_time::{of_line, LogTime};
 use super::number::Unit;
 use super::run::Run;
-use crate::mail::reading::Row;
+use crate::output::reading::Row;
 use crate::tool::kernel_errors::{ERRORS, POWER_ON, RESETS, TRANSPORT};
 
 /// Seconds in which a disk is attached: as long as `sd_spinup_disk` waits for one that spins up (drivers/scsi/sd.c).
@@ -190,11 +190,11 @@ fn add(to: &mut Row, row: &Row) {
 
 #[cfg(test)]
 mod tests {
-    use crate::Mail;
+    use crate::ToolOutput;
 
     fn told(text: &str) -> Vec<String> {
-        let mail = Mail::read("dmesg", text.as_bytes());
-        let rows = mail.runs.iter().flat_map(|r| r.of("kernel log")).flat_map(|r| r.rows.clone());
+        let output = ToolOutput::read("dmesg", text.as_bytes());
+        let rows = output.runs.iter().flat_map(|r| r.of("kernel log")).flat_map(|r| r.rows.clone());
         rows.flat_map(|row| {
             let all: Vec<_> =
                 row.values.iter().map(|(kind, n)| format!("{} {} {kind}", row.of, n.value)).collect();

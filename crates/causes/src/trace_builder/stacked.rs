@@ -1,11 +1,11 @@
 //! Devices that lie on sda: an array, a mapped device, and what the kernel notes of them.
 
-use super::{Extent, Story, APART, ARRAY, DISK, FLUSHER, MAPPED, READER};
+use super::{Extent, TraceBuilder, APART, ARRAY, DISK, FLUSHER, MAPPED, READER};
 use trace::{Action, Detail, DevId, Flags, Sector, Tid};
 
-impl Story {
+impl TraceBuilder {
     /// A synchronous write to md0: for so long it waits in md, then old data is read from sda, then it is written.
-    pub fn raid_write(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut Story {
+    pub fn raid_write(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut TraceBuilder {
         self.array_on_by = 0;
         self.raid_write_at(0, queued, waiting, reading, writing)
     }
@@ -18,7 +18,7 @@ impl Story {
         waiting: u64,
         reading: u64,
         writing: u64,
-    ) -> &mut Story {
+    ) -> &mut TraceBuilder {
         self.ios += u64::from(on == 0);
         let x = Extent {
             dev: ARRAY,
@@ -43,43 +43,49 @@ impl Story {
     }
 
     /// The same, right behind the last one on md0.
-    pub fn raid_write_on(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut Story {
+    pub fn raid_write_on(
+        &mut self,
+        queued: u64,
+        waiting: u64,
+        reading: u64,
+        writing: u64,
+    ) -> &mut TraceBuilder {
         self.array_on_by += 8;
         let on = self.array_on_by;
         self.raid_write_at(on, queued, waiting, reading, writing)
     }
 
     /// md0 reads from sda, and for which task is not seen.
-    pub fn raid_read(&mut self, queued: u64, done: u64) -> &mut Story {
+    pub fn raid_read(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, Tid(0));
         self.tell(queued, Action::Remap, x, Detail::Remap { dev: ARRAY, sector: Sector(x.sector) });
         self.request(x, queued, None, queued, done)
     }
 
     /// md0 writes its bitmap to sda: with preflush and FUA, and nothing above asked for it.
-    pub fn bitmap_write(&mut self, queued: u64, done: u64) -> &mut Story {
+    pub fn bitmap_write(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         let flags = Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA);
         let x = self.extent(DISK, 4, flags, Tid(0));
         self.request(x, queued, None, queued, done)
     }
 
     /// 4 KiB are read on dm-0, and below it on sda.
-    pub fn stacked_read(&mut self, queued: u64, done: u64) -> &mut Story {
+    pub fn stacked_read(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         self.read_on_top(MAPPED, queued, done)
     }
 
     /// The same on md0.
-    pub fn array_read(&mut self, queued: u64, done: u64) -> &mut Story {
+    pub fn array_read(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         self.read_on_top(ARRAY, queued, done)
     }
 
     /// The flusher, or a task of that name, reads 4 KiB from sda.
-    pub fn own_read(&mut self, queued: u64, done: u64) -> &mut Story {
+    pub fn own_read(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, FLUSHER);
         self.request(x, queued, None, queued, done)
     }
 
-    fn read_on_top(&mut self, top: DevId, queued: u64, done: u64) -> &mut Story {
+    fn read_on_top(&mut self, top: DevId, queued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(top, 4, Flags::READ, READER);
         self.tell(queued, Action::Queue, x, Detail::None);
         let child = Extent { dev: DISK, ..x };
@@ -90,16 +96,16 @@ impl Story {
     }
 
     /// The kernel notes something about md0.
-    pub fn note(&mut self, at: u64, text: &str) -> &mut Story {
+    pub fn note(&mut self, at: u64, text: &str) -> &mut TraceBuilder {
         self.note_on(ARRAY, at, text)
     }
 
     /// And about sda.
-    pub fn note_on_disk(&mut self, at: u64, text: &str) -> &mut Story {
+    pub fn note_on_disk(&mut self, at: u64, text: &str) -> &mut TraceBuilder {
         self.note_on(DISK, at, text)
     }
 
-    fn note_on(&mut self, dev: DevId, at: u64, text: &str) -> &mut Story {
+    fn note_on(&mut self, dev: DevId, at: u64, text: &str) -> &mut TraceBuilder {
         let x = Extent { dev, sector: 0, bytes: 0, flags: Flags::NOTE, tid: READER };
         self.tell(at, Action::Message, x, Detail::None);
         self.events.last_mut().unwrap().1 = text.as_bytes().to_vec();

@@ -29,7 +29,7 @@ pub type ByClass<T> = [T; Class::COUNT];
 
 /// What a request had beside it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Company {
+pub struct Contention {
     /// Requests in flight when it was issued, itself not counted.
     pub beside: ByClass<u32>,
     /// Their bytes, of all classes.
@@ -53,8 +53,8 @@ pub struct Company {
     pub split: Split,
 }
 
-/// A reading of a device's totals, on entering a stage: of what was issued ([`Crowd::issued`]) or of what was
-/// completed ([`Crowd::completed`]). The counts wrap around: only their differences are used, and nothing stays in
+/// A reading of a device's totals, on entering a stage: of what was issued ([`DeviceLoad::issued`]) or of what was
+/// completed ([`DeviceLoad::completed`]). The counts wrap around: only their differences are used, and nothing stays in
 /// flight for four billion requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
@@ -66,7 +66,7 @@ pub struct Reading {
 
 /// The totals of one device.
 #[derive(Debug, Default)]
-pub struct Crowd {
+pub struct DeviceLoad {
     in_flight: ByClass<u32>,
     bytes: u64,
     background_bytes: u64,
@@ -77,7 +77,7 @@ pub struct Crowd {
     refused: u64,
 }
 
-impl Crowd {
+impl DeviceLoad {
     /// A request of so many bytes goes to the device.
     pub fn enter(&mut self, class: Class, bytes: Bytes, now: Nanos) {
         let issued = &mut self.issued[class.index()];
@@ -150,12 +150,12 @@ impl Crowd {
     }
 }
 
-impl Company {
+impl Contention {
     /// Fills in who is in the device already.
-    pub fn meet(&mut self, crowd: &Crowd) {
-        self.beside = crowd.in_flight;
-        self.beside_bytes = Bytes(crowd.bytes);
-        self.into_flood = crowd.flooded_since.is_some();
+    pub fn meet(&mut self, load: &DeviceLoad) {
+        self.beside = load.in_flight;
+        self.beside_bytes = Bytes(load.bytes);
+        self.into_flood = load.flooded_since.is_some();
     }
 
     /// Others in the device when it was issued.
@@ -206,76 +206,76 @@ mod tests {
 
     #[test]
     fn a_flood_begins_with_much_and_lasts_until_little_is_left() {
-        let mut crowd = Crowd::default();
-        let flooded = |crowd: &Crowd| {
-            let mut c = Company::default();
-            c.meet(crowd);
+        let mut load = DeviceLoad::default();
+        let flooded = |load: &DeviceLoad| {
+            let mut c = Contention::default();
+            c.meet(load);
             c.into_flood
         };
         for at in 0..3 {
-            crowd.enter(Class::Background, Bytes(MIB), Nanos(at));
+            load.enter(Class::Background, Bytes(MIB), Nanos(at));
         }
-        assert!(!flooded(&crowd));
-        crowd.enter(Class::Background, Bytes(MIB), Nanos(10));
-        assert!(flooded(&crowd));
+        assert!(!flooded(&load));
+        load.enter(Class::Background, Bytes(MIB), Nanos(10));
+        assert!(flooded(&load));
         for at in [20, 30, 40] {
-            crowd.leave(Class::Background, Bytes(MIB), true, Nanos(at));
-            assert!(flooded(&crowd), "at {at}");
+            load.leave(Class::Background, Bytes(MIB), true, Nanos(at));
+            assert!(flooded(&load), "at {at}");
         }
-        crowd.leave(Class::Background, Bytes(MIB), true, Nanos(50));
-        assert!(!flooded(&crowd));
-        assert_eq!(crowd.completed(Nanos(60)).flooded, 40);
+        load.leave(Class::Background, Bytes(MIB), true, Nanos(50));
+        assert!(!flooded(&load));
+        assert_eq!(load.completed(Nanos(60)).flooded, 40);
     }
 
     #[test]
     fn the_bytes_of_those_beside() {
-        let mut crowd = Crowd::default();
-        let beside = |crowd: &Crowd| {
-            let mut c = Company::default();
-            c.meet(crowd);
+        let mut load = DeviceLoad::default();
+        let beside = |load: &DeviceLoad| {
+            let mut c = Contention::default();
+            c.meet(load);
             c.beside_bytes.0
         };
-        crowd.enter(Class::Read, Bytes(MIB), Nanos(0));
-        crowd.enter(Class::Background, Bytes(4096), Nanos(1));
-        assert_eq!(beside(&crowd), MIB + 4096);
-        crowd.leave(Class::Read, Bytes(MIB), false, Nanos(2));
-        assert_eq!(beside(&crowd), 4096);
-        crowd.leave(Class::Background, Bytes(4096), true, Nanos(3));
-        crowd.leave(Class::Background, Bytes(4096), true, Nanos(4));
-        assert_eq!(beside(&crowd), 0);
+        load.enter(Class::Read, Bytes(MIB), Nanos(0));
+        load.enter(Class::Background, Bytes(4096), Nanos(1));
+        assert_eq!(beside(&load), MIB + 4096);
+        load.leave(Class::Read, Bytes(MIB), false, Nanos(2));
+        assert_eq!(beside(&load), 4096);
+        load.leave(Class::Background, Bytes(4096), true, Nanos(3));
+        load.leave(Class::Background, Bytes(4096), true, Nanos(4));
+        assert_eq!(beside(&load), 0);
     }
 
     #[test]
     fn a_refusal_lasts_until_a_request_is_taken_again() {
-        let mut crowd = Crowd::default();
+        let mut load = DeviceLoad::default();
         let waited = |from: &Reading, to: &Reading| {
-            let mut c = Company::default();
+            let mut c = Contention::default();
             c.waited(from, to);
             c.refused.0
         };
-        let before = crowd.issued(Nanos(5));
-        crowd.refuse(Nanos(10));
-        crowd.refuse(Nanos(15));
+        let before = load.issued(Nanos(5));
+        load.refuse(Nanos(10));
+        load.refuse(Nanos(15));
         // Half of it is over.
-        assert_eq!(waited(&before, &crowd.issued(Nanos(20))), 10);
-        crowd.take_again(Nanos(30));
-        crowd.take_again(Nanos(40));
-        assert_eq!(waited(&before, &crowd.issued(Nanos(50))), 20);
-        assert_eq!(waited(&crowd.issued(Nanos(35)), &crowd.issued(Nanos(50))), 0);
+        assert_eq!(waited(&before, &load.issued(Nanos(20))), 10);
+        load.take_again(Nanos(30));
+        load.take_again(Nanos(40));
+        assert_eq!(waited(&before, &load.issued(Nanos(50))), 20);
+        assert_eq!(waited(&load.issued(Nanos(35)), &load.issued(Nanos(50))), 0);
     }
 
     #[test]
     fn the_queue_is_those_ahead_at_the_pace_of_that_time() {
-        let company = |ahead: u32, served: u32| Company {
+        let contention = |ahead: u32, served: u32| Contention {
             beside: [ahead, 0, 0, 0, 0],
             served: [0, served, 0, 0, 0],
-            ..Company::default()
+            ..Contention::default()
         };
         let ms = |n: u64| Nanos(n * 1_000_000);
-        assert_eq!(company(7, 7).queued_behind(ms(8)), ms(7));
-        assert_eq!(company(0, 7).queued_behind(ms(8)), ms(0));
-        assert_eq!(company(7, 0).queued_behind(ms(8)), ms(0));
-        assert!(company(31, 10_000).queued_behind(ms(5)) < Nanos(16_000));
-        assert!(company(u32::MAX, u32::MAX).queued_behind(Nanos(u64::MAX)) < Nanos(u64::MAX));
+        assert_eq!(contention(7, 7).queued_behind(ms(8)), ms(7));
+        assert_eq!(contention(0, 7).queued_behind(ms(8)), ms(0));
+        assert_eq!(contention(7, 0).queued_behind(ms(8)), ms(0));
+        assert!(contention(31, 10_000).queued_behind(ms(5)) < Nanos(16_000));
+        assert!(contention(u32::MAX, u32::MAX).queued_behind(Nanos(u64::MAX)) < Nanos(u64::MAX));
     }
 }

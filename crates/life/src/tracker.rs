@@ -8,7 +8,7 @@
 
 use crate::bio::{Bio, BioNumber};
 use crate::bios::Bios;
-use crate::crowd::{ByClass, Crowd};
+use crate::contention::{ByClass, DeviceLoad};
 use crate::early::Early;
 use crate::flush::Flushes;
 use crate::holding::Owner;
@@ -27,15 +27,15 @@ use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Detail, DevId, Event, Nanos, Tid};
 
 /// Who wants to know of finished lives. All methods do nothing unless overridden.
-pub trait Sink {
-    /// Whether [`Sink::issued`] and [`Sink::carried`] are wanted: they look at every bio of every request.
+pub trait IoObserver {
+    /// Whether [`IoObserver::issued`] and [`IoObserver::carried`] are wanted: they look at every bio of every request.
     fn shares(&self) -> bool {
         false
     }
 
     /// A request went to the device for the first time, with these bios in it.
     fn issued(&mut self, _dev: DevId, _now: Nanos, _shares: &[Share]) {}
-    /// A request was completed that had these bios in it. [`Sink::request`] and [`Sink::bio`] follow.
+    /// A request was completed that had these bios in it. [`IoObserver::request`] and [`IoObserver::bio`] follow.
     fn carried(&mut self, _request: &Request, _shares: &[Share], _names: &Names) {}
     /// A stacked device is about to send a bio to a device below.
     fn remapped(&mut self, _child: &Remapped, _names: &Names) {}
@@ -60,7 +60,7 @@ pub trait Sink {
 #[derive(Default)]
 pub(crate) struct Device {
     pub id: DevId,
-    pub crowd: Crowd,
+    pub load: DeviceLoad,
     pub inside: Inside,
     pub flushes: Flushes,
     pub announced: Announced,
@@ -75,7 +75,7 @@ pub(crate) struct Device {
 
 /// All lives in flight.
 #[derive(Default)]
-pub struct Lives {
+pub struct IoTracker {
     pub(crate) table: Table,
     pub(crate) bios: Bios,
     /// The bio that is passed on, reused for each.
@@ -96,24 +96,24 @@ pub struct Lives {
 /// counted as unmatched.
 pub const MAX_DEVICES: usize = 1024;
 
-impl Lives {
+impl IoTracker {
     /// Takes in the events of a batch.
-    pub fn feed(&mut self, batch: &Batch, sink: &mut dyn Sink) {
-        self.feed_some(&batch.events, batch, sink);
+    pub fn feed(&mut self, batch: &Batch, observer: &mut dyn IoObserver) {
+        self.feed_some(&batch.events, batch, observer);
     }
 
     /// Takes in some of the events of a batch. The one place where all that an event can lead to is put in line, which
     /// a second place would end: it is a fifth of the time.
     #[inline(never)]
-    pub fn feed_some(&mut self, events: &[Event], batch: &Batch, sink: &mut dyn Sink) {
+    pub fn feed_some(&mut self, events: &[Event], batch: &Batch, observer: &mut dyn IoObserver) {
         for event in events {
-            self.step(event, batch, sink);
+            self.step(event, batch, observer);
         }
     }
 
     /// Takes in one event.
     #[inline]
-    pub fn step(&mut self, event: &Event, batch: &Batch, sink: &mut dyn Sink) {
+    pub fn step(&mut self, event: &Event, batch: &Batch, observer: &mut dyn IoObserver) {
         match event.action {
             Action::TaskName => return self.names.rename(event.tid, batch.text(event)),
             Action::WallClock | Action::Message | Action::DriverData | Action::Bounce => return,
@@ -127,25 +127,25 @@ impl Lives {
             return;
         };
         match event.action {
-            Action::Queue => self.queue(dev, event, sink),
+            Action::Queue => self.queue(dev, event, observer),
             Action::Split => self.split(dev, event),
-            Action::Remap => self.remap(dev, event, sink),
+            Action::Remap => self.remap(dev, event, observer),
             Action::Get => self.get(dev, event),
             Action::BackMerge => self.back_merge(dev, event),
             Action::FrontMerge => self.front_merge(dev, event),
             Action::Insert => self.insert(dev, event),
             Action::Issue => {
-                self.issue(dev, event, sink);
-                self.end_early(dev, event, sink);
+                self.issue(dev, event, observer);
+                self.end_early(dev, event, observer);
             }
-            Action::Requeue => self.requeue(dev, event, sink),
-            Action::Complete => self.complete(dev, event, sink),
+            Action::Requeue => self.requeue(dev, event, observer),
+            Action::Complete => self.complete(dev, event, observer),
             Action::Plug => self.plugs.plug(event.dev, event.tid, event.time),
             Action::Unplug | Action::UnplugImplicit => {
                 let n = if let Detail::Requests(n) = event.detail { n } else { 0 };
                 let implicit = event.action == Action::UnplugImplicit;
                 let plug = self.plugs.unplug(event.dev, event.tid, event.time, n, implicit);
-                sink.plug(&plug, &self.names);
+                observer.plug(&plug, &self.names);
             }
             _ => {}
         }

@@ -1,16 +1,17 @@
-//! What [`Lives`] makes of a story, and how tests look at it: as small tables.
+//! What [`IoTracker`] makes of a story, and how tests look at it: as small tables.
 
 use crate::binary::Layout;
-use crate::story::Story;
+use crate::script::Script;
 use life::{
-    Bio, BioNumber, ByClass, Lives, Lower, Names, Op, Plug, Request, Sink, Tally, Timeline, Unclaimed,
+    Bio, BioNumber, ByClass, IoObserver, IoTracker, Lower, Names, Op, Plug, Request, Tally, Timeline,
+    Unclaimed,
 };
 use std::path::Path;
 use trace::{Batch, Bytes, DevId, Nanos, Sector};
 
 /// Every life that ended, in order, and the tally.
 #[derive(Debug, Default, PartialEq)]
-pub struct Heard {
+pub struct Observed {
     /// Requests completed.
     pub requests: Vec<Request>,
     /// Bios completed.
@@ -19,7 +20,7 @@ pub struct Heard {
     pub plugs: Vec<Plug>,
     /// How many requests were in a device, each time that changed.
     pub depths: Vec<(DevId, Nanos, u64)>,
-    /// Names of the tasks of [`Heard::requests`].
+    /// Names of the tasks of [`Observed::requests`].
     pub tasks: Vec<String>,
     /// Bios that found the one that had sent them when they were over: child, parent.
     pub adopted: Vec<(BioNumber, BioNumber)>,
@@ -31,7 +32,7 @@ pub struct Heard {
     pub most_in_flight: usize,
 }
 
-impl Sink for Heard {
+impl IoObserver for Observed {
     fn request(&mut self, request: &Request, names: &Names) {
         self.tasks.push(names.text(request.task).to_string());
         self.requests.push(*request);
@@ -51,48 +52,48 @@ impl Sink for Heard {
 }
 
 /// Plays a story to the state machine.
-pub fn heard(story: &Story) -> Heard {
-    heard_in_batches(story, Batch::EVENTS)
+pub fn observed(script: &Script) -> Observed {
+    heard_in_batches(script, Batch::EVENTS)
 }
 
 /// Reads a story from its lines and plays it.
-pub fn heard_of(lines: &str) -> Heard {
-    heard(&Story::of(lines))
+pub fn heard_of(lines: &str) -> Observed {
+    observed(&Script::of(lines))
 }
 
 /// Plays a story in batches of so many events.
-pub fn heard_in_batches(story: &Story, size: usize) -> Heard {
-    let mut lives = Lives::default();
-    let mut heard = Heard::default();
-    for batch in story.batches(size) {
-        lives.feed(&batch, &mut heard);
-        heard.most_in_flight = heard.most_in_flight.max(lives.in_flight());
+pub fn heard_in_batches(script: &Script, size: usize) -> Observed {
+    let mut tracker = IoTracker::default();
+    let mut observed = Observed::default();
+    for batch in script.batches(size) {
+        tracker.feed(&batch, &mut observed);
+        observed.most_in_flight = observed.most_in_flight.max(tracker.in_flight());
     }
-    heard.unclaimed = lives.unclaimed().collect();
-    heard.tally = lives.finish();
-    heard
+    observed.unclaimed = tracker.unclaimed().collect();
+    observed.tally = tracker.finish();
+    observed
 }
 
 /// Writes a story as blktrace files, opens them as a user's recording would be, and plays what comes back.
-pub fn heard_from_files(story: &Story, layout: Layout) -> Heard {
+pub fn heard_from_files(script: &Script, layout: Layout) -> Observed {
     let folder = tempfile::tempdir().expect("a folder");
-    story.files(folder.path(), layout);
+    script.files(folder.path(), layout);
     heard_from(folder.path())
 }
 
 /// Plays a recording that lies somewhere.
-pub fn heard_from(path: &Path) -> Heard {
+pub fn heard_from(path: &Path) -> Observed {
     let mut source = trace::open(path).unwrap_or_else(|e| panic!("{e}")).source;
-    let mut lives = Lives::default();
-    let mut heard = Heard::default();
+    let mut tracker = IoTracker::default();
+    let mut observed = Observed::default();
     let mut batch = Batch::default();
     while source.fill(&mut batch).unwrap_or_else(|e| panic!("{e}")) {
-        lives.feed(&batch, &mut heard);
-        heard.most_in_flight = heard.most_in_flight.max(lives.in_flight());
+        tracker.feed(&batch, &mut observed);
+        observed.most_in_flight = observed.most_in_flight.max(tracker.in_flight());
     }
-    heard.unclaimed = lives.unclaimed().collect();
-    heard.tally = lives.finish();
-    heard
+    observed.unclaimed = tracker.unclaimed().collect();
+    observed.tally = tracker.finish();
+    observed
 }
 
 /// What a column can be asked of: the parts that requests and bios have in common.
@@ -106,7 +107,7 @@ struct Row<'a> {
     own: &'a dyn Fn(&str) -> String,
 }
 
-impl Heard {
+impl Observed {
     /// The requests, one per line, with the columns named: `op at dev tid`, stations and phases in microseconds
     /// (`q g i d c`, `q2g g2i i2d d2c q2c`, `requeued`, `preflush`, `postflush` as from-to), `bios`, `merges`, `split`,
     /// `completions`, `requeues`, `error`. What was not seen is a `-`.
@@ -134,7 +135,7 @@ impl Heard {
         self.requests.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// The bios, one per line, with columns as in [`Heard::requests`], and `pieces`, `merged`, `awaited`, `child`, `children` and
+    /// The bios, one per line, with columns as in [`Observed::requests`], and `pieces`, `merged`, `awaited`, `child`, `children` and
     /// `lower` (its steps below, each with its end).
     pub fn bios(&self, columns: &str) -> String {
         let line = |b: &Bio| {

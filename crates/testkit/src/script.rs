@@ -9,7 +9,7 @@ pub const DISK: DevId = DevId(8 << 20);
 
 /// One event and its text.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct ScriptedEvent {
     /// The event; a text's place in it is that in `text`.
     pub event: Event,
     /// Its text: a name, a message.
@@ -17,7 +17,7 @@ pub struct Told {
 }
 
 /// Close to the line it would be told in, because property tests print whole stories.
-impl fmt::Debug for Told {
+impl fmt::Debug for ScriptedEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let e = &self.event;
         let (time, act, sectors) = (e.time.0, e.action, e.bytes.sectors());
@@ -32,22 +32,22 @@ impl fmt::Debug for Told {
 
 /// A recording: events in order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Story {
+pub struct Script {
     /// What happened.
-    pub told: Vec<Told>,
+    pub told: Vec<ScriptedEvent>,
 }
 
-impl Story {
+impl Script {
     /// Reads a story of one event per line (see the table in `line.rs`). Lines may be indented; what follows a `#`
     /// is a remark. The order is kept as written, also where times go backwards.
-    pub fn of(text: &str) -> Story {
+    pub fn of(text: &str) -> Script {
         let bare = |l: &str| l.split('#').next().unwrap_or_default().trim().to_string();
-        Story { told: text.lines().map(bare).filter(|l| !l.is_empty()).map(|l| told(&l)).collect() }
+        Script { told: text.lines().map(bare).filter(|l| !l.is_empty()).map(|l| told(&l)).collect() }
     }
 
     /// The story `times` times over, one every `every`, each `stride` sectors further on.
-    pub fn repeated(&self, times: u64, every: Nanos, stride: u64) -> Story {
-        let mut all = Story::default();
+    pub fn repeated(&self, times: u64, every: Nanos, stride: u64) -> Script {
+        let mut all = Script::default();
         for i in 0..times {
             for t in &self.told {
                 let mut t = t.clone();
@@ -64,37 +64,37 @@ impl Story {
     }
 
     /// Both stories together, in order of time.
-    pub fn and(mut self, other: Story) -> Story {
+    pub fn and(mut self, other: Script) -> Script {
         self.told.extend(other.told);
         self.in_order()
     }
 
     /// The story on another device.
-    pub fn on(mut self, dev: DevId) -> Story {
+    pub fn on(mut self, dev: DevId) -> Script {
         self.told.iter_mut().for_each(|t| t.event.dev = dev);
         self
     }
 
     /// The story so much later.
-    pub fn after(mut self, delay: Nanos) -> Story {
+    pub fn after(mut self, delay: Nanos) -> Script {
         self.told.iter_mut().for_each(|t| t.event.time += delay);
         self
     }
 
     /// The story with every event changed.
-    pub fn each(mut self, change: impl Fn(&mut Event)) -> Story {
+    pub fn each(mut self, change: impl Fn(&mut Event)) -> Script {
         self.told.iter_mut().for_each(|t| change(&mut t.event));
         self
     }
 
     /// The story without the events that `forgotten` picks.
-    pub fn forgetting(mut self, forgotten: impl Fn(&Event) -> bool) -> Story {
+    pub fn forgetting(mut self, forgotten: impl Fn(&Event) -> bool) -> Script {
         self.told.retain(|t| !forgotten(&t.event));
         self
     }
 
     /// Sorted by time; what happened at the same time stays as it was.
-    pub fn in_order(mut self) -> Story {
+    pub fn in_order(mut self) -> Script {
         self.told.sort_by_key(|t| t.event.time);
         self
     }

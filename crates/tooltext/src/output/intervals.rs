@@ -148,7 +148,7 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::{Reading, Row, Run, SinceBoot};
-    use crate::Mail;
+    use crate::ToolOutput;
 
     const TABLES: &str = "\
         Device r/s w/s rkB/s wkB/s r_await w_await aqu-sz %util\n\
@@ -159,9 +159,9 @@ mod tests {
         sda 20.00 1.00 40.00 1.00 8.00 30.00 1.00 50.00\n";
 
     fn of(text: &str) -> crate::Run {
-        let mail = Mail::read("iostat.txt", text.as_bytes());
-        assert_eq!(mail.runs.len(), 1);
-        mail.runs.into_iter().next().expect("a run")
+        let output = ToolOutput::read("iostat.txt", text.as_bytes());
+        assert_eq!(output.runs.len(), 1);
+        output.runs.into_iter().next().expect("a run")
     }
 
     #[test]

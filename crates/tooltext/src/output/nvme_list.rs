@@ -11,7 +11,7 @@
 //!
 //! **Versions**: nvme-cli 1.0 to 2.3 (`nvme-print.c`).
 
-use super::columns::{cells, Cell, Told};
+use super::columns::{cells, Cell, SettingPairs};
 
 /// Lines that a mailer makes of one.
 const MOST_LINES: usize = 8;
@@ -57,7 +57,7 @@ impl NvmeList {
     }
 
     /// A drive's row, and how many lines behind its first belong to it.
-    pub fn row<'t>(&self, line: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
+    pub fn row<'t>(&self, line: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(SettingPairs, usize)> {
         let name = line.split_whitespace().next()?.strip_prefix("/dev/")?;
         evidence::is_device_name(name).then_some(())?;
         let model = self.names.iter().position(|n| n == "Model")?;
@@ -105,11 +105,11 @@ fn read(text: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Mail;
+    use crate::ToolOutput;
 
     fn of(text: &str) -> Vec<String> {
-        let mail = Mail::read("text", text.as_bytes());
-        mail.settings.iter().map(|s| format!("{} = {}", s.name, s.value)).collect()
+        let output = ToolOutput::read("text", text.as_bytes());
+        output.settings.iter().map(|s| format!("{} = {}", s.name, s.value)).collect()
     }
 
     const WANTED: [&str; 2] =

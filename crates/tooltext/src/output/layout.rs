@@ -11,7 +11,7 @@
 //!
 //! **Versions**: xfsprogs 6.1 and e2fsprogs 1.47 run.
 
-use super::columns::Told;
+use super::columns::SettingPairs;
 use super::mapping::mapping;
 use super::settings::unquoted;
 use std::collections::HashSet;
@@ -64,13 +64,17 @@ pub(super) fn whole_list<'t>(
 
 impl Layout {
     /// What a line sets, and how many lines behind it belong to it; `None` if it is none of these.
-    pub fn line<'t>(&mut self, line: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
+    pub fn line<'t>(
+        &mut self,
+        line: &str,
+        ahead: impl Iterator<Item = &'t str>,
+    ) -> Option<(SettingPairs, usize)> {
         let text = line.trim();
         let alone = self.xfs_line(text).or_else(|| self.ext_line(text));
         alone.map(|told| (told, 0)).or_else(|| mapping(text, ahead))
     }
 
-    fn xfs_line(&mut self, text: &str) -> Option<Told> {
+    fn xfs_line(&mut self, text: &str) -> Option<SettingPairs> {
         let (section, rest) = text.split_once('=')?;
         if section.trim() == "meta-data" {
             let device = rest.split_whitespace().next()?.rsplit('/').next()?.to_owned();
@@ -101,7 +105,7 @@ impl Layout {
         Some(told.into_iter().filter_map(named).collect())
     }
 
-    fn ext_line(&mut self, text: &str) -> Option<Told> {
+    fn ext_line(&mut self, text: &str) -> Option<SettingPairs> {
         let Some((key, value)) = text.split_once(':') else {
             self.ext = false;
             return None;
@@ -118,11 +122,11 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use crate::Mail;
+    use crate::ToolOutput;
 
     fn of(text: &str) -> Vec<String> {
-        let mail = Mail::read("text", text.as_bytes());
-        mail.settings.iter().map(|s| format!("{} = {}", s.name, s.value)).collect()
+        let output = ToolOutput::read("text", text.as_bytes());
+        output.settings.iter().map(|s| format!("{} = {}", s.name, s.value)).collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Recordings made by hand, for tests of causes: a few I/Os with their times, told as the events that a kernel writes.
 //!
 //! Times are in microseconds; an I/O's sector is its number, so that no two touch. `DISK` is sda; with
-//! [`Story::raid_write`], `ARRAY` is md0 on it.
+//! [`TraceBuilder::raid_write`], `ARRAY` is md0 on it.
 
 mod failures;
 mod stacked;
@@ -24,7 +24,7 @@ const APART: u64 = 1 << 20;
 
 /// A recording in the making.
 #[derive(Debug, Default)]
-pub struct Story {
+pub struct TraceBuilder {
     events: Vec<(Event, Vec<u8>)>,
     ios: u64,
     read_on_by: u64,
@@ -47,27 +47,27 @@ struct Extent {
     tid: Tid,
 }
 
-impl Story {
+impl TraceBuilder {
     /// 4 KiB are read: queued, issued and completed at these times.
-    pub fn read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+    pub fn read(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         self.request(x, queued, None, issued, done)
     }
 
     /// The same of one of so many places.
-    pub fn read_place(&mut self, place: u64, at: u64, done: u64) -> &mut Story {
+    pub fn read_place(&mut self, place: u64, at: u64, done: u64) -> &mut TraceBuilder {
         let x = Extent { sector: place * APART, ..self.extent(DISK, 4, Flags::READ, READER) };
         self.request(x, at, None, at, done)
     }
 
     /// The same by the task that is the flusher elsewhere.
-    pub fn read_by_another(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+    pub fn read_by_another(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, FLUSHER);
         self.request(x, queued, None, issued, done)
     }
 
     /// So many KiB are read by another task right behind what it read before.
-    pub fn read_on_by_another(&mut self, queued: u64, done: u64, kib: u64) -> &mut Story {
+    pub fn read_on_by_another(&mut self, queued: u64, done: u64, kib: u64) -> &mut TraceBuilder {
         self.other_on_by += 1;
         let sector = (1 << 30) + 2 * kib * self.other_on_by;
         let x = Extent { sector, ..self.extent(DISK, kib, Flags::READ, FLUSHER) };
@@ -75,36 +75,36 @@ impl Story {
     }
 
     /// So many KiB are read, and issued at once.
-    pub fn large_read(&mut self, queued: u64, done: u64, kib: u64) -> &mut Story {
+    pub fn large_read(&mut self, queued: u64, done: u64, kib: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, kib, Flags::READ, READER);
         self.request(x, queued, None, queued, done)
     }
 
     /// 4 KiB are read through a scheduler, which has it from the queueing to the issue.
-    pub fn scheduled_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+    pub fn scheduled_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         self.request(x, queued, Some(queued), issued, done)
     }
 
     /// The same for a write that a task waits for.
-    pub fn scheduled_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+    pub fn scheduled_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         self.request(x, queued, Some(queued), issued, done)
     }
 
     /// 4 KiB are read, and the reader waits for its request first: queued, got and issued, completed.
-    pub fn read_without_tag(&mut self, queued: u64, got: u64, done: u64) -> &mut Story {
+    pub fn read_without_tag(&mut self, queued: u64, got: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         self.late_request(x, queued, got, done)
     }
 
     /// The same for a write that a task waits for.
-    pub fn write_without_tag(&mut self, queued: u64, got: u64, done: u64) -> &mut Story {
+    pub fn write_without_tag(&mut self, queued: u64, got: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         self.late_request(x, queued, got, done)
     }
 
-    fn late_request(&mut self, x: Extent, queued: u64, got: u64, done: u64) -> &mut Story {
+    fn late_request(&mut self, x: Extent, queued: u64, got: u64, done: u64) -> &mut TraceBuilder {
         self.tell(queued, Action::Queue, x, Detail::None);
         self.tell(got, Action::Get, x, Detail::None);
         self.tell(got, Action::Issue, x, Detail::None);
@@ -113,13 +113,13 @@ impl Story {
     }
 
     /// Dirty data of so many KiB is written back.
-    pub fn writeback(&mut self, queued: u64, issued: u64, done: u64, kib: u64) -> &mut Story {
+    pub fn writeback(&mut self, queued: u64, issued: u64, done: u64, kib: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, kib, Flags::WRITE, FLUSHER);
         self.request(x, queued, Some(queued), issued, done)
     }
 
     /// The reader and the flusher are called so, from the beginning on.
-    pub fn called(&mut self, reader: &str, flusher: &str) -> &mut Story {
+    pub fn called(&mut self, reader: &str, flusher: &str) -> &mut TraceBuilder {
         for (tid, name) in [(READER, reader), (FLUSHER, flusher)] {
             let x = Extent { dev: DevId(0), sector: 0, bytes: 0, flags: Flags::NOTE, tid };
             self.tell(0, Action::TaskName, x, Detail::None);
@@ -129,27 +129,27 @@ impl Story {
     }
 
     /// So many bytes are written, so many bytes behind the beginning of a block of 4 KiB, and a task waits.
-    pub fn write_at(&mut self, queued: u64, done: u64, behind: u64, bytes: u64) -> &mut Story {
+    pub fn write_at(&mut self, queued: u64, done: u64, behind: u64, bytes: u64) -> &mut TraceBuilder {
         let mut x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         (x.sector, x.bytes) = (x.sector + behind / 512, bytes);
         self.request(x, queued, None, queued, done)
     }
 
     /// The same, each where the one before ends.
-    pub fn write_behind(&mut self, queued: u64, done: u64, bytes: u64) -> &mut Story {
+    pub fn write_behind(&mut self, queued: u64, done: u64, bytes: u64) -> &mut TraceBuilder {
         let mut x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         (x.sector, x.bytes) = (self.ios * bytes / 512, bytes);
         self.request(x, queued, None, queued, done)
     }
 
     /// A read of loop0, of 0.1 ms.
-    pub fn also_loop(&mut self) -> &mut Story {
+    pub fn also_loop(&mut self) -> &mut TraceBuilder {
         let x = self.extent(LOOP, 4, Flags::READ, READER);
         self.request(x, 0, None, 0, 100)
     }
 
     /// 4 KiB are read, right behind the last ones that were read so.
-    pub fn read_on(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+    pub fn read_on(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         self.read_on_by += 1;
         let x =
             Extent { dev: DISK, sector: 8 * self.read_on_by, bytes: 4096, flags: Flags::READ, tid: READER };
@@ -157,7 +157,14 @@ impl Story {
     }
 
     /// So many KiB are read, right behind the last ones that were read so; another 4 KiB were joined to them, or not.
-    pub fn read_beside(&mut self, queued: u64, issued: u64, done: u64, kib: u64, joined: bool) -> &mut Story {
+    pub fn read_beside(
+        &mut self,
+        queued: u64,
+        issued: u64,
+        done: u64,
+        kib: u64,
+        joined: bool,
+    ) -> &mut TraceBuilder {
         let mut x =
             Extent { dev: DISK, sector: self.beside, bytes: kib << 10, flags: Flags::READ, tid: READER };
         if joined {
@@ -177,7 +184,7 @@ impl Story {
     }
 
     /// So many KiB are read ahead, right behind the last ones that were read so, or elsewhere.
-    pub fn read_ahead(&mut self, queued: u64, done: u64, kib: u64, on: bool) -> &mut Story {
+    pub fn read_ahead(&mut self, queued: u64, done: u64, kib: u64, on: bool) -> &mut TraceBuilder {
         let flags = Flags::READ.with(Flags::AHEAD);
         let mut x = self.extent(DISK, kib, flags, READER);
         if on {
@@ -188,30 +195,30 @@ impl Story {
     }
 
     /// Blocks are discarded.
-    pub fn discard(&mut self, issued: u64, done: u64) -> &mut Story {
+    pub fn discard(&mut self, issued: u64, done: u64) -> &mut TraceBuilder {
         self.discard_of(1024, issued, done)
     }
 
     /// So many KiB of them.
-    pub fn discard_of(&mut self, kib: u64, issued: u64, done: u64) -> &mut Story {
+    pub fn discard_of(&mut self, kib: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, kib, Flags::DISCARD.with(Flags::WRITE), FLUSHER);
         self.request(x, issued, None, issued, done)
     }
 
     /// 4 KiB are written and a task waits.
-    pub fn sync_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+    pub fn sync_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         self.request(x, queued, None, issued, done)
     }
 
     /// A synchronous write of the flusher's, as a journal's thread sends them.
-    pub fn commit(&mut self, queued: u64, done: u64) -> &mut Story {
+    pub fn commit(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), FLUSHER);
         self.request(x, queued, None, queued, done)
     }
 
     /// A synchronous write that is cut into pieces, which are issued at once and completed one after the other.
-    pub fn cut_write(&mut self, queued: u64, done: u64, kib: u64, piece_kib: u64) -> &mut Story {
+    pub fn cut_write(&mut self, queued: u64, done: u64, kib: u64, piece_kib: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, kib, Flags::WRITE.with(Flags::SYNC), READER);
         self.tell(queued, Action::Queue, x, Detail::None);
         let pieces = kib / piece_kib;
@@ -231,7 +238,7 @@ impl Story {
     }
 
     /// A synchronous write with a flush before it and one after it, each taking so long.
-    pub fn flushed_write(&mut self, queued: u64, flush: u64, data: u64) -> &mut Story {
+    pub fn flushed_write(&mut self, queued: u64, flush: u64, data: u64) -> &mut TraceBuilder {
         let x =
             self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA), READER);
         let plain = Extent { flags: Flags::WRITE.with(Flags::SYNC), ..x };
@@ -253,15 +260,15 @@ impl Story {
     }
 
     /// Files beside the recording say so.
-    pub fn settings(&mut self, lines: &str) -> &mut Story {
+    pub fn settings(&mut self, lines: &str) -> &mut TraceBuilder {
         self.of_any_kind |= lines.contains("rotational");
         self.document("queue-sda.txt", lines)
     }
 
     /// Whether sda turns was not recorded. Else it does, unless [`settings`](Self::settings) say otherwise: what is done evenly in a story is a
     /// disk's pace.
-    pub fn of_any_kind() -> Story {
-        Story { of_any_kind: true, ..Story::default() }
+    pub fn of_any_kind() -> TraceBuilder {
+        TraceBuilder { of_any_kind: true, ..TraceBuilder::default() }
     }
 
     fn system(&self) -> System {
@@ -273,19 +280,19 @@ impl Story {
     }
 
     /// A file beside the recording says so.
-    pub fn document(&mut self, name: &str, lines: &str) -> &mut Story {
+    pub fn document(&mut self, name: &str, lines: &str) -> &mut TraceBuilder {
         assert!(self.system.add_document(name, lines.as_bytes()));
         self
     }
 
     /// sda is called so.
-    pub fn on(&mut self, disk: &'static str) -> &mut Story {
+    pub fn on(&mut self, disk: &'static str) -> &mut TraceBuilder {
         self.disk = Some(disk);
         self
     }
 
     /// So many events are missing.
-    pub fn lost(&mut self, events: u64) -> &mut Story {
+    pub fn lost(&mut self, events: u64) -> &mut TraceBuilder {
         self.lost = events;
         self
     }
@@ -307,7 +314,7 @@ impl Story {
         inserted: Option<u64>,
         issued: u64,
         done: u64,
-    ) -> &mut Story {
+    ) -> &mut TraceBuilder {
         self.tell(queued, Action::Queue, x, Detail::None);
         self.tell(queued, Action::Get, x, Detail::None);
         if let Some(inserted) = inserted {

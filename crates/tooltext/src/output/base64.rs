@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn a_part_says_what_was_written() {
-        let mail = "Content-Type: text/plain\nContent-Transfer-Encoding: base64\nX: y\n\naW9wcz0xMjc5LA==\n\n--end\n";
-        let text = decoded(mail);
+        let output = "Content-Type: text/plain\nContent-Transfer-Encoding: base64\nX: y\n\naW9wcz0xMjc5LA==\n\n--end\n";
+        let text = decoded(output);
         assert!(text.contains("X: y\n\niops=1279,\n") && text.ends_with("--end\n"), "{text}");
         for plain in ["aW9wcz0xMjc5LA==\n", ""] {
             assert_eq!(decoded(plain), plain);

@@ -1,20 +1,19 @@
 //! Operations made by hand, for tests of causes about what operations waited for.
 //!
-//! Each operation is told as what it slept for and where that time passed, in milliseconds; what is left of it was on a
-//! processor. Example: `told.slow(fsync, 10, &[(Wait::JournalCommit, Reason::Device, 8)])` is an fsync of 10 ms, 8 of them in
-//! the device while it waited for the journal's commit.
+//! Each operation is described by what it slept for and where that time passed, in ms; the rest of it was on a processor.
+//! Example: `built.slow(fsync, 10, &[(Wait::JournalCommit, Reason::Device, 8)])` is an fsync of 10 ms, 8 of them in the device.
 
-use crate::story::Story;
+use crate::trace_builder::TraceBuilder;
 use crate::verdict::Verdict;
 use crate::Case;
 use device::{Behind, Holder, Split};
 use evidence::{Interval, Samples, System};
 use ledger::Reason;
-use life::{Class, Company, Holding, Io, Names, Op, Request, Timeline};
+use life::{Class, Contention, Holding, Io, Names, Op, Request, Timeline};
 use operation::{
     Account, Done, Entry, History, Kind, Node, Operation, OperationObserver, Outside, Part, Purpose, Wait,
 };
-use stats::{Facts, Focus, Kept, Met, Operations, Sent, Whose};
+use stats::{Facts, Focus, Interfering, Operations, SampledOperation, Sent, Whose};
 use std::collections::BTreeMap;
 use trace::{Bytes, Cpu, DevId, Flags, Fs, Nanos, Quality, TextId, Tid};
 
@@ -28,11 +27,11 @@ const STACK: TextId = TextId(0);
 
 /// A recording in the making.
 #[derive(Default)]
-pub struct Told {
+pub struct OpBuilder {
     facts: Facts,
     names: Names,
     tasks: Vec<String>,
-    told: Vec<(Operation, Account)>,
+    built: Vec<(Operation, Account)>,
     system: System,
     samples: Samples,
     now: u64,
@@ -44,9 +43,9 @@ pub struct Told {
     by: Option<String>,
 }
 
-impl Told {
+impl OpBuilder {
     /// Quick operations of a kind: so many of 0.1 ms, so that slow ones stand out.
-    pub fn quick(&mut self, kind: Kind, count: u64) -> &mut Told {
+    pub fn quick(&mut self, kind: Kind, count: u64) -> &mut Self {
         for _ in 0..count {
             self.add(kind, MS / 10, &[], None);
         }
@@ -54,7 +53,7 @@ impl Told {
     }
 
     /// One that takes so many milliseconds, with its sleeps.
-    pub fn slow(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)]) -> &mut Told {
+    pub fn slow(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)]) -> &mut Self {
         self.add(kind, ms * MS, sleeps, None);
         self
     }
@@ -67,7 +66,7 @@ impl Told {
         wait: Wait,
         reason: Reason,
         work_ms: u64,
-    ) -> &mut Told {
+    ) -> &mut Self {
         let (from, to) = (Nanos(self.now), Nanos(self.now + ms * MS));
         let done = from + Nanos(work_ms * MS);
         let node = |part, depth, from, to| Node { part, depth, from, to };
@@ -87,11 +86,11 @@ impl Told {
     }
 
     /// The same with this stack in each sleep: functions, the innermost first.
-    pub fn slow_in(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)], stack: &str) -> &mut Told {
+    pub fn slow_in(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)], stack: &str) -> &mut Self {
         // The recording's own texts are not at hand: the operation is kept once more, with them.
-        let mut kept = self.add(kind, ms * MS, sleeps, Some(STACK));
-        kept.texts = BTreeMap::from([(STACK, stack.to_string())]);
-        self.keep(kept)
+        let mut sampled = self.add(kind, ms * MS, sleeps, Some(STACK));
+        sampled.texts = BTreeMap::from([(STACK, stack.to_string())]);
+        self.keep(sampled)
     }
 
     /// The same, kept once more with what a recording would know besides: who ran meanwhile, who woke it.
@@ -100,21 +99,27 @@ impl Told {
         kind: Kind,
         ms: u64,
         sleeps: &[(Wait, Reason, u64)],
-        know: impl FnOnce(&mut Kept),
-    ) -> &mut Told {
-        let mut kept = self.add(kind, ms * MS, sleeps, None);
-        know(&mut kept);
-        self.keep(kept)
+        know: impl FnOnce(&mut SampledOperation),
+    ) -> &mut Self {
+        let mut sampled = self.add(kind, ms * MS, sleeps, None);
+        know(&mut sampled);
+        self.keep(sampled)
     }
 
-    fn keep(&mut self, kept: Kept) -> &mut Told {
+    fn keep(&mut self, sampled: SampledOperation) -> &mut Self {
         let mut groups = self.facts.operations.groups.iter_mut();
-        let group = groups.find(|(key, _)| key.kind == kept.operation.kind);
-        group.expect("told before").1.slowest.add(kept);
+        let group = groups.find(|(key, _)| key.kind == sampled.operation.kind);
+        group.expect("added before").1.slowest.add(sampled);
         self
     }
 
-    fn add(&mut self, kind: Kind, total: u64, sleeps: &[(Wait, Reason, u64)], stack: Option<TextId>) -> Kept {
+    fn add(
+        &mut self,
+        kind: Kind,
+        total: u64,
+        sleeps: &[(Wait, Reason, u64)],
+        stack: Option<TextId>,
+    ) -> SampledOperation {
         let (from, mut at, mut nodes) = (self.now, self.now, vec![]);
         for (wait, reason, ms) in sleeps.iter().filter(|(.., ms)| *ms > 0) {
             let to = at + ms * MS;
@@ -133,16 +138,16 @@ impl Told {
         let operation = self.operation(kind, Nanos(from), Nanos(to));
         let history = History::default();
         self.tell(operation, account.clone());
-        Kept::new(operation, account, &self.names, &history)
+        SampledOperation::new(operation, account, &self.names, &history)
     }
 
     fn tell(&mut self, operation: Operation, account: Account) {
         self.facts.operations.operation(&operation, account.clone(), &self.names, &History::default());
-        self.told.push((operation, account));
+        self.built.push((operation, account));
     }
 
     /// From now on they sleep for this while a request of theirs is on its way.
-    pub fn waiting_for(&mut self, wait: Wait) -> &mut Told {
+    pub fn waiting_for(&mut self, wait: Wait) -> &mut Self {
         self.wait = Some(wait);
         self
     }
@@ -166,14 +171,14 @@ impl Told {
     }
 
     /// So much of a task's data was written back to sda.
-    pub fn written_back(&mut self, task: &str, bytes: Bytes) -> &mut Told {
+    pub fn written_back(&mut self, task: &str, bytes: Bytes) -> &mut Self {
         let key = (DISK, Purpose::FileData, Whose::Tasks(task.into()));
         self.facts.operations.sent_for.insert(key, Sent { requests: 1, bytes });
         self
     }
 
     /// Between two operations their task could have run for so many milliseconds, and had no processor.
-    pub fn kept_from_running(&mut self, ms: u64) -> &mut Told {
+    pub fn kept_from_running(&mut self, ms: u64) -> &mut Self {
         let (from, wait_cpu) = (Nanos(self.now), Nanos(ms * MS));
         self.now += wait_cpu.0;
         self.facts.operations.outside(&Outside { tid: Tid(100), from, to: Nanos(self.now), wait_cpu });
@@ -182,7 +187,7 @@ impl Told {
 
     /// One whose time is that of a read on sda, with so many requests ahead of it, all completed before it: they are of this task
     /// and moved so much each.
-    pub fn behind(&mut self, kind: Kind, ms: u64, ahead: u32, task: &str, each: Bytes) -> &mut Told {
+    pub fn behind(&mut self, kind: Kind, ms: u64, ahead: u32, task: &str, each: Bytes) -> &mut Self {
         self.behind_all(READER, kind, ms, &[(task, ahead)], each)
     }
 
@@ -194,7 +199,7 @@ impl Told {
         ms: u64,
         these: &[(&str, u32)],
         each: Bytes,
-    ) -> &mut Told {
+    ) -> &mut Self {
         let ahead: u32 = these.iter().map(|(_, n)| n).sum();
         let turn = ms * MS / u64::from(ahead + 1);
         let mut split = Split { known: true, ..Split::default() };
@@ -203,27 +208,27 @@ impl Told {
         }
         split.own = Nanos(ms * MS).since(split.total());
         let (beside, served) = ([ahead, 0, 0, 0, 0], [ahead, 0, 0, 0, 0]);
-        let company = Company { beside, served, split, ..Company::default() };
-        let account = self.read_on_disk(by, ms * MS, |read| read.company = company);
+        let contention = Contention { beside, served, split, ..Contention::default() };
+        let account = self.read_on_disk(by, ms * MS, |read| read.contention = contention);
         assert_eq!(account.imbalance(), None);
         let mut operation = self.operation(kind, account.from, account.to);
         let tid = self.task(by);
         (operation.tid, operation.task) = (tid, self.names.of(tid));
         let history = History::default();
         self.tell(operation, account.clone());
-        let mut kept = Kept::new(operation, account, &self.names, &history);
-        let met = |(task, n): &(&str, u32)| Met {
+        let mut sampled = SampledOperation::new(operation, account, &self.names, &history);
+        let met = |(task, n): &(&str, u32)| Interfering {
             task: task.to_string(),
             class: Class::Read,
             requests: u64::from(*n),
             bytes: Bytes(each.0 * u64::from(*n)),
         };
-        kept.met.insert(2, these.iter().map(met).collect());
-        self.keep(kept)
+        sampled.met.insert(2, these.iter().map(met).collect());
+        self.keep(sampled)
     }
 
     /// The same, half of it behind a task's I/O of some kind.
-    pub fn behind_io(&mut self, kind: Kind, ms: u64, task: &str, io: Io) -> &mut Told {
+    pub fn behind_io(&mut self, kind: Kind, ms: u64, task: &str, io: Io) -> &mut Self {
         let half = Nanos(ms * MS / 2);
         let mut split = Split { known: true, own: half, ..Split::default() };
         split.behind[0] = Behind { holder: self.holder(task, io), time: half };
@@ -231,41 +236,41 @@ impl Told {
     }
 
     /// The same, behind what the journal writes of a task's changes.
-    pub fn behind_journal(&mut self, kind: Kind, ms: u64, task: &str) -> &mut Told {
+    pub fn behind_journal(&mut self, kind: Kind, ms: u64, task: &str) -> &mut Self {
         self.behind_io(kind, ms, task, Io::Journal)
     }
 
     /// The same, all of it behind a task's reads, where what it takes alone is not known.
-    pub fn behind_unknown(&mut self, kind: Kind, ms: u64, task: &str) -> &mut Told {
+    pub fn behind_unknown(&mut self, kind: Kind, ms: u64, task: &str) -> &mut Self {
         let mut split = Split::default();
         split.behind[0] = Behind { holder: self.holder(task, Io::Read), time: Nanos(ms * MS) };
         self.inside(kind, split)
     }
 
     /// One whose time is that of a read on sda, which went there so.
-    pub fn inside(&mut self, kind: Kind, split: Split) -> &mut Told {
-        self.on_disk(kind, split.total().0 / 1000, |read| read.company.split = split)
+    pub fn inside(&mut self, kind: Kind, split: Split) -> &mut Self {
+        self.on_disk(kind, split.total().0 / 1000, |read| read.contention.split = split)
     }
 
     /// One whose time is that of a synchronous write that this task sent, which went there so.
-    pub fn inside_of(&mut self, kind: Kind, sender: &str, split: Split) -> &mut Told {
+    pub fn inside_of(&mut self, kind: Kind, sender: &str, split: Split) -> &mut Self {
         let tid = self.task(sender);
         let task = self.names.of(tid);
         self.on_disk(kind, split.total().0 / 1000, |r| {
-            (r.tid, r.task, r.op, r.company.split) = (tid, task, Op::Write, split);
+            (r.tid, r.task, r.op, r.contention.split) = (tid, task, Op::Write, split);
             r.flags = Flags::SYNC;
         })
     }
 
     /// One whose time is that of a read on sda, which was done so much earlier: on processor 1, and no processor came to complete it.
-    pub fn completed_late(&mut self, kind: Kind, us: u64, late_us: u64) -> &mut Told {
+    pub fn completed_late(&mut self, kind: Kind, us: u64, late_us: u64) -> &mut Self {
         self.completed_late_on(&[1], kind, us, late_us)
     }
 
     /// The same, completed in turn by each of these processors.
-    pub fn completed_late_on(&mut self, cpus: &[u32], kind: Kind, us: u64, late_us: u64) -> &mut Told {
+    pub fn completed_late_on(&mut self, cpus: &[u32], kind: Kind, us: u64, late_us: u64) -> &mut Self {
         let late = Nanos(late_us * 1000);
-        self.on_disk(kind, us, |read| read.company.late = late);
+        self.on_disk(kind, us, |read| read.contention.late = late);
         for device in self.facts.devices.iter_mut().filter(|d| d.id == DISK) {
             cpus.iter().for_each(|cpu| device.completed_on.record(Cpu(*cpu), late));
         }
@@ -273,7 +278,7 @@ impl Told {
     }
 
     /// One whose time is that of such a read on sda.
-    pub fn on_disk(&mut self, kind: Kind, us: u64, such: impl FnOnce(&mut Request)) -> &mut Told {
+    pub fn on_disk(&mut self, kind: Kind, us: u64, such: impl FnOnce(&mut Request)) -> &mut Self {
         let by = self.waiter();
         let account = self.read_on_disk(&by, us * 1000, such);
         let operation = self.operation(kind, account.from, account.to);
@@ -333,13 +338,13 @@ impl Told {
     }
 
     /// Those that follow are this task's.
-    pub fn by(&mut self, task: &str) -> &mut Told {
+    pub fn by(&mut self, task: &str) -> &mut Self {
         self.by = Some(task.into());
         self
     }
 
     /// No event says which file system those that follow are on.
-    pub fn elsewhere(&mut self) -> &mut Told {
+    pub fn elsewhere(&mut self) -> &mut Self {
         self.elsewhere = true;
         self
     }
@@ -347,7 +352,7 @@ impl Told {
     /// The operations so far are in the table of waits.
     fn settle(&mut self) {
         let mut again = Operations::default();
-        for (operation, account) in &self.told {
+        for (operation, account) in &self.built {
             again.operation(operation, account.clone(), &self.names, &History::default());
         }
         let known = std::mem::take(&mut self.facts.operations);
@@ -362,8 +367,8 @@ impl Told {
     }
 
     /// What the device did meanwhile.
-    pub fn over(&mut self, mut story: Story) -> &mut Told {
-        let (facts, system) = story.parts();
+    pub fn over(&mut self, mut recording: TraceBuilder) -> &mut Self {
+        let (facts, system) = recording.parts();
         let operations = std::mem::take(&mut self.facts.operations);
         (self.facts, self.system) = (facts, system);
         self.facts.operations = operations;
@@ -371,7 +376,7 @@ impl Told {
     }
 
     /// How often somebody dropped the page cache meanwhile.
-    pub fn dropped(&mut self, times: u64) -> &mut Told {
+    pub fn dropped(&mut self, times: u64) -> &mut Self {
         self.samples.intervals = vec![Interval { dropped: Some(times), ..Interval::default() }];
         self
     }

@@ -1,11 +1,11 @@
 //! Requests that are given back, lost or failed.
 
-use super::{Story, DISK, READER};
+use super::{TraceBuilder, DISK, READER};
 use trace::{Action, Detail, Flags};
 
-impl Story {
+impl TraceBuilder {
     /// 4 KiB are read through a scheduler, and the driver gives the request back at once: queued, first issued, issued again, completed.
-    pub fn read_given_back(&mut self, queued: u64, first: u64, again: u64, done: u64) -> &mut Story {
+    pub fn read_requeued(&mut self, queued: u64, first: u64, again: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         for (at, action) in [
             (queued, Action::Queue),
@@ -22,7 +22,7 @@ impl Story {
     }
 
     /// 4 KiB are read, and the device does not answer: queued, aborted, issued again and completed.
-    pub fn lost_read(&mut self, queued: u64, aborted: u64, again: u64, done: u64) -> &mut Story {
+    pub fn lost_read(&mut self, queued: u64, aborted: u64, again: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         self.tell(queued, Action::Queue, x, Detail::None);
         self.tell(queued, Action::Get, x, Detail::None);
@@ -34,14 +34,14 @@ impl Story {
     }
 
     /// A read that fails.
-    pub fn failed_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+    pub fn failed_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         self.read(queued, issued, done);
         self.events.last_mut().unwrap().0.error = 5;
         self
     }
 
     /// The same, and the device does not know how.
-    pub fn failed_discard(&mut self, issued: u64, done: u64) -> &mut Story {
+    pub fn failed_discard(&mut self, issued: u64, done: u64) -> &mut TraceBuilder {
         self.discard(issued, done);
         self.events.last_mut().unwrap().0.error = 95;
         self
