@@ -61,7 +61,7 @@ fn judge(case: &mut Case) -> Verdict {
         ));
         v = v.try_this(
             "noatime: access times are no longer written, which matters only to programs that use them (some \
-                 output programs, tmpwatch)",
+                 mail programs, tmpwatch)",
             Action::Remount { mount: shell(&mount.target), options: "noatime".into() },
         );
     }
