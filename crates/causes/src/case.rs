@@ -5,10 +5,9 @@
 pub use crate::claimable::Claimable;
 use crate::damage::Damage;
 use crate::proof::proof;
+use crate::significance::Significance;
 use crate::slow::{leaves, Slow};
-use crate::thresholds::case::WORTH_A_WORD;
 pub use crate::thresholds::case::{KEPT_WAITING, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
-use crate::thresholds::judge::TRIFLE;
 use crate::verdict::{Answer, Claim, Verdict};
 use evidence::{Samples, System};
 use ledger::Reason;
@@ -90,29 +89,10 @@ impl<'a> Case<'a> {
         self.sampled(group).into_iter().filter(move |sampled| sampled.operation.total() >= from)
     }
 
-    /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time and of all that was
-    /// lost or of the recording, or a large part of that, and with enough operations, or one that was long by itself.
+    /// The groups worth judging, slow or not, with their numbers.
     pub fn groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
-        let (groups, facts) = (&self.focus.groups, self.facts);
-        let tail = |g: &Group| g.tail_by_the_clock(facts, g.tail.sum.time.total).0 as f64;
-        let lost = |g: &Group| g.by_the_clock(facts, g.lost).0 as f64;
-        let least = WORTH_A_WORD * groups.iter().map(tail).sum::<f64>();
-        let all_lost: f64 = groups.iter().map(lost).sum();
-        let waited = facts.duration().0 as f64 / KEPT_WAITING as f64;
-        let is_worth = move |g: &Group| tail(g) >= least || lost(g) >= waited.min(MIN_SHARE * all_lost);
-        // Beside a task with many that wait at once somebody who notices is no trifle, of which one counts.
-        let of_one = |g: &Group| g.of_one(facts, g.lost).0 as f64;
-        let insignificant = TRIFLE * groups.iter().map(of_one).sum::<f64>();
-        // What the device takes by itself is not lost, and yet waited for.
-        let own = |g: &Group| g.by_the_clock(facts, g.all.time.total.since(g.lost)).0 as f64;
-        let much = MIN_SHARE * facts.duration().0 as f64;
-        let notices = move |g: &Group| lost(g) >= much && of_one(g) >= insignificant;
-        // Of hundreds that are trifles beside each other the largest is none.
-        let most = groups.iter().map(lost).fold(0.0, f64::max);
-        let least = most.min(TRIFLE * all_lost);
-        let is_significant = move |g: &Group| lost(g) >= least || notices(g) || own(g) >= much;
-        let matters = move |g: &Group| is_worth(g) && is_significant(g) && !g.is_thin(facts);
-        groups.iter().enumerate().filter(move |(_, g)| matters(g))
+        let significance = Significance::of(self.facts, self.focus);
+        self.focus.groups.iter().enumerate().filter(move |(_, g)| significance.matters(g))
     }
 
     /// What the slowest operations waited for, for each group that matters and is slow. See [`Slow`].

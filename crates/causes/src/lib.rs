@@ -22,6 +22,7 @@ mod raid;
 mod remedy;
 mod risk;
 mod shares;
+mod significance;
 mod slow;
 mod target;
 mod tested;

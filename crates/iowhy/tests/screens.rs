@@ -148,3 +148,20 @@ fn every_answer_is_one_short_sentence() {
         assert_eq!(screen.lines().next(), line.lines().next());
     }
 }
+
+/// With -vv each known cause has a line of its own, found or not.
+#[test]
+fn everything_judged_is_every_cause() {
+    let out = Command::new(env!("CARGO_BIN_EXE_iowhy")).arg("causes").output().expect("iowhy runs");
+    let listed = String::from_utf8(out.stdout).expect("text");
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.len() > 40, "{names:?}");
+    let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/fsync-ordered-data");
+    let (more, all) = (explain(&recording, &["-v"], "80"), explain(&recording, &["-vv"], "80"));
+    let says =
+        |text: String| all.lines().any(|line| line.get(7..).is_some_and(|rest| rest.starts_with(&text)));
+    let judged = |name: &&&str| says(format!("{name}: ")) || says(format!("{name} explains "));
+    let missing: Vec<&&str> = names.iter().filter(|name| !judged(name)).collect();
+    assert!(all.lines().count() > more.lines().count(), "{all}");
+    assert_eq!(missing, [&"hung", &"link-reset", &"slow-member"], "only texts show these:\n{all}");
+}

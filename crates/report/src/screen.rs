@@ -42,6 +42,16 @@ pub enum Detail {
     All,
 }
 
+impl Detail {
+    /// How many rows of a list are shown: all of them if everything is.
+    pub(crate) fn most(self, usual: usize) -> usize {
+        match self {
+            Detail::All => usize::MAX,
+            _ => usual,
+        }
+    }
+}
+
 impl Default for Style {
     fn default() -> Style {
         Style { colour: false, width: 80, detail: Detail::default() }
@@ -140,13 +150,18 @@ impl Screen {
         self.out.push('\n');
     }
 
+    /// How much is shown.
+    pub(crate) fn detail(&self) -> Detail {
+        self.style.detail
+    }
+
     /// Columns of what stands beside the headings.
     pub(crate) fn width(&self) -> usize {
         self.style.width.saturating_sub(MARGIN).max(40)
     }
 
     fn subject(&mut self, e: &Explanation) {
-        for device in e.top_devices().into_iter().take(GROUPS) {
+        for device in e.top_devices().into_iter().take(self.detail().most(GROUPS)) {
             self.text(&about(e, device), "", "  ");
         }
         let kernel = e.kernel().map(|k| format!("Linux {k}; "));
@@ -167,7 +182,7 @@ impl Screen {
     }
 
     fn slow(&mut self, e: &Explanation) {
-        let rows = slow_rows(e);
+        let rows = slow_rows(e, self.detail());
         if rows.is_empty() {
             self.line("SLOW", "no I/O was completed in this recording");
             return self.blank();
@@ -202,7 +217,7 @@ impl Screen {
 
     fn wrote(&mut self, e: &Explanation) {
         let lines = sent_for::lines(e);
-        for (i, line) in lines.iter().take(GROUPS).enumerate() {
+        for (i, line) in lines.iter().take(self.detail().most(GROUPS)).enumerate() {
             self.line(if i == 0 { "WROTE" } else { "" }, line);
         }
         if !lines.is_empty() {
@@ -212,7 +227,8 @@ impl Screen {
 
     fn where_(&mut self, e: &Explanation) {
         let mut heading = "WHERE";
-        for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(GROUPS) {
+        let detail = self.detail();
+        for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(detail.most(GROUPS)) {
             let sum = &group.tail.sum.time;
             let text = format!(
                 "the slowest {} ({} or more) spent {}",
@@ -224,7 +240,9 @@ impl Screen {
             heading = "";
             let rows = where_time::rows(&e.facts, group);
             let share = |t: &Nanos| t.0 as f64 / sum.total.0.max(1) as f64;
-            let shown: Vec<_> = rows.iter().filter(|(_, t)| share(t) >= WORTH_A_LINE).take(ROWS).collect();
+            let shown =
+                rows.iter().filter(|(_, t)| share(t) >= WORTH_A_LINE || detail == Detail::All && t.0 > 0);
+            let shown: Vec<_> = shown.take(detail.most(ROWS)).collect();
             let wide = shown.iter().map(|(words, _)| words.len()).max().unwrap_or(0);
             let room = self.style.width.saturating_sub(2 * MARGIN + wide + PERCENT) as f64;
             let is_narrow = MARGIN + wide + PERCENT > self.style.width;
@@ -240,7 +258,7 @@ impl Screen {
                 let _ = writeln!(self.out, "{}", text.trim_end());
             }
         }
-        for line in served(e) {
+        for line in served(e, detail) {
             self.line(heading, &line);
             heading = "";
         }
@@ -273,8 +291,8 @@ fn columns(row: &Row, several: bool) -> [String; COLUMNS] {
 }
 
 /// How the devices serve that the slowest waited for: what their time there was split by, and how well that fits.
-fn served(e: &Explanation) -> Vec<String> {
-    let groups = e.focus.groups.iter().filter(|g| e.matters(g)).take(GROUPS);
+fn served(e: &Explanation, detail: Detail) -> Vec<String> {
+    let groups = e.focus.groups.iter().filter(|g| e.matters(g)).take(detail.most(GROUPS));
     let waited: BTreeSet<DevId> = groups.map(|g| g.dev).collect();
     let devices = e.facts.devices.iter().filter(|d| waited.contains(&d.id) && d.model.time.0 > 0);
     let line = |d: &Device| {

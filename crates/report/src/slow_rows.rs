@@ -1,6 +1,6 @@
 //! Who was slow, row by row: what tasks asked for first, then what the devices were asked for.
 
-use crate::screen::GROUPS;
+use crate::screen::{Detail, GROUPS};
 use explain::Explanation;
 use life::Class;
 use stats::{class_words, Device, Distribution, OpStats, Phases};
@@ -56,9 +56,9 @@ impl Row<'_> {
 }
 
 /// The operations first, where they were recorded; then what the devices were asked for that they waited for.
-pub(crate) fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
+pub(crate) fn slow_rows(e: &Explanation, detail: Detail) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
-    for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(OPERATIONS) {
+    for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(detail.most(OPERATIONS)) {
         let Some((key, stats)) = group.op.and_then(|op| e.facts.operations.groups.get_key_value(&op)) else {
             continue;
         };
@@ -74,7 +74,7 @@ pub(crate) fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
     let waited_for =
         |d: &&Device| rows.is_empty() || e.focus.groups.iter().any(|g| g.dev == d.id && e.matters(g));
     let top = if e.asks_about_devices() { e.top_devices() } else { vec![] };
-    let devices: Vec<&Device> = top.into_iter().filter(waited_for).take(GROUPS).collect();
+    let devices: Vec<&Device> = top.into_iter().filter(waited_for).take(detail.most(GROUPS)).collect();
     for device in devices {
         for class in Class::ALL {
             let bios = &device.bios[class.index()].phases;

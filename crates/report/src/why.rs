@@ -5,7 +5,7 @@
 //! with what it is a part of.
 
 use crate::answer::{confidence, explains, with_gain};
-use crate::screen::{Screen, MARGIN};
+use crate::screen::{Detail, Screen, MARGIN};
 use crate::wrap::wrap_command;
 use causes::{Answer as Judged, Proof, Verdict};
 use explain::answer::{slows, Sufferer, Try};
@@ -83,6 +83,9 @@ impl Screen {
             for evidence in &v.evidence {
                 self.line("", &format!("- {evidence}"));
             }
+            if self.detail() == Detail::All {
+                self.refuted_by(v);
+            }
         }
         if why.found.is_empty() {
             self.line(heading, why.none);
@@ -90,9 +93,36 @@ impl Screen {
         for line in why.unexplained {
             self.line("", line);
         }
-        self.not_it(why.all);
-        self.cannot_tell(why.all);
+        if self.detail() == Detail::All {
+            self.others_in_full(why.all);
+        } else {
+            self.not_it(why.all);
+            self.cannot_tell(why.all);
+        }
         self.blank();
+    }
+
+    /// What would refute a cause that was found, and what was not recorded of it.
+    fn refuted_by(&mut self, v: &Verdict) {
+        for refuted in &v.refutes {
+            self.line("", &format!("- would refute it: {refuted}"));
+        }
+        for missing in &v.missing {
+            self.line("", &format!("- not known: {missing}"));
+        }
+    }
+
+    /// Each cause that was rejected or cannot be judged, with all that was said of it; also those whose subject does not occur.
+    fn others_in_full(&mut self, verdicts: &[Verdict]) {
+        for (answer, says) in [(Judged::Rejected, "not it"), (Judged::CannotTell, "cannot tell")] {
+            for v in verdicts.iter().filter(|v| v.verdict == answer) {
+                let proofs = if answer == Judged::Rejected { &v.refutes } else { &v.missing };
+                self.line("", &format!("{}: {says} ({})", v.cause, joined(proofs)));
+                for evidence in &v.evidence {
+                    self.line("", &format!("- {evidence}"));
+                }
+            }
+        }
     }
 
     fn not_it(&mut self, verdicts: &[Verdict]) {
@@ -132,7 +162,7 @@ impl Screen {
         let mut seen: Vec<String> = Vec::new();
         for offered in offered {
             let remedy = offered.remedy;
-            if seen.len() == REMEDIES || seen.contains(&remedy.command()) {
+            if seen.len() == self.detail().most(REMEDIES) || seen.contains(&remedy.command()) {
                 continue;
             }
             let heading = if seen.is_empty() { "TRY" } else { "" };

@@ -5,7 +5,7 @@ use super::escape::escape;
 use super::waits::waits;
 use super::{PageInput, Shown};
 use crate::answer::{confidence, with_gain};
-use crate::screen::about;
+use crate::screen::{about, Detail};
 use crate::slow_rows::{slow_rows, Row};
 use crate::why::{found_by, remedies, sentence, Found};
 use causes::Answer as Judged;
@@ -127,7 +127,7 @@ fn more(all: usize, shown: usize) -> String {
 
 fn slow(shown: &Shown) -> String {
     let e = &shown.explanation;
-    let rows = slow_rows(e);
+    let rows = slow_rows(e, Detail::More);
     if rows.is_empty() {
         return "<h3>Slow</h3>\n<p>No I/O was completed in this recording.</p>\n".into();
     }
