@@ -82,7 +82,7 @@ impl Hardware {
                 Action::look(format!("lsblk -d -o NAME,SIZE,MODEL,SERIAL /dev/{name}")),
             ),
             Hardware::File => (
-                "it is a file: look at the device on which this lies, and at what else uses that",
+                "it is a file: look at the device that holds it, and who else uses that device",
                 Action::look(format!("losetup --list /dev/{name}")),
             ),
             Hardware::Stacked => (

@@ -28,7 +28,7 @@ pub(crate) fn of_bytes(v: Verdict, task: &str, unit: &str, dev: &str, half: f64)
     v.try_on(
         Acts::Culprit(task.into()),
         format!(
-            "limit its unit {unit} to half of the {} a second that it moved here (control groups version 2)",
+            "limit its unit {unit} to half of the {} a second that it moved here (cgroup v2)",
             size(Bytes((2.0 * half) as u64))
         ),
         format!(

@@ -155,7 +155,7 @@ impl Load {
                 let (files, each) = self.files();
                 let dir =
                     if let Place::Directory(_) = self.place { "" } else { " in DIR, a directory on it" };
-                format!("; takes {} meanwhile{dir}", size(Bytes((files * each) << 20)))
+                format!("; needs {} of space{dir}", size(Bytes((files * each) << 20)))
             }
             Place::Instead(name) => format!(
                 "; reads, for nothing is mounted of {name}: writing to it would destroy what it holds"

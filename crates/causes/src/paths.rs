@@ -161,7 +161,7 @@ impl<'a> Paths<'a> {
         let mut verdict = verdict.about(self.number).plus(claimed, Confidence::High).because(said);
         if let Some((sampled, spent)) = self.worst(pick) {
             verdict = verdict.because(proof!(
-                "most of it in one: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
+                "the worst: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
                 device = sampled.operation.kind.name(),
                 task = sampled.task,
                 tid = Text(sampled.operation.tid.0.to_string()),

@@ -168,14 +168,15 @@ fn stop(v: Verdict, case: &Case, victim: &str, task: &str, but: &str) -> Verdict
         return v.try_on(
             acts,
             format!(
-                "{task} had ended: when it runs again, pause the one that is meant (kill -CONT resumes it): it finishes later by as much{but}"
+                "{task} had exited: if it runs again, pause the right one (kill -CONT resumes it): it finishes that \
+                     much later{but}"
             ),
             Action::Pause { who },
         );
     }
     v.try_on(
         acts,
-        format!("pause {} (kill -CONT resumes it): it finishes later by as much{but}", target.who),
+        format!("pause {} (kill -CONT resumes it): it finishes that much later{but}", target.who),
         Action::Pause { who: target.pids + &target.remark },
     )
 }

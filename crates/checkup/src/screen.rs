@@ -98,7 +98,7 @@ pub fn render(c: &Checkup) -> String {
 pub(crate) fn disk_in_words(c: &Checkup) -> String {
     let p = &c.probe;
     format!(
-        "a read of 4 KiB takes {} (p99 {}); {} times as many at depth {}; it writes {}/s",
+        "a read of 4 KiB takes {} (p99 {}); {} times as many a second at depth {}; it writes {}/s",
         words::ns(p.floor.p50_ns),
         words::ns(p.floor.p99_ns),
         words::three(p.parallelism),

@@ -76,7 +76,7 @@ impl InMapper {
         let InMapper { device, mapped, .. } = self;
         let what = match &self.kind {
             Some((kind, at)) => format!("it is {kind} (dm/uuid, {at})"),
-            None => "which target of device-mapper it is was not recorded".into(),
+            None => "its device-mapper target was not recorded".into(),
         };
         let percent = percent(self.share);
         format!(
@@ -111,7 +111,7 @@ mod tests {
         );
         assert!(lvm.ends_with("see dmsetup table vg-root"), "{lvm}");
         let late = said("dm-0/dm/name: late\n");
-        assert!(late.contains("which target of device-mapper it is was not recorded"), "{late}");
+        assert!(late.contains("its device-mapper target was not recorded"), "{late}");
     }
 
     /// Two kinds of operations on dm-0, a second in all, 400 ms of the first in device-mapper itself; of claims each is in which group,

@@ -274,7 +274,7 @@ impl Explanation {
             Unrecorded::Switches => "sched_switch and sched_waking were not recorded",
             Unrecorded::Calls => "no system calls on files (raw_syscalls) were recorded",
         };
-        Some(format!("judged by block I/O alone: {missing}, so what tasks waited for is not in it"))
+        Some(format!("judged by block I/O alone: {missing}, so tasks' waits are unknown"))
     }
 
     /// Where tasks may have waited unseen: file systems of servers and programs.
@@ -285,7 +285,7 @@ impl Explanation {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        Some(format!("waits for {} on {}{more} are not seen", first.fstype, first.target))
+        Some(format!("waits for {} on {}{more}: not traced", first.fstype, first.target))
     }
 
     /// When the recording began, in nanoseconds since 1970, if it says so.

@@ -181,8 +181,8 @@ impl Lack {
                 count(*open),
                 percent(*open as f64 / *begun as f64)
             ),
-            Lack::Others => "what some processors did is missing, in files that were not copied or behind the end of one that is cut off, so what else was in the \
-                device is not known; copy all of it".into(),
+            Lack::Others => "events of some CPUs are missing (files not copied, or one cut off), so what else was in \
+                 the device is not known; copy all of it".into(),
             Lack::Whole => "these lines are an excerpt, so what was left out is not known; record it: iowhy record".into(),
             Lack::Beginnings(devices) => {
                 let of = |d: &InDevice| {

@@ -235,8 +235,8 @@ fn listed(by: By, seen: &BTreeSet<String>) -> String {
     let some: Vec<&str> = seen.iter().take(MOST_LISTED).map(String::as_str).collect();
     match seen.len().saturating_sub(MOST_LISTED) {
         _ if seen.is_empty() => by.untold().into(),
-        0 => format!("there are {}{known}", some.join(", ")),
-        more => format!("there are {} and {more} more{known}", some.join(", ")),
+        0 => format!("recorded: {}{known}", some.join(", ")),
+        more => format!("recorded: {} and {more} more{known}", some.join(", ")),
     }
 }
 
@@ -390,8 +390,8 @@ mod tests {
             s.check().expect_err("nothing")
         };
         let nobody = ask(&[(By::Task, "redis")]);
-        assert_eq!((&*nobody.what, &*nobody.there), ("no task is called redis", "there are fio, postgres"));
-        assert_eq!(ask(&[(By::Device, "sdz")]).there, "there are sda, sdb");
+        assert_eq!((&*nobody.what, &*nobody.there), ("no task is called redis", "recorded: fio, postgres"));
+        assert_eq!(ask(&[(By::Device, "sdz")]).there, "recorded: sda, sdb");
         assert!(ask(&[(By::File, "/x")]).there.starts_with("no paths of files"));
         let apart = ask(&[(By::Task, "fio"), (By::Device, "sda")]);
         assert_eq!(apart.what, "nothing in this recording matches device sda, task fio together");

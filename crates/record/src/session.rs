@@ -135,7 +135,7 @@ impl<'a> Session<'a> {
         let drain = self.start_drain(&instance, &head)?;
         let mut samples = self.keep.lines(SAMPLES_JSONL)?;
         if signals.caught().is_some() {
-            return Err(Error::refused("a signal came before recording began", "start it again"));
+            return Err(Error::refused("interrupted before recording began", "start it again"));
         }
         let sleepers = Sleepers::look(&self.host.proc);
         instance.switch(true)?;

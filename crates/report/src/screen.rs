@@ -231,7 +231,7 @@ impl Screen {
         for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(detail.most(GROUPS)) {
             let sum = &group.tail.sum.time;
             let text = format!(
-                "the slowest {} ({} or more) spent {}",
+                "the slowest {}: {} or more, {} in all",
                 e.slowest_words(group),
                 time(group.tail.threshold),
                 time(sum.total)
@@ -299,17 +299,18 @@ fn served(e: &Explanation, detail: Detail) -> Vec<String> {
         let name = e.name(d.id);
         let split = match d.model.in_turn {
             true => format!(
-                "the time in {name} is split by turns: hardly any completion comes soon after another"
+                "time in {name} is attributed as if it served one request at a time: completions rarely come close \
+                     together"
             ),
-            false => format!("the time in {name} is shared by what each request takes there"),
+            false => format!("time in {name} is attributed by what each request takes there alone"),
         };
         match d.model.at_once() {
-            None => format!("{split}; how many it serves at once is not known"),
+            None => format!("{split}; its parallelism is not known"),
             Some(n) if n >= SEVERAL => format!(
-                "{split}; it serves {n:.1} of {:.1} at once, so time beside others is the most that can be behind them",
+                "{split}; of {:.1} in flight it serves {n:.1} at once, so time behind others is an upper bound",
                 d.model.depth()
             ),
-            Some(n) => format!("{split}; it serves {n:.1} of {:.1} at once", d.model.depth()),
+            Some(n) => format!("{split}; of {:.1} in flight it serves {n:.1} at once", d.model.depth()),
         }
     };
     devices.map(line).collect()

@@ -73,7 +73,7 @@ fn odd(e: &Explanation) -> Vec<String> {
     say(q.cut_records, "record cut off", "records cut off");
     say(q.damaged_bytes, "byte outside any record", "bytes outside any record");
     say(q.unknown, "event of an unknown kind", "events of unknown kinds");
-    let before = "of I/O begun before the recording";
+    let before = "of I/O from before the recording";
     say(t.began_before, &format!("event {before}"), &format!("events {before}"));
     say(t.requests_in_flight + t.bios_in_flight, "in flight at the end", "in flight at the end");
     say(t.requests_lost, "request whose completion was lost", "requests whose completion was lost");

@@ -132,7 +132,7 @@ impl Screen {
             .filter_map(|v| Some(format!("{} ({})", v.cause, v.refutes.first()?)))
             .collect();
         if !rejected.is_empty() {
-            self.line("", &format!("Not it: {}", rejected.join("; ")));
+            self.line("", &format!("Ruled out: {}", rejected.join("; ")));
         }
     }
 

@@ -79,9 +79,10 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims, width: usize) -
     };
     out.push('\n');
     let said = format!(
-        "{more}Predicted from operations that did not meet what is taken away; where there are too few, each takes less by its part. \
-         How others would use the freed capacity is not known: the interval says how far off such predictions were \
-         (docs/what-if.md). One wider than a factor of {WIDEST} predicts nothing (?) but its upper end."
+        "{more}Predicted from operations that were not delayed by what is removed; where these are too few, its part is \
+             subtracted from each. How others would use the freed capacity is not known: the interval says how far \
+             off such predictions were (docs/what-if.md). Where it is wider than a factor of {WIDEST}, only its \
+             upper end is given (?)."
     );
     wrap_into(&mut out, &said, width, "", "");
     out

@@ -165,7 +165,7 @@ fn what_is_served_of_bios_that_are_not_over_is_told_apart() {
     assert_eq!((&write["requests_without_bio"], &write["requests_bytes"]), (&1.into(), &12288.into()));
     let text = tables_text(&totals);
     assert!(
-        text.contains("sda write: also 1 bio of 12 KiB not over at the end; 8 KiB of that are served"),
+        text.contains("sda write: also 1 bio of 12 KiB unfinished at the end; 8 KiB of that was served"),
         "{text}"
     );
     assert!(text.contains("sda write: 1 request of bios that are not seen to begin"), "{text}");

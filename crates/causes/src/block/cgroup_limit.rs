@@ -20,7 +20,7 @@ use trace::{is_kernel_thread, Bytes, DevId, Nanos};
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "cgroup-limit",
-    title: "a limit of the task's cgroup throttles its I/O (io.max, io.latency, io.cost; of cgroup v1 blkio.throttle)",
+    title: "a limit of the task's cgroup throttles its I/O (io.max, io.latency, io.cost; cgroup v1: blkio.throttle)",
     nature: Nature::Limit,
     page: include_str!("../../pages/cgroup-limit.md"),
     judge: Judge::Whole(judge),

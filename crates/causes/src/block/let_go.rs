@@ -17,8 +17,8 @@ pub(crate) fn proof(case: &Case) -> Option<Proof> {
     let all = case.requests_by_task(dev, &[Class::Read, Class::SyncWrite]).values().sum();
     (let_go >= FEW).then(|| {
         proof!(
-            "{let_go} of {all} reads and synchronous writes on {name} were sent by workers bound to a processor (kworker), as a control \
-             group's limit sends what it held",
+            "{let_go} of {all} reads and synchronous writes on {name} were sent by per-CPU kworkers, as a cgroup limit \
+                 sends what it held back",
             let_go = Count(let_go),
             all = Count(all),
             name = case.name(dev)

@@ -21,7 +21,7 @@ use waits::{CulpritKind, Link, Phase, Selection};
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "request-size",
-    title: "large reads or writes are split into so many small requests that their number takes the time",
+    title: "large reads or writes are split into small requests, and the cost of each adds up",
     nature: Nature::Everyday,
     page: include_str!("../../pages/request-size.md"),
     judge: Judge::Each(Each {
@@ -79,7 +79,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         v.throughout.push((slow.group_number, part));
         if slow.share(wanted) < MIN_SHARE {
             v = v.because(proof!(
-                "{what} waited for their pieces for {part} of all of their time",
+                "{what} waited for their pieces for {part} of their total time",
                 what = slow.words(),
                 part = Share(part)
             ));
@@ -194,7 +194,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
             largest
         ))
         .because(proof!(
-            "{name} took {each} for each request of {piece}: {rate} a second of {piece} are {bytes} a second",
+            "{name} took {each} for each request of {piece}: {rate} a second, that is {bytes} a second",
             name,
             each,
             piece,

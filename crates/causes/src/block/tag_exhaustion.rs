@@ -129,8 +129,9 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
             .because(proof!("nr_requests shows {shown} ({at}), which is not the number of tags: when a scheduler is removed the number shown is reset, the tags are not", shown = Text(shown.value.to_string()), at = shown.at))
             .try_this(
                 format!(
-                    "nr_requests {most} -> {0}: the kernel ignores a number that it already shows, so another one is written first; each write stops the queue for a moment; if nothing changes, {most} is what the device \
-                     itself takes",
+                    "nr_requests {most} -> {0}: the kernel ignores a number that it already shows, so another one is \
+                         written first; each write stops the queue for a moment; if nothing changes, {most} is the \
+                         device's own limit",
                     shown.value
                 ),
                 format!("echo {} > {queue}/nr_requests; echo {} > {queue}/nr_requests", shown.value - 1, shown.value),

@@ -69,7 +69,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         let name = case.name(dev);
         if stands_in_its_own_line(case, number) {
             v = v.because(proof!(
-                "{what} were held back behind other writes that they wait for as well, and {name} serves one after the other: let in sooner they would wait there",
+                "{what} were throttled behind writes that they wait for anyway, and {name} serves one at a time: \
+                     admitted sooner, they would wait there",
                 what = case.focus.groups[number].words(),
                 name
             ));
@@ -77,7 +78,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         }
         if let Some(who) = behind_writeback_of(case, number) {
             v = v.because(proof!(
-                "{what} were held back behind what is written back for {who}: let in sooner they would wait for that in {name}",
+                "{what} were throttled behind writeback for {who}: admitted sooner, they would wait for it in {name}",
                 what = case.focus.groups[number].words(),
                 who,
                 name

@@ -41,8 +41,8 @@ fn judge(case: &mut Case) -> Verdict {
     let tail = Nanos(outside.wait_cpu.quantile(1.0 - TAIL_SHARE));
     let total = Nanos(u64::try_from(outside.wait_cpu.sum()).unwrap_or(u64::MAX));
     let said = proof!(
-        "between two of {gaps} operations a task waited for a processor for up to {longest}, \
-         {total} in all (p99 {tail})",
+        "in {gaps} gaps between operations, tasks waited for a processor for up to {longest}, {total} in all (p99 \
+             {tail})",
         gaps = Count(outside.gaps.count()),
         longest,
         total,
@@ -66,12 +66,13 @@ fn judge(case: &mut Case) -> Verdict {
         .because(said)
         .because(match is_tail {
             true => proof!(
-                "one in a hundred is as long as the slowest operations ({slowest} or more), but in \
-                             none of their times: a timer around the calls counts it as slow I/O",
+                "1 % of these waits are as long as the slowest operations ({slowest} or more) but count in none of \
+                     them: a timer around the calls sees slow I/O",
                 slowest
             ),
             false => proof!(
-                "those of {slowest} or more are {part} of the recording, in none of the operations' times: an application does so much less",
+                "waits of {slowest} or more add up to {part} of the recording, in none of the operations' times: the \
+                     application does that much less",
                 slowest,
                 part = Share(long as f64 / recorded.0 as f64)
             ),

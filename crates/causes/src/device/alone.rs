@@ -38,7 +38,7 @@ const fn each(of: fn(&mut Case, &Slow, Verdict) -> Said) -> Judge {
 /// Reads.
 pub const COLD_READS: Cause = Cause {
     name: "cold-reads",
-    title: "reads that miss the page cache, each as fast as the device is",
+    title: "reads miss the page cache; each is as fast as the device",
     nature: Nature::General,
     page: include_str!("../../pages/cold-reads.md"),
     judge: each(|case, slow, v| of(case, slow, v, true)),
@@ -79,7 +79,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     let throughout = throughout(case, slow, at_once(slow, cached, &turns), picks);
     if part < MOSTLY && throughout.is_none() {
         return Said::Not(proof!(
-            "the device served the slowest {what} alone for {alone} of their time",
+            "the slowest {what} were being served by the device for only {alone} of their time",
             what,
             alone = Share(part)
         ));
@@ -249,7 +249,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos, of_all: Option<f6
             part = Share(part)
         ),
         None => proof!(
-            "the device served the slowest {what} alone for {claimed} of their time: nothing else delayed them",
+            "for {claimed} of their time the slowest {what} were being served, not waiting for other I/O",
             what = slow.words(),
             claimed = Share(slow.share(claimed))
         ),
@@ -273,7 +273,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
     if slow.class != Class::Read {
         return v.try_this(
             format!(
-                "measure what such operations take on this device alone ({}{}); a better device gains the difference",
+                "measure such operations on the otherwise idle device ({}{}); a better device saves the difference",
                 load.words(),
                 load.remark()
             ),

@@ -192,7 +192,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nano
     let victim = &slow.group.task;
     let behind = match slow.share(time) < MIN_SHARE {
         true => proof!(
-            "{what} of {victim} were behind requests of {task} on {name} for {part} of the time of all of them",
+            "all {what} of {victim} were behind requests of {task} on {name} for {part} of their time",
             victim,
             what = slow.words(),
             task,

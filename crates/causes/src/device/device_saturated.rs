@@ -161,7 +161,7 @@ fn said_before(case: &Case, slow: &Slow, left: Nanos) -> Proof {
     let device = slow.time(Reason::Device);
     match case.main_finding() {
         Some((other, _)) if slow.share(device) >= MIN_SHARE => proof!(
-            "{other} leaves {left} of the time of the slowest {what}",
+            "{other} leaves only {left} of the time of the slowest {what} to explain",
             other,
             left = Share(slow.share(left)),
             what = slow.words()
@@ -318,8 +318,8 @@ fn prove(
     }
     if claimed.0 > 0 {
         v = v.because(proof!(
-        "the slowest {what} were behind others in {name} for {claimed} of their time, {own} of that behind \
-             other requests of their own",
+        "the slowest {what} queued behind others in {name} for {claimed} of their time, {own} of that behind their own \
+             task's requests",
         what = slow.words(),
         name,
         claimed = Share(slow.share(claimed)),
@@ -350,7 +350,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     let v = spared(v, case, slow, &load);
     let here = match load.part_of(completed(slow)) {
         Some(such) if such < ALONE => format!(
-            "here it did {} such a second{}; if that is no more than both, only",
+            "here {} such a second{}; if that is no more than their sum, only",
             count((rate * such) as u64),
             measure::beside((rate * (1.0 - such)) as u64)
         ),

@@ -99,10 +99,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         ))
         .because(queue_or_not(slow, device, &name));
     if passed_over {
-        v = v.because(proof!(
-            "{name} completed many requests that came later first: they were overtaken",
-            name
-        ));
+        v = v.because(proof!("{name} completed many later requests before them", name));
     }
     Said::Found(remedies(v, case, slow, &name))
 }
@@ -144,7 +141,7 @@ fn usual(slow: &Slow) -> Option<u64> {
 /// That the slowest request is none that stalled: it is not long.
 fn short(case: &Case, slow: &Slow, longest: Nanos, usual: u64) -> Proof {
     proof!(
-        "the slowest {what} took up to {longest} in {name}, half of all {usual} or less",
+        "the slowest {what} took up to {longest} in {name}, the median is {usual}",
         what = slow.words(),
         longest,
         name = case.name(slow.on.id),

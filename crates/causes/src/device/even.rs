@@ -79,7 +79,7 @@ pub(crate) fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     let (gaps, runs) = (&pace.gaps(), &pace.runs);
     if gaps.count() < ENOUGH {
         return Err(proof!(
-            "{name} completed only {gaps} requests with others queued",
+            "{gaps} completions of {name} with others queued are too few to judge",
             name,
             gaps = Count(gaps.count())
         ));
@@ -93,7 +93,7 @@ pub(crate) fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     }
     let [p30, run, p80] = [0.3, 0.5, 0.8].map(|q| runs.quantile(q));
     let told = proof!(
-        "{told}, {in_a_run} of them took {run} (p30 {p30}, p80 {p80})",
+        "{told}, {in_a_run} in a row took {run} (p30 {p30}, p80 {p80})",
         told,
         in_a_run = Text(IN_A_RUN.to_string()),
         run = Nanos(run),

@@ -36,7 +36,7 @@ const NO_FLUSH: &str = "no slow operation waited for a flush or behind one";
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "flush-cost",
-    title: "synchronous writes wait while the device empties its cache",
+    title: "synchronous writes wait while the device flushes its cache",
     nature: Nature::Everyday,
     page: include_str!("../../pages/flush-cost.md"),
     judge: Judge::Each(Each {
@@ -143,7 +143,7 @@ fn remedied(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
         Some((what, action)) => v.try_on(Acts::Victim, what, action),
         None => growing::told(v, case, slow.group).try_on(
             Acts::Victim,
-            format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
+            format!("count the fsyncs of {sender}: one for several writes costs no more than one for one"),
             count_syncs(case, slow.group, task.as_deref()),
         ),
     };

@@ -40,7 +40,7 @@ use waits::Phase;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "rate-limit",
-    title: "a limit in front of the device caps its operations a second (a volume's or hypervisor's)",
+    title: "a limit (a volume's or hypervisor's) caps the device's operations a second",
     nature: Nature::Limit,
     page: include_str!("../../pages/rate-limit.md"),
     judge: Judge::Each(Each {
@@ -217,14 +217,13 @@ impl Held {
                 small = Nanos(*small)
             ),
             Held::Clock { spread } => proof!(
-                "completions are evenly spaced, latencies vary: the middle half of D2C spans {spread}, that \
-                 of the gaps between completions less than half",
+                "completions are evenly spaced, latencies vary: interquartile range of D2C {spread}, of the gaps \
+                     between completions less than half that",
                 spread = Nanos(*spread)
             ),
             Held::Turns { gap, alone } => proof!(
-                "with requests queued, completions were {gap} apart, and the fastest took {alone}: one at a \
-                 time that would be {rate} a second; the slowest {what} spent {claimed} of their time \
-                 waiting for their turn",
+                "with requests queued, completions were {gap} apart, but the fastest took {alone}, or {rate} a second \
+                     one by one; the slowest {what} spent {claimed} of their time waiting for their turn",
                 gap = Nanos(*gap),
                 alone,
                 rate = Count(1_000_000_000 / alone.0.max(1)),
@@ -335,7 +334,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, name: &str, rate: u64) -> Verd
     let v = match may_be_of_bytes(slow) {
         Some(bytes) => {
             let limit = format!(
-                "the limit of {} operations or {} a second (which of them is not known: all requests were of one size)",
+                "the limit of {} operations or {} a second (unknown which: all requests were of one size)",
                 count(rate),
                 size(Bytes(rate.saturating_mul(bytes.0)))
             );

@@ -18,7 +18,8 @@ const SETTINGS: [Setting; 6] = [
     Setting {
         programs: &["postgres"],
         command: "psql -c 'ALTER SYSTEM SET synchronous_commit = off' -c 'SELECT pg_reload_conf()'",
-        what: "commits do not wait for the disk: after a crash those of the last 0.6 s (three wal_writer_delay) are gone, though reported safe; nothing is damaged",
+        what: "commits do not wait for the disk: a crash loses the acknowledged ones of the last 0.6 s (three \
+             wal_writer_delay); nothing is damaged",
     },
     // MySQL and MariaDB, `innodb_flush_log_at_trx_commit`, `sync_binlog`.
     Setting {
@@ -35,7 +36,8 @@ const SETTINGS: [Setting; 6] = [
     Setting {
         programs: &["redis-server", "valkey-server"],
         command: "redis-cli CONFIG SET appendfsync everysec",
-        what: "if appendfsync is always: the append-only file is synced once a second then: a power cut loses what the last second wrote, though reported safe",
+        what: "if appendfsync is always: syncs the append-only file once a second instead; a power cut loses \
+             acknowledged writes of the last second",
     },
     // git-config(1), `core.fsync`. Objects of a commit: 4.4 s and 0.03 without.
     Setting {
@@ -51,7 +53,9 @@ const SETTINGS: [Setting; 6] = [
     },
 ];
 
-const INNODB: &str = "the log is synced once a second, the binary log when the kernel likes: a power cut loses the commits of the last seconds, though reported safe, and replicas may have more";
+const INNODB: &str =
+    "the log is synced once a second, the binary log when the kernel writes it back: a power cut loses \
+     acknowledged commits of the last seconds, and replicas may have more";
 
 /// A task's own setting against a sync for each commit, if one is known: what it does, and the command.
 pub(crate) fn of(task: &str) -> Option<(&'static str, Action)> {

@@ -60,7 +60,7 @@ fn commits_itself(case: &Case, slow: &Slow) -> bool {
 /// Nothing of the mount asks for it, so the folder does.
 fn by_folder(v: Verdict, slow: &Slow) -> Verdict {
     v.because(proof!(
-        "{what} of {task} themselves wait until they are safe: the folder has the attribute D or S",
+        "{what} of {task} are synchronous: the folder has the attribute D or S",
         task = slow.group.task,
         what = slow.words()
     ))
@@ -108,7 +108,7 @@ fn synchronous(mount: &Mount, call: Call) -> Option<(&'static str, &'static str)
 
 fn by_mount(v: Verdict, mount: &Mount, option: &str, what: &str, name: &str) -> Verdict {
     let v = v.because(proof!(
-        "{point} is mounted with {option} ({at}): {what} is made safe before the call returns, and nobody calls fsync for it",
+        "{point} is mounted with {option} ({at}): {what} is synced before the call returns, without any fsync",
         point = mount.target.clone(),
         option = Text(option.to_string()),
         at = mount.at.clone(),
@@ -177,7 +177,7 @@ fn by_file(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
         ),
     };
     let v = v.because(proof!(
-        "{what} of {task} themselves wait until they are safe: the file is opened with O_SYNC or O_DSYNC, or has the attribute S",
+        "{what} of {task} are synchronous: the file is opened with O_SYNC or O_DSYNC, or has the attribute S",
         task,
         what = slow.words()
     ));

@@ -15,7 +15,7 @@ use operation::{Node, Part, Wait, Waits};
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "frozen",
-    title: "the file system is frozen: whatever changes it waits until it thaws",
+    title: "the file system is frozen: changes wait until it is thawed",
     nature: Nature::Rare,
     page: include_str!("../../pages/frozen.md"),
     judge: Judge::Waited(

@@ -15,7 +15,7 @@ use waits::Selection;
 pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
     match group.op.map(|op| op.kind) {
         Some(Kind::Call(Call::Fdatasync)) => {
-            told_of(v, case, group, "its files grow, or blocks that were only reserved are written")
+            told_of(v, case, group, "its files grow, or preallocated blocks are written for the first time")
         }
         _ => v,
     }
@@ -47,7 +47,8 @@ fn told_of(v: Verdict, case: &Case, group: &Group, why: &str) -> Verdict {
     ))
     .try_on(
         Acts::Victim,
-        format!("its files grow: have {} write over what was written before (a file of fixed size, filled once; of SQLite journal_mode=WAL, not persist or truncate), and it waits for the data alone; see what it writes", group.task),
+        format!("its files grow: have {} overwrite a file of fixed size, filled once (SQLite: journal_mode=WAL, not \
+             persist or truncate); then it waits for the data alone; see what it writes", group.task),
         strace(case, "-fy", "write,pwrite64,fallocate,fdatasync", Some(&group.task)),
     )
 }

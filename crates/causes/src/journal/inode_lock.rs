@@ -83,8 +83,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         let then = match buffered {
             true => "have its writers write less at a time, or give each its own file",
             false => {
-                "fill it once with its whole size, since direct writes over what was written share the lock and those that make it longer do not; \
-                 or give each writer its own file"
+                "write it once at full size: direct overwrites share the lock, writes that extend the file do not; or \
+                     give each writer its own file"
             }
         };
         v = v.try_this(

@@ -26,7 +26,7 @@ const MAKING_ROOM: [&str; 2] = ["__jbd2_log_wait_for_space", "jbd2_log_do_checkp
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "journal-space",
-    title: "the journal of ext4 is full: changes wait until older ones are written in place",
+    title: "the ext4 journal is full: changes wait until older ones are checkpointed",
     nature: Nature::Everyday,
     page: include_str!("../../pages/journal-space.md"),
     judge: Judge::Whole(judge),
@@ -85,9 +85,8 @@ fn judge(case: &mut Case) -> Verdict {
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let words = paths.group.words();
         verdict = Some(proof.plus(claimed, Confidence::Medium).because(proof!(
-            "the slowest {words} \
-             ({threshold} or more) sampled spent {of_kept} of their time making room in the journal \
-             (__jbd2_log_wait_for_space)",
+            "the sampled slowest {words} ({threshold} or more) spent {of_kept} of their time making room in the journal \
+                 (__jbd2_log_wait_for_space)",
             words,
             threshold = paths.group.tail.threshold,
             of_kept = Share(of_kept)

@@ -26,7 +26,7 @@ pub const CAUSE: Cause = Cause {
     page: include_str!("../../pages/log-force.md"),
     judge: Judge::Waited(
         Waited::new(
-            "waiting until the log was on disk (log force), its flushes included",
+            "waiting for the log to be on disk (log force, flushes included)",
             |waits: Waits, reason| {
                 (waits.has(Wait::LogForce) || waits.has(Wait::LogPush)) && !matches!(reason, Reason::WaitCpu)
             },

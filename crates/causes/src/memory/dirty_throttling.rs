@@ -20,7 +20,7 @@ use trace::Bytes;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "dirty-throttling",
-    title: "writers are made to sleep because they write faster than the device (dirty limits)",
+    title: "writers are throttled: they write faster than the device (dirty limits)",
     nature: Nature::Everyday,
     page: include_str!("../../pages/dirty-throttling.md"),
     judge: Judge::Waited(

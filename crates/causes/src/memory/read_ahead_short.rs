@@ -65,7 +65,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let in_order = in_order(case, slow);
     if in_order < IN_ORDER {
         return Said::Not(proof!(
-            "{in_order} of the reads of {task} on {name} follow one another",
+            "{in_order} of the reads of {task} on {name} are sequential",
             in_order = Share(in_order),
             task = slow.group.task,
             name

@@ -25,7 +25,7 @@ pub const CAUSE: Cause = Cause {
     nature: Nature::Everyday,
     page: include_str!("../../pages/reclaim.md"),
     judge: Judge::Waited(
-        Waited::new("asleep while they freed memory (direct reclaim)", |waits: Waits, reason| {
+        Waited::new("asleep in direct reclaim", |waits: Waits, reason| {
             waits.has(Wait::Reclaim) || reason == Reason::Reclaim
         }),
         found,

@@ -17,13 +17,12 @@ use trace::Bytes;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "stable-page",
-    title: "writers wait until a page they want to change has been written (stable pages)",
+    title: "writers wait to change pages that are under writeback (stable pages)",
     nature: Nature::Rare,
     page: include_str!("../../pages/stable-page.md"),
     judge: Judge::Waited(
         Waited::new(
-            "waiting for a page that was being written and must stay as it is until then \
-             (folio_wait_writeback)",
+            "waiting for a page under writeback, stable until then (folio_wait_writeback)",
             |waits: Waits, _| waits.has(Wait::StablePage),
         ),
         found,
@@ -64,8 +63,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         v = v
             .try_on(
                 Acts::Victim,
-                "write whole pages once, to new places: append in multiples of 4 KiB, or with O_DIRECT; a page that \
-                 is never written again is never waited for",
+                "write each page only once: append in multiples of 4 KiB, or use O_DIRECT; a page that is never \
+                     rewritten is never waited for",
                 Action::look("grep . /sys/block/*/queue/stable_writes"),
             )
             .try_this(turn_off.0, turn_off.1)

@@ -76,7 +76,10 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         None => {
             let mean = slow.each(|t| t.time.of(Reason::Device).0);
             if slow.share(flooded) < MOSTLY || mean < MIN_SLOWDOWN * usual(without).0 as f64 {
-                return Said::Not(proof!("{said}, too few to compare", said = beside_a_flood(slow, flooded)));
+                return Said::Not(proof!(
+                    "{said}; too few requests ran with and without it to compare",
+                    said = beside_a_flood(slow, flooded)
+                ));
             }
         }
     }
@@ -161,7 +164,7 @@ fn beside_and_without(
     compared: Option<(f64, &'static str)>,
 ) -> Verdict {
     let (with, without) = (&slow.contention().flooded, &slow.contention().clear);
-    let flood = format!("a flood ({FLOOD_DEPTH} writes of writeback or {} in flight)", size(FLOOD_BYTES));
+    let flood = format!("a flood ({FLOOD_DEPTH} writes or {} of writeback in flight)", size(FLOOD_BYTES));
     let what = slow.words();
     if let Some((q, words)) = compared {
         return v.because(proof!(
@@ -185,7 +188,7 @@ fn beside_and_without(
     }
     let (time, which) = usual(without);
     v.because(proof!(
-        "with no writeback in flight, {which} of {without} such requests took {time} in the device",
+        "with no writeback in flight, {which} of {without} such requests was {time} in the device",
         which,
         without = Count(without.count()),
         time = Nanos(time)

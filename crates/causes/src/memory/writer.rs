@@ -37,7 +37,7 @@ pub(crate) fn held_back(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
 /// Where nobody is known who wrote it.
 pub(crate) fn see_who_writes(v: Verdict) -> Verdict {
     v.try_this(
-        "see who has written most (since it began; the most last): limit or pause it while others wait",
+        "see who has written most since it started (largest last): limit or pause it while others wait",
         Action::look("grep ^write_bytes /proc/[0-9]*/io | sort -k2n | tail -5"),
     )
 }

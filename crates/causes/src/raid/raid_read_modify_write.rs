@@ -206,8 +206,9 @@ fn no_parity(v: Verdict, name: &str, stripe: Option<&Stripe>) -> Verdict {
     let disks = stripe.map_or("N".into(), |s| s.disks.to_string());
     v.try_this(
         format!(
-            "on other disks, the last resort, for small scattered writes the only one: RAID 10 has no parity, so such a write is two \
-             writes and no read; it holds half of what its disks hold. Move what is on {name} there; do not use the members of {name}"
+            "last resort, and the only one for small scattered writes: RAID 10 on other disks, not the members of \
+                 {name}. Without parity such a write is two writes and no read; half of the raw capacity is usable. \
+                 Move the data of {name} there"
         ),
         Risk::Data("NEW_DISKS").of(format!(
             "mdadm --create /dev/mdNEW --level=10 --raid-devices={disks} NEW_DISKS  # in place of /dev/{name}"

@@ -22,7 +22,7 @@ use trace::Nanos;
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "scheduler-starvation",
-    title: "requests wait in the I/O scheduler while writeback is sent to the device before them",
+    title: "requests wait in the I/O scheduler while writeback is dispatched ahead of them",
     nature: Nature::Everyday,
     page: include_str!("../../pages/scheduler-starvation.md"),
     judge: Judge::Each(Each {
@@ -140,7 +140,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
                     format!("{file} {} -> {better} ({}): {gain}; {warning}", now.value, now.at),
                     Action::set(&name, path, better),
                 );
-                warning = "the same warning".into();
+                warning = "slower fdatasync".into();
             }
         }
     }

@@ -79,7 +79,7 @@ fn what_most_operations_waited_for_is_proven_by_all_of_them() {
             built.inside(READ, splits[usize::from(n >= 200)]);
         }
         let v = built.verdict("background-task");
-        let said = "reads of (reader) were behind requests of tar on sda for 32 % of the time of all";
+        let said = "all reads of (reader) were behind requests of tar on sda for 32 % of their time";
         assert!(is_found(&v) && says(&v, said), "{v:?}");
         assert!(says(&v, "tar moved 100 MiB"), "{v:?}");
         assert_eq!(v.of_all.is_empty(), ahead_of_slowest == "tar", "waits that the slowest did not have");

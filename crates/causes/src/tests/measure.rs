@@ -52,7 +52,7 @@ fn what_writes_is_measured_by_writes_to_a_file_there() {
         command.contains("--directory='/mnt/a b' --size=256M --unlink=1 --rw=randwrite --bs=8k"),
         "{command}"
     );
-    assert!(what.contains("takes 256 MiB meanwhile"), "{what}");
+    assert!(what.contains("needs 256 MiB of space"), "{what}");
     let (command, what) = measured(&mut eight_at_once(true, 8192, true), "");
     assert!(command.contains("--directory=DIR") && command.contains("--rw=write --bs=8k"), "{command}");
     assert!(what.contains("DIR, a directory on it"), "{what}");

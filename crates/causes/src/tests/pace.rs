@@ -32,7 +32,7 @@ fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
     let late = held(300, |n| n * 2000 + n % 2 * 1500).verdict("rate-limit");
     assert!(found(&late) > 0.7, "{late:?}");
     assert!(
-        late.evidence[0].sentence().contains("16 of them took 32 ms")
+        late.evidence[0].sentence().contains("16 in a row took 32 ms")
             && late.evidence[0].sentence().contains("500 a second"),
         "{late:?}"
     );
@@ -93,7 +93,7 @@ fn paced(alone: u64, count: usize, gaps: &[u64]) -> Verdict {
 #[test]
 fn a_hundred_gaps_or_twelve_runs_of_them_are_a_pace() {
     assert!(is_found(&paced(40, 101, &[2000])));
-    assert!(rejected(&paced(40, 100, &[2000])).contains("completed only 99 requests with others queued"));
+    assert!(rejected(&paced(40, 100, &[2000])).contains("with others queued are too few to judge"));
     // Uneven by themselves, and even over sixteen.
     assert!(is_found(&paced(40, 193, &[500, 3500])));
     let v = paced(40, 192, &[500, 3500]);
@@ -224,7 +224,7 @@ fn runs_within_three_parts_in_a_hundred_are_even() {
     // Four of ten are shorter, p30; three are longer, p80: by 2 % and 4 %.
     for longer in [6, 3] {
         assert!(is_found(&runs(longer, 80)), "{longer}");
-        assert!(rejected(&runs(longer, 160)).contains("16 of them took"), "{longer}");
+        assert!(rejected(&runs(longer, 160)).contains("16 in a row took"), "{longer}");
     }
     // Two of ten shorter are a burst's, one longer is anything's.
     assert!(is_found(&runs(8, 160)) && is_found(&runs(1, 160)));
@@ -289,7 +289,7 @@ fn without_time_in_a_device_there_is_nothing_to_explain() {
             .verdict(cause)
     };
     for (cause, otherwise) in [
-        ("rate-limit", "completed only 0 requests with others queued"),
+        ("rate-limit", "with others queued are too few to judge"),
         ("power-state", "requests came after sda had been idle"),
         ("device-stall", "took up to 1 ms in sda"),
     ] {

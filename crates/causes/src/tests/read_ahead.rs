@@ -39,7 +39,7 @@ fn little_read_ahead_in_order() {
     let v = reads(16, 75, true, SHORT).verdict("read-ahead-short");
     assert!(found(&v) > 0.7, "{v:?}");
     assert_eq!(v.remedies[0].command(), "echo 512 > /sys/block/sda/queue/read_ahead_kb");
-    assert!(rejected(&reads(16, 75, false, SHORT).verdict("read-ahead-short")).contains("follow one another"));
+    assert!(rejected(&reads(16, 75, false, SHORT).verdict("read-ahead-short")).contains("are sequential"));
     let default = reads(16, 75, true, "sda/queue/read_ahead_kb: 128\n").verdict("read-ahead-short");
     assert!(rejected(&default).contains("read_ahead_kb of sda is 128"));
     assert!(cannot_tell(&reads(16, 75, true, "").verdict("read-ahead-short")).contains("was not recorded"));
@@ -135,7 +135,7 @@ fn seven_of_ten_in_order_is_somebody_who_reads_in_order() {
     let of = |in_order| some(READ, 300, Wait::PageRead, 80, in_order).verdict("read-ahead-short");
     // Of a hundred pieces; the last of each stretch has another one behind it.
     assert!(is_found(&of(8)));
-    assert!(rejected(&of(7)).contains("on sda follow one another"));
+    assert!(rejected(&of(7)).contains("on sda are sequential"));
 }
 
 #[test]

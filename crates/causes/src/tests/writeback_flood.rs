@@ -112,12 +112,12 @@ fn of_few_half_of_their_time_is_the_threshold() {
     let v = judge(55);
     assert!(is_found(&v) && v.confidence == Some(Confidence::Medium), "{v:?}");
     assert!(
-        says(&v, "beside a flood (16 writes of writeback or 4 MiB in flight) for 55 % of their time"),
+        says(&v, "beside a flood (16 writes or 4 MiB of writeback in flight) for 55 % of their time"),
         "{v:?}"
     );
-    assert!(says(&v, "with no writeback in flight, the p90 of 90 such requests took 1 ms"), "{v:?}");
+    assert!(says(&v, "with no writeback in flight, the p90 of 90 such requests was 1 ms"), "{v:?}");
     assert!(rejected(&judge(45))
-        .contains("spent 45 % of their time beside a flood of writeback, too few to compare"));
+        .contains("spent 45 % of their time beside a flood of writeback; too few requests"));
 }
 
 /// Nothing was ever without it: then there is nothing to say of that.
@@ -143,7 +143,7 @@ fn a_tenth_beside_a_flood_is_worth_a_comparison() {
         recording.read(at, at, at + 100 * MS);
         recording.verdict("writeback-flood")
     };
-    assert!(rejected(&judge(11)).ends_with("too few to compare"));
+    assert!(rejected(&judge(11)).ends_with("with and without it to compare"));
     let v = judge(9);
     assert!(rejected(&v).ends_with("9.0 % of their time beside a flood of writeback"), "{v:?}");
     let mut none = TraceBuilder::default();

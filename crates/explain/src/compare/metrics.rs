@@ -20,7 +20,7 @@ const FEW_DECIDE: &str = "a few slow operations decide it";
 /// Why there is no range of outliers.
 const NONE_THERE: &str = "neither side has any";
 /// Why there is no range.
-const TOO_FEW: &str = "too few, or in too few places";
+const TOO_FEW: &str = "too few, or too clustered";
 /// Seeds, so that the same recordings always give the same ranges; the two sides must not draw alike.
 const SEEDS: [u64; 2] = [0x6265_666f_7265, 0x0061_6674_6572];
 

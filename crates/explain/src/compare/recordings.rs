@@ -321,8 +321,7 @@ fn load(
                 let depth = [depth_one + 1.0, depth_other + 1.0];
                 if differ(depth) {
                     let [from, to] = depth.map(|d| format!("{d:.1}"));
-                    let text =
-                        format!("{what}: with {from} requests in the device at issue before, {to} after");
+                    let text = format!("{what}: {from} requests in the device at issue before, {to} after");
                     found.push(Difference { text, unlike: false });
                 }
             }

@@ -236,7 +236,7 @@ fn alone(path: &str) -> Result<ToolOutput, Failure> {
     let exists = Path::new(path).exists();
     texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| Failure::Usage {
         what: match exists || path == "-" {
-            true => format!("{path}: what is it to be compared with? A second recording or text is missing"),
+            true => format!("{path}: a second recording or text to compare it with is missing"),
             false => format!("{path}: no such file or folder, and a second one to compare with is missing"),
         },
         help: Some(TWO_SIDES.into()),

@@ -35,7 +35,7 @@ pub struct Distributions {
     /// Histograms in milliseconds
     #[arg(short, long)]
     pub milliseconds: bool,
-    /// Histograms of every so many seconds
+    /// Histograms for each interval of this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = interval)]
     pub interval: Option<Nanos>,
     /// Print one JSON object (schema iowhy.dist/1)

@@ -22,13 +22,13 @@ pub struct Explain {
     /// Only the answer, in one sentence
     #[arg(long, conflicts_with = "verbose")]
     pub brief: bool,
-    /// Also where the time went, more proofs, what it is not and why; twice: everything that was judged
+    /// Also show where the time went, more evidence and what was ruled out; twice: everything that was judged
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// Print one JSON object (schema iowhy.explain/2)
     #[arg(long)]
     pub json: bool,
-    /// With --json: also the numbers of texts beside the recording; of texts alone they are always there
+    /// With --json: include the numbers of texts beside a recording (texts alone: always)
     #[arg(long, requires = "json")]
     pub with_texts: bool,
     /// What is asked

@@ -32,7 +32,7 @@ pub struct Export {
     /// btt -L: seconds over which latencies are averaged
     #[arg(long, value_name = "SECONDS", default_value_t = BttOptions::default().period, value_parser = positive)]
     pub period: f64,
-    /// btt -d: seconds from which a pause ends a range of activity
+    /// btt -d: shortest pause, in seconds, that ends a range of activity
     #[arg(long, value_name = "SECONDS", default_value_t = BttOptions::default().gap, value_parser = positive)]
     pub gap: f64,
     /// btt -a: measure seeks from the end of the last I/O, not from its nearer end
@@ -48,8 +48,8 @@ pub struct Export {
 pub enum Program {
     /// The .dat files of btt, correct where btt is wrong
     Btt,
-    /// A trace for ui.perfetto.dev: requests and operations as slices, depth and throughput as counters, arrows
-    /// from the task in the way to the waiting one
+    /// A trace for ui.perfetto.dev: requests and operations as slices, depth and throughput as counters, arrows from
+    /// the blocking task to the waiting one
     Perfetto,
     /// Every table of report, and a row for each request and operation, as comma-separated values
     Csv,

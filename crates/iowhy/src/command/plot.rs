@@ -37,7 +37,7 @@ pub struct Plot {
     /// Width in points of a screen (a PNG has twice as many); in a terminal, in columns
     #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u32).range(40..=8000))]
     pub width: Option<u32>,
-    /// flame: colours show the difference to this recording, in shares of all time: red is more than in it, blue less
+    /// flame: colour frames by the change from this recording, as shares of all time: red more, blue less
     #[arg(long, value_name = "OTHER")]
     pub diff: Option<OsString>,
     /// What is drawn
@@ -211,7 +211,7 @@ impl Plot {
         let known: &[&str] = if self.movie.is_some() { &["svg", "mp4", "webm"] } else { &["svg", "png"] };
         let ending = file.extension().and_then(|e| e.to_str()).unwrap_or("");
         known.iter().find(|k| **k == ending).map(|_| ending).ok_or_else(|| Failure::Usage {
-            what: format!("{}: the ending of its name must be one of {}", file.display(), known.join(", ")),
+            what: format!("{}: its file extension must be one of {}", file.display(), known.join(", ")),
             help: None,
         })
     }

@@ -14,11 +14,11 @@ use stats::SampledOperation;
 use std::path::PathBuf;
 use trace::Place;
 
-const HOW_TO_READ: &str = "Without a filter, only the task that lost most time is shown (iowhy explain names it first); of a pipe, all tasks. \
-Each line is a part of the one it is indented below. The lines of a level add up to the \
-line above in every digit: what cutting to microseconds takes away is given to the lines that were cut most, and --json \
-has nanoseconds. Where only block events were recorded (blktrace), the slowest requests are shown, event by event; of md and dm, \
-which have none, the slowest bios, each with those it sent to the devices below.";
+const HOW_TO_READ: &str = "Without a filter, only the task that lost most time is shown (the first in iowhy explain); \
+     from a pipe, all tasks. Each line is part of the one it is indented below; times are rounded to microseconds so \
+     that the lines of a level add up exactly, and --json has nanoseconds. Where only block events were recorded \
+     (blktrace), the slowest requests are shown, event by event; for md and dm, which have no requests, the slowest \
+     bios, each with those it sent to the devices below.";
 
 /// Show where the time of the slowest operations went, to the nanosecond.
 #[derive(Args)]
@@ -39,10 +39,10 @@ pub struct Slow {
     /// Show requests, even where operations were recorded
     #[arg(long)]
     pub requests: bool,
-    /// Show each hop from one task to another
+    /// Show each wake-up of one task by another
     #[arg(long)]
     pub hops: bool,
-    /// Print one JSON object (schema iowhy.slow/1), without a filter of all tasks
+    /// Print one JSON object (schema iowhy.slow/1); without a filter, for all tasks
     #[arg(long)]
     pub json: bool,
     /// What is searched
@@ -150,7 +150,7 @@ impl Slow {
         };
         let Some(task) = task else { return print(&text) };
         let mut text = text.trim_end().to_string() + "\n\n";
-        let whose = format!("Only of {task}, which lost most time; of all tasks: iowhy slow --all");
+        let whose = format!("Only {task}, which lost most time; all tasks: iowhy slow --all");
         report::wrap::wrap_into(&mut text, &whose, width, "", "");
         print(&text)
     }

@@ -74,11 +74,11 @@ impl Kind {
     /// What it shows.
     pub fn words(self) -> &'static str {
         match self {
-            Kind::Heatmap => "Latency of each, by when it ended",
+            Kind::Heatmap => "Latency of each operation or request by completion time",
             Kind::Latency => "Latency over time: p50, p99 and the longest",
-            Kind::Offset => "Places on the device over time",
+            Kind::Offset => "Offsets on the device over time",
             Kind::Throughput => "Throughput",
-            Kind::Iops => "Completed a second",
+            Kind::Iops => "Completions per second",
             Kind::QueueDepth => "Requests in the device",
             Kind::Cdf => "Cumulative distribution of latency",
             Kind::Histogram => "Histogram of latency",

@@ -125,9 +125,8 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
     match (a.cause, title) {
         (Some(cause), Some(title)) => format!("{of}: {cause} ({}): {title}", confidence(a.confidence)),
         (Some(cause), None) => format!("{of}: {cause} ({})", confidence(a.confidence)),
-        (None, _) => suspected(e, &of).unwrap_or_else(|| {
-            format!("{of}: no cause that counters alone can show; to record one: iowhy record")
-        }),
+        (None, _) => suspected(e, &of)
+            .unwrap_or_else(|| format!("{of}: counters alone show no cause; to find one: iowhy record")),
     }
 }
 
@@ -137,8 +136,8 @@ fn suspected(e: &Explanation, of: &str) -> Option<String> {
     let said = open.filter_map(|v| Some((v.cause, v.evidence.first()?.sentence())));
     let sentences = said.flat_map(|(cause, proof)| {
         [
-            format!("{of}: {proof}; suspected: {cause}, which counters cannot tell: iowhy record"),
-            format!("{of}: {proof}; why, counters cannot tell: iowhy record"),
+            format!("{of}: {proof}; suspected: {cause}; to confirm it: iowhy record"),
+            format!("{of}: {proof}; to find the cause: iowhy record"),
         ]
     });
     sentences.into_iter().find(|text| text.chars().count() <= LONGEST)
@@ -190,7 +189,7 @@ impl Part {
 ///
 /// Example: `59 % of the 127 s that fio's reads lost, 98 % of the time of the slowest 1 %`.
 pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option<String> {
-    let every = |share: f64| format!("{} of the time of the slowest of all victims", percent(share));
+    let every = |share: f64| format!("{} of the slowest operations' time, over all victims", percent(share));
     let Some(v) = a.victims.first() else { return (verdict.share > 0.0).then(|| every(verdict.share)) };
     let whose = format!("{} {}", of(&v.task), operations(e, v));
     let slowest = share_of_slowest(e, v, verdict).filter(|share| *share > 0.0);
@@ -204,8 +203,8 @@ pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option
     let the = if v.is_bound { "" } else { "the " };
     let of_lost = format!("{} of {the}{} that {who_lost} lost", percent(part), lost(v));
     let (first, second) = match Part::of(e, v, verdict.cause) {
-        Part::OwnPace => (Some(format!("the device's own pace in {} of {whose}", time(v.time))), slowest("")),
-        Part::Pace => (Some(format!("the pace of {whose} in {}", time(v.time))), Some(of_lost)),
+        Part::OwnPace => (Some(format!("the {} of {whose}, at device speed", time(v.time))), slowest("")),
+        Part::Pace => (Some(format!("the rate of {whose}, {} in all", time(v.time))), Some(of_lost)),
         Part::HeldBack(part) => (
             Some(format!("{} of the time, in which none of {whose} was in the device", percent(part))),
             slowest(""),
@@ -213,7 +212,7 @@ pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option
         Part::OfSlowest(_) => (slowest(&format!(" of {whose}")), (part > 0.0).then_some(of_lost)),
         Part::OfLost(part) if part >= LEAST => (Some(of_lost), slowest("")),
         Part::OfLost(_) if verdict.share >= LEAST => {
-            (Some(every(verdict.share)), Some(format!("nothing of what {who_lost} lost")))
+            (Some(every(verdict.share)), Some(format!("none of what {who_lost} lost")))
         }
         Part::OfLost(_) => return None,
     };
@@ -230,7 +229,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     let most = match (v.still_out, v.begun_before) {
         (0, false) => time(longest),
         (0, true) => format!("{} or more", time(longest)),
-        _ => format!("{} and not over", time(longest)),
+        _ => format!("{}, unfinished", time(longest)),
     };
     let how = match v.count {
         1 => format!("took {most}"),
@@ -240,8 +239,8 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     let is_hidden = v.count >= 100 && (longest.0 >= HIDDEN.saturating_mul(p99.0) || v.still_out > 0);
     let up_to = if is_hidden { format!(", up to {most}") } else { String::new() };
     let of_what = match Part::of(e, v, cause) {
-        Part::OwnPace => format!("the device's own pace in {}", time(v.time)),
-        Part::Pace => format!("the pace of all in {}", time(v.time)),
+        Part::OwnPace => format!("{} in all, at device speed", time(v.time)),
+        Part::Pace => format!("{}, all at that limit", time(v.time)),
         Part::HeldBack(part) => format!("in the device for {} of the time", percent(1.0 - part)),
         Part::OfSlowest(part) => format!("{} of {}", percent(part), the_slowest(e, v)),
         Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e, v)),
@@ -311,11 +310,8 @@ fn meanwhile(e: &Explanation, v: &Sufferer) -> String {
 
 fn unknown(e: &Explanation, v: &Sufferer) -> String {
     if e.facts.operations.is_empty() {
-        let few = if v.is_thin {
-            "hardly any I/O that a task waited for"
-        } else {
-            "no cause that block events show"
-        };
+        let few =
+            if v.is_thin { "hardly any I/O that a task waited for" } else { "block events show no cause" };
         return format!("Cannot tell: {few}; for waits above the block layer: iowhy record");
     }
     if v.waits_without_end() {
@@ -331,14 +327,14 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
     }
     if v.is_mostly_unexplained() {
         let why = match sees_wakes(e) {
-            true => "is told by no event: a lock, or a sleep; where they slept: iowhy slow",
+            true => "shows in no event: a lock, or a sleep; where they slept: iowhy slow",
             false => "was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking",
         };
         let (of, what, on) = (of(&v.task), operations(e, v), device(e, v));
         return format!("Cannot tell: what {of} {what} on {on} waited for ({} in all) {why}", time(v.lost));
     }
     format!(
-        "No known cause: {} {} on {} lost {}{} ({} p99)",
+        "No known cause: {} {} on {} lost {}{} (p99 {})",
         of(&v.task),
         operations(e, v),
         device(e, v),

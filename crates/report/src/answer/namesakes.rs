@@ -25,7 +25,7 @@ fn told(task: &str, processes: &[Tid]) -> Option<String> {
     let more = if processes.len() > LISTED { ", ..." } else { "" };
     (processes.len() > 1).then(|| {
         format!(
-            "{task} is {} processes at once (PIDs {}{more}): what one does to another counts as its own",
+            "{task} is {} processes (PIDs {}{more}): waits for one another count as its own",
             count(processes.len() as u64),
             listed.join(", ")
         )
@@ -37,7 +37,7 @@ fn told(task: &str, processes: &[Tid]) -> Option<String> {
 fn only_several_are_told() {
     let of = |n: u32| told("dd", &(1..=n).map(Tid).collect::<Vec<_>>());
     assert_eq!(of(1), None);
-    let two = "dd is 2 processes at once (PIDs 1, 2): what one does to another counts as its own";
+    let two = "dd is 2 processes (PIDs 1, 2): waits for one another count as its own";
     assert_eq!(of(2).as_deref(), Some(two));
     assert!(of(7).is_some_and(|said| said.contains("(PIDs 1, 2, 3, 4, ...)")));
 }

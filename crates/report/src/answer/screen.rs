@@ -108,7 +108,7 @@ fn others(victim: &Sufferer, told: &Verdict) -> Option<(String, bool)> {
     let each: Vec<String> =
         parts.iter().map(|(part, cause)| format!("{cause} ({})", percent(*part))).collect();
     let (most, _) = parts.first()?;
-    let text = format!("also found, of what was lost: {}", each.join(", "));
+    let text = format!("also found, of the time lost: {}", each.join(", "));
     Some((text, *most > victim.share_of(told.cause)))
 }
 
@@ -141,10 +141,9 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             let part = cause.map_or(String::new(), |cause| format!("; {} of that is {cause}", time(lost)));
-            format!("{part}, too little of {} to act on", time(e.facts.recorded()))
+            format!("{part}, too little in {} to act on", time(e.facts.recorded()))
         });
-        let blind =
-            if e.facts.operations.is_empty() { "; waits above block events are not in it" } else { "" };
+        let blind = if e.facts.operations.is_empty() { "; without waits above the block layer" } else { "" };
         let text = format!("{waited}{}{most}{blind}; -v shows what was checked", mostly.unwrap_or_default());
         page.text(&text, "", "", rank::CAUSE);
         if let Some(text) = outside(e, v) {
@@ -184,7 +183,7 @@ fn outside(e: &Explanation, v: &Sufferer) -> Option<String> {
 fn trust(page: &mut Blocks, e: &Explanation, a: &Answer) {
     page.text(&trust_line(e), "TRUST  ", INDENT, rank::TRUST);
     if let Some(c) = contradictions(e).first() {
-        let text = format!("{} is {} ({}), but {}: not used", c.setting, c.says, c.at, c.seen);
+        let text = format!("{} is {} ({}), but {}: ignored", c.setting, c.says, c.at, c.seen);
         page.text(&text, INDENT, INDENT, rank::TRUST);
     }
     if let Some(text) = e.unrecorded() {
@@ -244,7 +243,7 @@ fn hints(e: &Explanation) -> Vec<String> {
         }
     }
     hints.push(match e.facts.operations.is_empty() {
-        true => "to see what waited: sudo iowhy record -o slow; iowhy explain slow".into(),
+        true => "to see the waits: sudo iowhy record -o slow; iowhy explain slow".into(),
         false => "what the slowest operations waited for: iowhy slow -n 3 CAPTURE".into(),
     });
     hints

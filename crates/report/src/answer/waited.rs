@@ -92,9 +92,9 @@ pub(crate) fn others_in_words(e: &Explanation, a: &Answer, shown: usize, others:
     let (told, hidden) = a.victims.split_at(shown.min(a.victims.len()));
     let least = told.iter().map(|v| v.lost).min().unwrap_or_default();
     let all = counted(others as u64, "other", "others");
-    let named = |v: &Sufferer| format!("of these {} {}", v.task, operations(e, v));
+    let named = |v: &Sufferer| format!("most: {} {}", v.task, operations(e, v));
     match hidden.iter().max_by_key(|v| v.lost) {
-        Some(v) if v.lost > least => format!("{all} with less to gain, {} lost {}", named(v), lost(v)),
+        Some(v) if v.lost > least => format!("{all} with less to gain; lost {} {}", named(v), lost(v)),
         Some(v) if lost_much(a, v) => format!("{all} lost less, {} {}", named(v), lost(v)),
         _ => format!("{all} lost less"),
     }

@@ -58,7 +58,7 @@ pub const NOT_EXPLAINED: &str = "not explained";
 pub fn culprit(s: &Culprit) -> String {
     let io = s.io.map_or("", Io::words);
     match (s.kind, &s.name, &s.dirtied_by) {
-        (CulpritKind::Task, Some(name), _) if &**name == "?" => format!("tasks without a name: {io}"),
+        (CulpritKind::Task, Some(name), _) if &**name == "?" => format!("unnamed tasks: {io}"),
         (CulpritKind::Task | CulpritKind::Kernel, Some(name), Some(of)) => {
             format!("{name}: {io} of {of}'s data")
         }

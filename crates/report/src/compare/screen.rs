@@ -207,8 +207,8 @@ fn trust(c: &Comparison, s: &mut Screen) {
         s.line(
             heading,
             &format!(
-                "ranges: latencies were drawn 1,000 times in blocks of consecutive operations ({} before, {} \
-                 after), long enough that blocks do not depend on one another",
+                "ranges: block bootstrap of latencies, 1,000 draws ({} before, {} after), blocks long enough to be \
+                     independent",
                 blocks(0),
                 blocks(1)
             ),

@@ -95,7 +95,7 @@ fn why(shown: &Shown, found: &[Found]) -> String {
         if let Some(because) = v.refutes.first() {
             let _ = writeln!(
                 rest,
-                "<li>Not it: <strong>{}</strong>: {}</li>",
+                "<li>Ruled out: <strong>{}</strong>: {}</li>",
                 escape(v.cause),
                 escape(&because.sentence())
             );

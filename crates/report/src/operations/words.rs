@@ -48,7 +48,7 @@ pub fn label(branch: &Branch, places: &Places) -> String {
         (least, most) if time(least) == time(most) => {
             format!(", {} times {}", count(branch.count), time(most))
         }
-        (least, most) => format!(", {} times {} to {}", count(branch.count), time(least), time(most)),
+        (least, most) => format!(", {} times, each {} to {}", count(branch.count), time(least), time(most)),
     };
     match &branch.what {
         What::Leaf(reason) if many => format!("{} ({} times)", reason.words(), count(branch.count)),

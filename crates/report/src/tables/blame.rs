@@ -76,9 +76,7 @@ pub(super) fn costs(v: &View) -> Table {
         }
     }
     rows.smaller(small.into_iter(), blame.lost, vec![]);
-    rows.t
-        .notes
-        .push("share: of sums the part of all time lost, of other rows the part of their sum.".into());
+    rows.t.notes.push("share: in rows 'all', of all time lost; in other rows, of their 'all'.".into());
     rows.t
 }
 

@@ -41,7 +41,7 @@ pub struct Kind {
 /// All tables, in the order in which they are shown.
 pub const KINDS: [Kind; 25] = [
     kind("totals", "bios and requests by operation: how many, how much", false, totals::totals),
-    kind("blame", "who waits for whom: time lost by victim; costs stands beside it", true, blame::blame),
+    kind("blame", "who waits for whom: time lost by victim (by culprit: table costs)", true, blame::blame),
     Kind {
         beside: Some("blame"),
         ..kind("costs", "time lost by culprit: whom it cost how much", true, blame::costs)

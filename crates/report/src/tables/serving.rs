@@ -15,7 +15,7 @@ pub(super) fn serving(v: &View) -> Table {
         ("known_share", "known"),
     ]);
     let title =
-        "requests served at once while several were in the device: their own service then, by that time";
+        "requests served at once while several were in the device: sum of their own service / that time";
     let mut t = Table::new("serving", title, &cols);
     for device in v.devices().filter(|d| d.model.time.0 > 0) {
         let model = &device.model;
@@ -33,7 +33,14 @@ pub(super) fn serving(v: &View) -> Table {
             Value::Share(model.known_share()),
         ]);
     }
-    t.notes.push("turns: hardly any completion comes soon after another; known: of so much of their time it is known what".into());
-    t.notes.push("they take alone; at once: of 100 requests and more, and half of that time.".into());
+    t.notes.push(
+        "turns: completions rarely come close together; known: the part of their time for which it is known \
+         what"
+            .into(),
+    );
+    t.notes.push(
+        "they take alone; at once: shown from 100 requests on, if at least half of their time is known."
+            .into(),
+    );
     t
 }

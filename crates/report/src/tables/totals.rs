@@ -75,7 +75,7 @@ pub(super) fn totals(v: &View) -> Table {
     t.notes.extend(apart);
     if v.devices().any(|d| d.has_io() && !d.has_requests()) {
         t.notes.push(
-            "devices without requests (md, dm) pass bios on to those below: a second is told of their bios."
+            "devices without requests (md, dm) pass bios on to those below: their rates a second count bios."
                 .into(),
         );
     }
@@ -88,7 +88,10 @@ fn counted_apart(what: &str, open: Unfinished, without: u64) -> Vec<String> {
     if open.bios > 0 {
         let bios = counted(open.bios, "bio", "bios");
         let (size, served) = (size(open.bytes), size(open.served));
-        notes.push(format!("{what}: also {bios} of {size} not over at the end; {served} of that are served, as requests above."));
+        notes.push(format!(
+            "{what}: also {bios} of {size} unfinished at the end; {served} of that was served, in \
+             requests counted above."
+        ));
     }
     if without > 0 {
         let requests = counted(without, "request", "requests");

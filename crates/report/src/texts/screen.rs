@@ -42,7 +42,7 @@ pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
     }
     s.blank();
     let none = if texts.verdicts.is_empty() {
-        "no cause that counters alone can show; record it: iowhy record, or blktrace -d DEV"
+        "counters alone show no cause; record it: iowhy record, or blktrace -d DEV"
     } else {
         "counters alone prove no cause"
     };
@@ -141,7 +141,7 @@ pub(super) fn trust_of(output: &ToolOutput) -> String {
             let numbers = counted(n as u64, "number is", "numbers are");
             let _ = write!(text, "; {numbers} left out, the first at {}", output.at(at));
         }
-        _ => text += "; no number is left out",
+        _ => text += "; all numbers were used",
     }
     if output.cut {
         let most = units::words::size(trace::Bytes(tooltext::MOST_BYTES_OF_MAIL as u64));

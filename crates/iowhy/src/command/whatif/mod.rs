@@ -17,12 +17,12 @@ use whatif::settings::Settings;
 use whatif::simulate::Work;
 use whatif::suggest::{suggest, Aim};
 
-const WHAT_IT_DOES: &str = "--without and --alone take operations that met those taken away to be like those that did not; where too \
-few did not, they subtract from each the time that the recording attributes to those. With settings, the recorded \
-requests are sent again through a model of the scheduler and of the device, which was fitted so that the recorded \
-settings give the recorded times. Where that fails, or devices that explain the recording equally well disagree, it prints a reason instead of a \
-prediction. p99.9 and the maximum are never predicted. docs/what-if.md shows how often predictions came \
-true.";
+const WHAT_IT_DOES: &str = "--without and --alone assume that operations delayed by the removed I/O would be like those \
+     it did not delay; where these are too few, the time attributed to it is subtracted from each operation. With \
+     settings, the recorded requests are replayed through a model of scheduler and device, fitted to give the \
+     recorded times under the recorded settings. Where that fails, or models that fit equally well disagree, it \
+     prints a reason instead of a prediction. p99.9 and the maximum are never predicted. docs/what-if.md shows how \
+     often predictions came true.";
 
 /// Predict latencies without a task, or under another setting of the I/O scheduler, or say why that is not possible.
 #[derive(Args)]
