@@ -19,6 +19,11 @@ use std::collections::BTreeSet;
 use units::words::{percent, time};
 use waits::Absent;
 
+/// More than half of the recording is most of it.
+const MOST: f64 = 0.5;
+/// Nine of ten requests: the others are the file system's own.
+const NEARLY_ALL: f64 = 0.9;
+
 /// How much each part matters, the most first, and so how many proofs and remedies there are; the table of victims has ranks of its own.
 mod rank {
     use explain::answer::MOST_REMEDIES;
@@ -146,7 +151,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
         let blind = if e.facts.operations.is_empty() { "; without waits above the block layer" } else { "" };
         let text = format!("{waited}{}{most}{blind}; -v shows what was checked", mostly.unwrap_or_default());
         page.text(&text, "", "", rank::CAUSE);
-        if let Some(text) = outside(e, v) {
+        for text in outside(e, v).into_iter().chain(one_at_a_time(e, v)) {
             page.text(&text, "", "", rank::CAUSE);
         }
         return;
@@ -160,6 +165,23 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     for hint in hints(e) {
         page.text(&hint, "- ", "  ", rank::CAUSE);
     }
+}
+
+/// That a task spent most of the recording in I/O of which its device had one request at a time: each may be quick, and the task still
+/// cannot go faster.
+fn one_at_a_time(e: &Explanation, v: &Sufferer) -> Option<String> {
+    let (group, recorded) = (e.focus.groups.get(v.group)?, e.facts.recorded());
+    let device = e.facts.device(group.dev)?;
+    let depth = &device.contention[group.class.index()].depth;
+    let spent = v.time.0 as f64 / recorded.0.max(1) as f64;
+    let alone = depth.count() > 0 && depth.quantile(NEARLY_ALL) == 0;
+    (alone && (MOST..=1.0).contains(&spent)).then(|| {
+        let (task, name, spent) = (&v.task, e.name(device.id), percent(spent));
+        format!(
+            "{task} spent {spent} of {} in them, and {name} had one request at a time: more in flight, or larger ones, would move more",
+            time(recorded)
+        )
+    })
 }
 
 /// That a task was kept from running between its operations: its own timer counts that as I/O.
