@@ -1,15 +1,15 @@
-//! The queue inside one device, as its issues and completions show it.
+//! Models the queue inside one device from its issues and completions.
 //!
-//! While several requests are in the device, each stretch between two events is shared among their holders by the service
-//! that each has there (`cost`). A request notes the holders' sums at its issue and subtracts them at its completion, so its
-//! split costs one addition per holder, however deep the queue. Its own part of the shared time is taken out exactly. A device that
-//! serves one after the other is simpler: each stretch between two completions is the later one's.
+//! While several requests are in the device, each stretch between two events is shared among their holders in proportion to their
+//! requests' service times (`cost`). A request notes the holders' sums at its issue and subtracts them at its completion, so its
+//! split costs one addition per holder, however deep the queue. Its own part of the shared time is subtracted exactly. For a device
+//! that serves one request after the other, each stretch between two completions belongs to the later one.
 //!
-//! D2C then is, in this order: its own service (at most what it takes alone); pauses (no completion for longer than any
-//! service explains); others, at most the time in which there were any, in proportion to what was shared; and what is left
-//! when it was alone: `varied` up to what usual ones take alone, beyond that `slow`. A request that lay there while many that came
-//! later were completed is behind those that were there before it, and `slow` for the rest. One that follows the last of its own
-//! holder, where another holder moved the head away since, takes what a near one takes; the seek back is behind that one.
+//! D2C is then split in this order: its own service (at most its latency alone); pauses (no completion for longer than any service
+//! explains); others, at most the contended time, in proportion to their shares; and the time alone: `varied` up to the maximum of
+//! usual latencies alone, `slow` beyond. A request that many later ones overtook is behind those that were there before it, and
+//! `slow` for the rest. If another holder moved the head away between two adjacent requests of a holder, the second one's own service
+//! is that of a near request, and the seek back is behind the other holder.
 //!
 //! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
 //! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
@@ -22,73 +22,73 @@ use trace::{Bytes, Nanos, Sector};
 
 mod turn;
 
-/// A request begins near the one before if it lies no further away: `BFQQ_SEEK_THR`, 800 sectors (block/bfq-iosched.c).
+/// A request is near if it begins within this many sectors of the end of the one before: `BFQQ_SEEK_THR` (block/bfq-iosched.c).
 pub const SEEK: u64 = 800;
 
-/// By how much service varies on a disk that turns and is well: half a turn and a full seek, or none. Only where no request was
+/// How much the service time of a healthy rotating disk varies: half a turn and a full seek, or none. Used only if no request was
 /// ever alone.
 const VARIES: f64 = 3.0;
 
-/// What a disk that is well takes at most for one request: a seek over the whole disk is up to 20 ms, a turn at 5,400 a minute 11 ms
+/// The longest service time of a healthy disk: a seek over the whole disk is up to 20 ms, a turn at 5,400 per minute 11 ms
 /// (data sheets).
 pub const LONGEST_SERVICE: Nanos = Nanos(30_000_000);
 
-/// Completions of which it is known whose they were: the first since a request was issued began before that.
+/// Number of recent completions that are remembered: the first one after a request's issue may have begun before the issue.
 const REMEMBERED: usize = 64;
 
-/// Holders of one device that are told apart at a time; the rest is one, which has the first place.
+/// Maximal number of holders that are distinguished at a time; all others share the first place.
 const MOST: usize = 16;
 
-/// One holder's place in a device. A holder without a request there makes room for a new one, the lightest first: a request that
-/// was issued before that knows what was the former holder's by [`Held::before`].
+/// One holder's place in a device. A new holder replaces the lightest one without a request there. A request that was issued before
+/// that finds the former holder's time in [`Held::before`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     holder: Holder,
-    /// Its requests in the device now.
+    /// Number of its requests in the device now.
     in_flight: u32,
-    /// Of these.
+    /// The sum of their costs.
     cost: f64,
-    /// The shared time that was its, in ns, with what was that of holders before it.
+    /// Its shared time, in ns, including `before`.
     time: f64,
-    /// What was that of holders before it.
+    /// The time of former holders of this place, in ns.
     before: f64,
-    /// The number of the first request issued since it has the place.
+    /// The number of the first request issued since it has this place.
     first: u64,
-    /// Where its last request ended.
+    /// The end of its last request.
     head: Option<Sector>,
-    /// When it last had a request there.
+    /// The time when it last had a request in the device.
     last: Nanos,
 }
 
-/// What a request notes when it is issued.
+/// The state that is noted when a request is issued.
 #[derive(Clone, Debug, Default)]
 pub struct Ticket {
     issued: Nanos,
     number: u64,
     alone: bool,
     near: bool,
-    /// Who moved the head away from where its holder had left it.
+    /// The holder that moved the head away from the end of this holder's last request.
     led_away: Option<Holder>,
     idle: Nanos,
     cost: f64,
     place: u8,
     per_cost: f64,
-    /// Of a device that serves one after the other: how much of its time was nobody's yet.
+    /// For a device that serves one after the other: the time at issue that belongs to no completed request yet.
     into: Nanos,
     contention: Nanos,
     paused: Nanos,
-    /// How many were there before it, and had been completed before.
+    /// Number of requests in the device at its issue, and number of completions before.
     ahead: u32,
     completed: u64,
-    /// The time of each place.
+    /// The shared time of each place at its issue.
     times: [f64; MOST],
-    /// Of so many places.
+    /// Number of valid entries in `times`.
     places: u8,
-    /// Whether it was issued and is not over.
+    /// Whether it is in the device.
     inside: bool,
 }
 
-/// The last requests completed: their places, and how much of the device's time each had.
+/// The last completed requests: each one's place and its part of the device's time.
 #[derive(Clone, Debug)]
 struct Completers([(u8, Nanos); REMEMBERED]);
 
@@ -98,36 +98,36 @@ impl Default for Completers {
     }
 }
 
-/// One device.
+/// The model of one device.
 #[derive(Clone, Debug, Default)]
 pub struct Inside {
-    /// What requests take alone.
+    /// The latencies of requests alone.
     pub services: Services,
-    /// The last ones completed, by their number.
+    /// The last completed requests, by their number.
     completers: Completers,
-    /// How many it serves at once.
+    /// How many requests the device serves at once.
     pub model: Model,
     holders: SmallVec<[Held; 4]>,
-    /// Of all in the device now.
+    /// The sum of the costs of all requests in the device.
     cost: f64,
-    /// The sum of time / cost: what a request of cost 1 would have got.
+    /// The integral of time / cost: the time that a request of cost 1 would have got.
     per_cost: f64,
-    /// Time with two or more in the device.
+    /// Time with two or more requests in the device.
     contention: Nanos,
-    /// Time without completions beyond any service.
+    /// Time without completions beyond any service time.
     paused: Nanos,
     in_flight: u32,
     issues: u64,
     completed: u64,
     now: Nanos,
-    /// Since when nothing was completed: the last completion, or when the device got work again.
+    /// Begin of the time without completions: the last completion, or when the device got work again.
     since: Nanos,
-    /// Until when its time is that of completed requests, if it serves one after the other.
+    /// End of the time that belongs to completed requests, if the device serves one after the other.
     served: Nanos,
-    /// When it ran out of work.
+    /// The time at which the device ran out of requests.
     idle_since: Nanos,
     head: Sector,
-    /// Who moved it there.
+    /// The holder that moved `head` there.
     mover: Holder,
 }
 
@@ -180,7 +180,7 @@ impl Inside {
         self.in_flight += 1;
     }
 
-    /// A request leaves the device: requeued, or lost.
+    /// A request leaves the device without a completion: it is requeued or lost.
     pub fn leave(&mut self, now: Nanos, ticket: &mut Ticket) {
         if !std::mem::take(&mut ticket.inside) {
             return;
@@ -198,7 +198,7 @@ impl Inside {
         }
     }
 
-    /// A request is completed: where its time went.
+    /// A request is completed; returns the split of its time.
     pub fn complete(&mut self, now: Nanos, class: u8, bytes: Bytes, ticket: &mut Ticket) -> Split {
         if !ticket.inside {
             return Split::default();
@@ -208,7 +208,7 @@ impl Inside {
         let d2c = now.since(ticket.issued);
         let quiet = self.services.of(shape);
         let gap = now.since(self.since.max(ticket.issued));
-        // What is in the device may take this long together before any of it is completed.
+        // The requests in the device may take this long together before one of them is completed.
         let explained = match quiet {
             Some(quiet) => Some(Nanos(self.cost as u64).max(quiet.most)),
             None => self.services.is_usual(shape).then_some(Nanos((VARIES * self.cost) as u64)),
@@ -237,8 +237,8 @@ impl Inside {
         split
     }
 
-    /// A request is completed: of a device that serves one after the other the time since the last one was its, as far as it was there and the
-    /// device did not pause. A flush has no more of it than a flush takes: it is over with the data it waits for, at times a little before.
+    /// Accounts a completion. For a device that serves one after the other, the time since the last completion belongs to this request, as far
+    /// as it was in the device and the device did not pause. For a flush, at most the time of a flush: it ends with the data before it.
     fn serve(&mut self, now: Nanos, ticket: &Ticket, pause: Nanos, most: Option<Nanos>) {
         let mut time = Nanos(0);
         if self.model.in_turn {
@@ -252,7 +252,7 @@ impl Inside {
         self.model.in_turn = self.services.is_one_by_one();
     }
 
-    /// Notes who else was there meanwhile, though none of the time is theirs, as far as there is room.
+    /// Notes which other holders were in the device at the same time without having a part of the time, as far as there is room.
     fn note_present(&self, ticket: &Ticket, split: &mut Split) {
         for (place, held) in self.holders.iter().enumerate() {
             let was_there = held.in_flight > 0 || held.last >= ticket.issued;
@@ -262,7 +262,7 @@ impl Inside {
         }
     }
 
-    /// Shares the time since the last event among those in the device.
+    /// Shares the time since the last event among the requests in the device.
     #[inline]
     fn pass(&mut self, now: Nanos) {
         let time = now.since(self.now);

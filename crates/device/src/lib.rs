@@ -1,8 +1,8 @@
-//! Inside a device: what it was doing while it had a request.
+//! Reconstructs what a device was doing while it had a request.
 //!
 //! [`Inside`] gets every issue and completion on one device and splits each request's D2C, exactly, into its own
-//! service, the time behind others (each a [`Holder`]), pauses in which nothing was completed, and a rest. [`Services`] is what
-//! requests take alone. A state machine without I/O: events in, [`Split`]s out.
+//! service, the time behind others (each a [`Holder`]), pauses in which nothing was completed, and a rest. [`Services`] has
+//! the latencies of requests alone. State machines without I/O: events in, [`Split`]s out.
 
 mod inside;
 mod model;

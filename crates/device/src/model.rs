@@ -1,8 +1,8 @@
-//! How many requests a device serves at once, as its completions show.
+//! Estimates how many requests a device serves at once, from its completions.
 //!
-//! Own service is taken to come last. What of it passed while others were in the device, all together, is as long as that time if one is
-//! served after the other, and longer if several are served at once: the check of the split, which takes time beside others as time behind
-//! them.
+//! Own service is assumed to come last. The part of it that overlapped with other requests, summed over all, equals the contended time if
+//! requests are served one after the other, and exceeds it if several are served at once. This checks the split, which treats time beside
+//! others as time behind them.
 //!
 //! ```text
 //! one after the other   first  |#####|           two at once   first  |#####|
@@ -13,33 +13,33 @@
 
 use trace::Nanos;
 
-/// From so many completions on their sums say something: a mean of so many independent times (exponential distribution) is off by a tenth.
+/// Minimal number of completions: the mean of 100 independent times (exponential distribution) is off by a tenth.
 const ENOUGH: u64 = 100;
 
-/// Half: where less is known, the rest may be served in another way.
+/// Half of the contended time: if less is known, the rest may be served in another way.
 const MOSTLY: f64 = 0.5;
 
-/// What passed in a device while it had two or more requests.
+/// Sums over the contended time, in which a device had two or more requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Model {
-    /// Whether hardly any completion came soon after another: then the device's time is split by turns, else by what each request takes.
+    /// Whether almost no completion came soon after another: then the device's time is split by turns, else by what each request takes.
     pub in_turn: bool,
-    /// Completed requests of which it is known what they take alone, and which had others beside them.
+    /// Number of completed requests that had others beside them and whose latency alone is known.
     pub requests: u64,
-    /// So long it had two or more, until the last completion.
+    /// The contended time, until the last completion.
     pub time: Nanos,
-    /// The times of all of them there, in the device together with others.
+    /// The requests' time in the device together with others, summed over all requests.
     pub beside: Nanos,
-    /// The part of that of those in `requests`.
+    /// The part of `beside` of the requests counted in `requests`.
     pub known: Nanos,
-    /// What passed then of their own service.
+    /// The part of these requests' own service that fell into contended time.
     pub served: Nanos,
-    /// What no service explains: pauses of the whole device, and how long single requests lay there that many later ones overtook.
+    /// Time that no service explains: pauses of the whole device, and the time in the device of single requests that many later ones overtook.
     pub stalled: Nanos,
 }
 
 impl Model {
-    /// A request was completed after `d2c`, of which it had others beside it for so long; of its own service, if that is known.
+    /// Counts a request that was completed after `d2c`, with others beside it for `beside`. `own`: its own service, if known.
     pub(crate) fn completed(&mut self, d2c: Nanos, beside: Nanos, own: Option<Nanos>) {
         self.beside += beside;
         if let Some(own) = own.filter(|_| beside.0 > 0) {
@@ -49,18 +49,18 @@ impl Model {
         }
     }
 
-    /// How many were there on average, with two or more.
+    /// Mean number of requests in the device during contended time.
     pub fn depth(&self) -> f64 {
         self.beside.0 as f64 / self.time.0.max(1) as f64
     }
 
-    /// Of which part of their time there it is known what they take alone.
+    /// The part of `beside` for which the latency alone is known, 0 to 1.
     pub fn known_share(&self) -> f64 {
         self.known.0 as f64 / self.beside.0.max(1) as f64
     }
 
-    /// How many it serves at once; `None` of too few, or where that is not known of half of them. Below 1 they take longer together than
-    /// one after the other.
+    /// How many requests the device serves at once; `None` if too few completed or most latencies alone are unknown. Below 1, requests take
+    /// longer together than one after the other.
     pub fn at_once(&self) -> Option<f64> {
         let told = self.requests >= ENOUGH && self.known_share() >= MOSTLY;
         told.then(|| self.served.0 as f64 / self.time.0.max(1) as f64 / self.known_share())
@@ -71,7 +71,7 @@ impl Model {
 mod tests {
     use super::*;
 
-    /// A hundred times as many requests, each with its D2C, its time beside others and its own service, in so long a time with several.
+    /// A model after 100 times these requests, each given as (D2C, time beside others, own service). `time`: the contended time.
     fn model(time: u64, requests: &[(u64, u64, Option<u64>)]) -> Model {
         let mut model = Model { time: Nanos(100 * time), ..Model::default() };
         for (d2c, beside, own) in requests.repeat(100) {

@@ -1,34 +1,34 @@
-//! What quiet samples took: durations in buckets an eighth of an octave wide, so percentiles are at most 9 % off.
+//! Percentiles of quiet samples: durations in buckets 1/8 of an octave wide, so percentiles are at most 9 % off.
 
 use trace::Nanos;
 
-/// Fewer quiet samples say nothing: the median of ten lies between the second and the ninth in 98 of 100 cases
+/// Minimal number of quiet samples: the median of ten lies between the second and the ninth in 98 of 100 cases
 /// (binomial, n = 10, p = 1/2).
 pub const MIN_QUIET: u32 = 10;
 
-/// The part of requests that take no longer than one in ten does.
+/// The quantile that is never an outlier: 1 in 10 requests takes at least that long.
 const OFTEN: f64 = 0.9;
 
 const PER_OCTAVE: u64 = 8;
 const BUCKETS: usize = 320;
 
-/// Quiet service of one shape.
+/// The latency of requests of one shape alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quiet {
     /// The median.
     pub p50: Nanos,
-    /// Usual ones take no longer: 99 of 100, and of those no outliers.
+    /// The maximum of usual latencies: the p99 without outliers.
     pub most: Nanos,
-    /// From how many samples of this very shape; 0 where another shape stands in.
+    /// Number of samples of this very shape; 0 if another shape stands in.
     pub samples: u32,
 }
 
-/// Durations by bucket.
+/// Number of durations by bucket.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     counts: Vec<u32>,
     pub count: u32,
-    /// At which count the percentiles are computed again.
+    /// The value of `count` at which the percentiles are computed next.
     next: u32,
     pub quiet: Option<Quiet>,
 }
@@ -48,7 +48,7 @@ fn bucket(v: u64) -> usize {
     (place as usize).min(BUCKETS - 1)
 }
 
-/// Where the next bucket begins.
+/// The end of a bucket.
 fn upper(bucket: usize) -> u64 {
     let (octave, place) = (bucket as u64 / PER_OCTAVE, bucket as u64 % PER_OCTAVE);
     match octave {
@@ -67,7 +67,7 @@ fn middle(bucket: usize) -> u64 {
 }
 
 impl Histogram {
-    /// Whether the percentiles changed.
+    /// Adds a duration; returns whether the percentiles changed.
     pub fn add(&mut self, time: Nanos) -> bool {
         let count = &mut self.counts[bucket(time.0)];
         *count = count.saturating_add(1);
@@ -80,9 +80,9 @@ impl Histogram {
         true
     }
 
-    /// Tukey's outer fence, three times the quartiles' distance above the upper one, or p99 if that is less: a device that
-    /// stalls on one request in fifty does not vary by it. What one in ten takes is no stall, whatever the others take: a disk that reads on
-    /// where it is, and else turns.
+    /// The lower one of the p99 and Tukey's outer fence (the upper quartile plus three times the distance of the quartiles): a device
+    /// that stalls on 1 request in 50 does not normally vary by that. A time that 1 in 10 requests takes is no stall, whatever the others
+    /// take: a disk either continues at the head position or has to turn.
     fn most(&self) -> Nanos {
         let [p25, p50, p75] = [0.25, 0.5, 0.75].map(|part| self.at(part).0);
         let fence = p75 + 3 * (p75 - p25);
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// What usual requests take at most, in tenths of a millisecond, of so many that took so many milliseconds.
+    /// The maximum of usual latencies in 1/10 ms. `samples`: pairs of ms and number of requests.
     fn most(samples: &[(u64, u32)]) -> u64 {
         let mut all = Histogram::default();
         for (ms, count) in samples {
@@ -141,12 +141,12 @@ mod tests {
 
     #[test]
     fn outliers_are_not_usual() {
-        // All alike but for two of a hundred: twice the median.
+        // All the same but for 2 of 100: twice the median.
         assert!((18..=22).contains(&most(&[(1, 98), (50, 2)])), "{}", most(&[(1, 98), (50, 2)]));
-        // Quartiles at 1 and 3 ms: 3 ms and three times 2 ms.
+        // Quartiles at 1 and 3 ms: 3 ms plus three times 2 ms.
         let scattered = most(&[(1, 30), (2, 30), (3, 35), (50, 5)]);
         assert!((80..=100).contains(&scattered), "{scattered}");
-        // One in seven takes 15 ms, which then is usual; one in twenty is not.
+        // If 1 in 7 takes 15 ms, that is usual; if 1 in 20 does, it is not.
         assert!((150..=165).contains(&most(&[(2, 85), (15, 15)])), "{}", most(&[(2, 85), (15, 15)]));
         assert!((36..=44).contains(&most(&[(2, 95), (15, 5)])), "{}", most(&[(2, 95), (15, 5)]));
         // 99 of 100 take less than that.

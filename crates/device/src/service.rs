@@ -1,51 +1,51 @@
-//! What requests take alone: the quiet service of a device, by direction, size and distance.
+//! The latencies of requests alone: the quiet service of a device, by class, size and distance.
 //!
-//! A sample is quiet if nothing else was in the device from its issue to its completion. Of these, samples before which the
-//! device had rested for as long as such a request usually takes are preferred: a device behind a rate limit is quick only then.
+//! A sample is quiet if nothing else was in the device from its issue to its completion. Preferred are samples before which the device
+//! rested for at least the usual latency of such a request: a device behind a rate limit is fast only then.
 
 use crate::quiet::{Histogram, Quiet, MIN_QUIET};
 use trace::{Bytes, Nanos};
 
-/// Classes of [`Shape::class`].
+/// Number of classes in [`Shape::class`].
 const CLASSES: usize = 5;
-/// 4 KiB and less, 8 KiB, ... 16 MiB and more.
+/// Number of sizes: up to 4 KiB, 8 KiB, ... 16 MiB and more.
 const SIZES: usize = 13;
 
-/// Sizes so many doublings apart stand in for one another where nothing else is known.
+/// A size can stand in for another one at most this many doublings away, if nothing else is known.
 const NEAR_SIZE: usize = 2;
 
-/// Of a device that serves one at a time, fewer than one completion in so many comes soon after another: what an interrupt that came
-/// late brings with it.
+/// A device serves one request at a time if less than 1 in this many completions comes soon after another: late interrupts
+/// cause a few.
 const ONE_IN: u64 = 10;
 
-/// A standard deviation of at most so many means is no coincidence of independent completions: theirs is the mean (exponential
+/// A standard deviation of at most this many means is no coincidence: for independent completions it equals the mean (exponential
 /// distribution).
 const STEADY: f64 = 0.5;
 
-/// Of so many completed requests nearly all shapes have been seen.
+/// After this many completed requests, almost all shapes have been seen.
 const SETTLED_AFTER: u64 = 100;
 
-/// Of so many at a time each takes an eighth of its time or less itself.
+/// With this mean depth, a request's own service is at most 1/8 of its time.
 const CROWD: u64 = 8;
 
-/// Nearly all: the rest is within what a share is told to.
+/// The part of the requests whose latency alone must be known; the rest is within the rounding of reported shares.
 const SETTLED: f64 = 0.95;
 
-/// What the service of a request depends on.
+/// What the service time of a request depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Its class, below five: read, synchronous write, background write, flush, other.
     pub class: u8,
-    /// Whether it begins near the end of the request issued before it.
+    /// Whether it begins within [`SEEK`](crate::SEEK) sectors of the end of the request issued before it.
     pub near: bool,
-    /// How much it moves.
+    /// Bytes that it moves; 0 for a flush.
     pub bytes: Bytes,
-    /// Its place among all.
+    /// Its index among all shapes.
     key: u8,
 }
 
 impl Shape {
-    /// Of a request.
+    /// The shape of a request.
     #[inline]
     pub fn new(class: u8, near: bool, bytes: Bytes) -> Shape {
         let pages = bytes.0.div_ceil(4096).max(1);
@@ -66,23 +66,23 @@ fn at(class: usize, near: bool, size: usize) -> usize {
     (class * 2 + usize::from(near)) * SIZES + size
 }
 
-/// Sum and count of the time the device needed for a completion while it was busy.
+/// Sums of the time that a busy device needed per completion.
 #[derive(Clone, Copy, Debug, Default)]
 struct Busy {
     sum: u64,
     count: u64,
     bytes: u64,
-    /// Sum of the squares of that, in ns².
+    /// Sum of the squares of these times, in ns².
     squares: f64,
-    /// About what the fastest tenth spent in the device, in ns.
+    /// Estimated quantile 0.1 of D2C, in ns.
     fast: f64,
 }
 
-/// How far an estimate moves with each sample.
+/// The relative change of an estimate per sample.
 const STEP: f64 = 0.1;
 
 impl Busy {
-    /// A completion of so many bytes took so much of the device's time.
+    /// Counts a completion of this size that took this much of the device's time.
     fn add(&mut self, bytes: Bytes, took: Nanos) {
         self.sum = self.sum.saturating_add(took.0);
         self.squares += took.0 as f64 * took.0 as f64;
@@ -90,7 +90,7 @@ impl Busy {
         self.count += 1;
     }
 
-    /// It took so long in the device.
+    /// Counts the D2C of a completion.
     fn was_inside(&mut self, d2c: Nanos) {
         // Stochastic approximation of a quantile (Robbins and Monro, 1951): at the tenth, nine small steps up for each large one down.
         self.fast = match (d2c.0 as f64).max(1.0) {
@@ -100,7 +100,7 @@ impl Busy {
         };
     }
 
-    /// Whether a completion comes sooner than one after another is served: one of a seldom seek or of a long queue does not tell.
+    /// Whether a completion comes too soon for one-by-one service: in less than half of the mean and of the fastest tenth's D2C.
     fn is_soon(&self, took: Nanos) -> bool {
         2.0 * (took.0 as f64) < self.mean().min(self.fast)
     }
@@ -109,14 +109,14 @@ impl Busy {
         (self.sum as f64 / self.count.max(1) as f64).max(1.0)
     }
 
-    /// Whether completions come so long after the one before, whenever that was: of independent ones that would vary by its mean.
+    /// Whether the times between completions hardly vary: for independent completions, the standard deviation would be their mean.
     fn is_steady(self) -> bool {
         let mean = self.mean();
         let variance = (self.squares / self.count.max(1) as f64 - mean * mean).max(0.0);
         variance.sqrt() <= STEADY * mean
     }
 
-    /// What one of so many bytes takes, if access and transfer take as long on average; before any was seen, 1 ns for each byte.
+    /// The estimated time for this size, if access and transfer take equally long on average; 1 ns per byte before the first sample.
     fn of_any(self, bytes: Bytes) -> f64 {
         if self.count == 0 {
             return bytes.0.max(4096) as f64;
@@ -126,21 +126,21 @@ impl Busy {
     }
 }
 
-/// What requests take on one device.
+/// The latencies of requests on one device.
 #[derive(Clone, Debug)]
 pub struct Services {
     alone: Vec<Option<Box<Histogram>>>,
     rested: Vec<Option<Box<Histogram>>>,
-    /// Of requests that move nothing (flushes), alone or not.
+    /// Requests without data (flushes), alone or not.
     empty: Histogram,
     busy: Vec<Busy>,
-    /// Of all shapes that move data.
+    /// All shapes with data.
     all_busy: Busy,
-    /// What they spent in the device, in ns.
+    /// Sum of their D2C, in ns.
     inside: u64,
-    /// Completions of these that came soon after the one before: in less than half of what such ones take.
+    /// Number of completions that came soon after the one before: in less than half of their usual time.
     soon: u64,
-    /// By shape, looked up once for each change.
+    /// Cached results by shape, cleared on each change.
     resolved: Vec<Option<Option<Quiet>>>,
 }
 
@@ -161,7 +161,7 @@ impl Default for Services {
 }
 
 impl Services {
-    /// A request that was alone took so long, after the device had been idle for `idle`.
+    /// Adds the latency of a request that was alone, after the device had been idle for `idle`.
     pub fn quiet(&mut self, shape: Shape, took: Nanos, idle: Nanos) {
         let key = shape.key();
         let mut changed = self.alone[key].get_or_insert_default().add(took);
@@ -174,18 +174,18 @@ impl Services {
         }
     }
 
-    /// A request that moves nothing took so long, whatever else was in flight.
+    /// Adds the latency of a request without data, whatever else was in flight.
     pub fn empty(&mut self, took: Nanos) {
-        // Of a few each one may be the fastest.
+        // While there are few, each one may be the fastest.
         if self.empty.add(took) || self.empty.count < MIN_QUIET {
             self.resolved.fill(None);
         }
     }
 
-    /// A completion took so much of a busy device's time, after `d2c` in it.
+    /// Adds a completion that took `took` of a busy device's time, after `d2c` in it.
     pub fn busy(&mut self, shape: Shape, took: Nanos, d2c: Nanos) {
         let alike = &mut self.busy[shape.key()];
-        // A cheap flush is over as soon as its turn comes, also where one is served at a time; so is what needs no seek.
+        // A cheap flush ends as soon as its turn comes, even with one-by-one service; so does a request without a seek.
         if shape.bytes.0 > 0 {
             self.soon += u64::from(alike.is_soon(took));
             self.all_busy.add(shape.bytes, took);
@@ -195,7 +195,7 @@ impl Services {
         alike.was_inside(d2c);
     }
 
-    /// What such a request takes alone, if that is known.
+    /// The latency of such a request alone, if known.
     pub fn of(&mut self, shape: Shape) -> Option<Quiet> {
         let key = shape.key();
         if let Some(known) = self.resolved[key] {
@@ -210,7 +210,7 @@ impl Services {
     fn resolve(&self, shape: Shape) -> Option<Quiet> {
         let (class, size) = (shape.class as usize % CLASSES, shape.size());
         self.measured(at(class, shape.near, size)).or_else(|| {
-            // What a far one takes a near one does not exceed; the reverse says nothing.
+            // A near request takes no longer than a far one; the reverse tells nothing.
             let far = if shape.near { self.measured(at(class, false, size)) } else { None };
             let stand_in = match shape.bytes.0 {
                 0 => self.measured(at(class, !shape.near, size)).or_else(|| self.in_turn(shape)),
@@ -225,19 +225,19 @@ impl Services {
         of(&self.rested[key]).or_else(|| of(&self.alone[key]))
     }
 
-    /// What those that move nothing take where none was ever alone: what the fastest tenth took (of a few the fastest), as none takes
-    /// longer alone than in company; of a device that serves one at a time, or where they come right after the completion before or always
-    /// as long after it, the time from that, if it is less.
+    /// The latency of a request without data if none was ever alone: that of the fastest tenth (with few samples, of the fastest), as none
+    /// takes longer alone than in contention. The time since the last completion is used if it is less, provided that the device serves
+    /// one at a time, or such requests end right after another completion or at a constant time after it.
     fn in_turn(&self, shape: Shape) -> Option<Quiet> {
-        // One that is compared with itself alone would never be behind another.
+        // A single one is not compared with itself: it would never be behind another.
         let are_compared = self.empty.count >= 2;
         let fastest =
             are_compared.then(|| Quiet { p50: self.empty.at(0.1), most: self.empty.at(0.9), samples: 0 })?;
         let flushes = self.busy[shape.key()];
         let mean = Nanos(flushes.mean() as u64);
-        // One that comes at any time finds the last completion half a gap ago or more, on average.
+        // At a random moment, the last completion was half a gap ago or more, on average.
         let right_after = 4.0 * flushes.mean() < self.all_busy.mean();
-        // Of a device that serves one at a time its other requests say so; a few turns of flushes tell what one takes at most.
+        // Whether a device serves one at a time is known from its other requests; two turns of flushes suffice as a bound.
         let by_turns = self.is_one_by_one() && flushes.count >= 2;
         let in_turn = by_turns || self.is_usual(shape) && (right_after || flushes.is_steady());
         match in_turn && mean < fastest.p50 {
@@ -246,14 +246,14 @@ impl Services {
         }
     }
 
-    /// Whether hardly any completion came soon after another, as they do where several are served side by side: of independent ones
-    /// four in ten would come in less than half of the mean (exponential distribution).
+    /// Whether almost no completion came soon after another, as they do with parallel service: of independent completions, four in ten
+    /// would come in less than half of the mean (exponential distribution).
     pub(crate) fn is_one_by_one(&self) -> bool {
         let Busy { count, .. } = self.all_busy;
         count >= u64::from(MIN_QUIET) && ONE_IN * self.soon < count
     }
 
-    /// Between two known sizes in proportion; else the nearest size, if it is near enough.
+    /// Interpolates between the next known sizes; else uses the nearest size, if it is near enough.
     fn of_other_size(&self, class: usize, near: bool, size: usize) -> Option<Quiet> {
         let known = |s: usize| self.measured(at(class, near, s)).map(|q| (s, q));
         let below = (0..size).rev().find_map(known);
@@ -273,8 +273,8 @@ impl Services {
         }
     }
 
-    /// By what a request counts among those in the device: its quiet service, else what such ones took of the busy device;
-    /// while too few of them were seen, what all took, half of it for each request and half for each byte.
+    /// The weight of a request among those in the device: its latency alone; else the mean time of its shape on the busy device; else an
+    /// estimate from all requests, half of it per request and half per byte.
     pub fn cost(&mut self, shape: Shape) -> f64 {
         if let Some(quiet) = self.of(shape) {
             return quiet.p50.0.max(1) as f64;
@@ -285,13 +285,13 @@ impl Services {
         }
     }
 
-    /// How many requests were completed so far.
+    /// Number of completed requests so far.
     pub fn requests(&self) -> u64 {
         self.busy.iter().map(|b| b.count).sum()
     }
 
-    /// Whether more would change little: what they take alone is known of nearly all that were completed so far, or so many are there at a
-    /// time that it is little beside the queue.
+    /// Whether more samples would change little: the latency alone is known for almost all requests so far, or the queue is so deep that it
+    /// hardly matters.
     pub fn is_settled(&self) -> bool {
         let all = self.requests();
         if all >= SETTLED_AFTER && self.inside >= self.all_busy.sum.saturating_mul(CROWD) {
@@ -307,7 +307,7 @@ impl Services {
         self.resolve(Shape::new(class as u8, near, bytes)).is_some()
     }
 
-    /// Whether enough of a shape were completed to say what the busy device needs for one.
+    /// Whether enough requests of a shape were completed to estimate its time on the busy device.
     pub fn is_usual(&self, shape: Shape) -> bool {
         self.busy[shape.key()].count >= u64::from(MIN_QUIET)
     }

@@ -1,16 +1,16 @@
-//! Where the time of one request in the device went.
+//! Splits the time of one request in the device.
 
 use serde::Serialize;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use trace::Nanos;
 
-/// Whose requests: a number assigned by the caller. 0: others, not distinguished.
+/// The owner of requests: a number assigned by the caller. 0: others, not distinguished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Holder(pub u16);
 
-/// Holders of one request's time that are told apart; the rest is [`Holder`] 0.
+/// Maximal number of holders that are distinguished in one request's time; the rest is [`Holder`] 0.
 pub const MOST_HOLDERS: usize = 3;
 
 /// Time behind the requests of one holder.
@@ -26,24 +26,24 @@ pub struct Behind {
 /// D2C in parts that sum to it exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Split {
-    /// Its own service: at most what such a request takes alone.
+    /// Its own service: at most the latency of such a request alone.
     pub own: Nanos,
-    /// Whether that is known; if not, `own` is 0 and the rest is an upper bound.
+    /// Whether the latency alone is known; if not, `own` is 0 and the rest is an upper bound.
     pub known: bool,
-    /// Nothing was completed for longer than any service explains, although there was work.
+    /// Nothing was completed for longer than any service explains, although the device had requests.
     pub paused: Nanos,
-    /// Alone in the device, and longer than half of such requests take alone, but not than 99 of 100: noise.
+    /// Alone in the device, and longer than half of such requests alone, but not longer than 99 of 100: noise.
     pub varied: Nanos,
     /// Alone in the device, and longer than such requests take alone.
     pub slow: Nanos,
-    /// Behind others, the largest first; of no time: one that was there as well.
+    /// Behind others, the largest first. With time 0: a holder that was in the device at the same time.
     pub behind: [Behind; MOST_HOLDERS],
-    /// Behind others that are not told apart.
+    /// Behind others that are not distinguished.
     pub others: Nanos,
 }
 
 impl Split {
-    /// All parts together: D2C.
+    /// The sum of all parts: D2C.
     pub fn total(&self) -> Nanos {
         self.own + self.paused + self.varied + self.slow + self.others + self.behind()
     }
@@ -58,7 +58,7 @@ impl Split {
         self.behind.sort_by_key(|b| std::cmp::Reverse(b.time));
     }
 
-    /// Notes a holder that was in the device, too, where there is room.
+    /// Notes a holder that was in the device at the same time, if there is room.
     pub(crate) fn meet(&mut self, holder: Holder) {
         if self.behind.iter().any(|b| b.holder == holder) {
             return;
@@ -71,7 +71,7 @@ impl Split {
         self.behind.iter().map(|b| b.time).sum()
     }
 
-    /// The split of the last `length` of it: own service comes last, what lies before shrinks in proportion.
+    /// The split of the last `length` of it: own service comes last, the other parts shrink in proportion. A longer `length` adds to `slow`.
     pub fn last(&self, length: Nanos) -> Cow<'_, Split> {
         let total = self.total();
         if length == total {
@@ -94,8 +94,8 @@ impl Split {
     }
 }
 
-/// `whole` in proportion to weights, in whole nanoseconds that sum to it: what rounding leaves goes to the largest remainders,
-/// of equal ones to the first. Without any weight all goes to the first.
+/// Divides `whole` in proportion to weights, in whole nanoseconds that sum to it. The remainder of rounding goes to the largest
+/// fractions, of equal ones to the first. If all weights are 0, everything goes to the first.
 ///
 /// Example: 10 by [1, 1, 1] is [4, 3, 3].
 pub fn largest_remainder(whole: Nanos, weights: &[u64]) -> SmallVec<[Nanos; 8]> {
@@ -120,7 +120,7 @@ pub fn largest_remainder(whole: Nanos, weights: &[u64]) -> SmallVec<[Nanos; 8]> 
     parts
 }
 
-/// `a` x `b` / `by`, and what is left. Hardly ever are the numbers too large for the processor's own division.
+/// `a` x `b` / `by`, and the remainder. The numbers are rarely too large for the processor's own division.
 #[inline]
 fn divide(a: u64, b: u64, by: u128) -> (u64, u128) {
     match (a.checked_mul(b), u64::try_from(by)) {

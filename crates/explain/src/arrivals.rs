@@ -1,4 +1,4 @@
-//! What devices were asked for in a recording, and how they were set.
+//! The requests that each device received in a recording, and the settings of the device at that time: the input of `whatif`.
 
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -13,33 +13,33 @@ use whatif::crowd::most_in_device;
 use whatif::settings::{Refusal, Settings};
 use whatif::usable::{held_back, throttled};
 
-/// Of all devices.
+/// The requests of all devices in a recording.
 pub struct Arrivals {
-    /// When the first event of the recording was.
+    /// Time of the first event of the block layer; 0 if there is none.
     pub began: Nanos,
-    /// Those that were asked for most first.
+    /// Sorted by number of requests, the largest first.
     devices: Vec<Asked>,
     places: Places,
 }
 
-/// Of one device.
+/// The requests of one device.
 pub struct Asked {
-    /// `sda`.
+    /// Example: `sda`.
     pub name: String,
-    /// `8:0`.
+    /// Example: `8:0`.
     number: DevId,
-    /// What it was asked for.
+    /// Its requests as recorded.
     pub recorded: Recorded,
 }
 
 impl Arrivals {
-    /// Reads a recording; with lost events it says nothing.
+    /// Reads a recording. Fails if events were lost: it is not known then which requests are missing.
     pub fn read(input: Input) -> Result<Arrivals> {
         let places = input.places();
         let (mut tracker, mut gather) = (IoTracker::default(), Gather::default());
         let mut began = None;
         let quality = input.read(|batch: &Batch| {
-            // As everywhere, time begins with the first block event.
+            // Time begins with the first event of the block layer, as in all other outputs.
             let told = |e: &&Event| !matches!(e.action, Action::TaskName | Action::WallClock | Action::Lost);
             began = began.or_else(|| batch.events.iter().find(told).map(|e| e.time));
             tracker.feed(batch, &mut gather)
@@ -57,7 +57,7 @@ impl Arrivals {
         Ok(Arrivals { began: began.unwrap_or_default(), devices, places })
     }
 
-    /// The device of a name or number, or the only one.
+    /// The device with this name or number; with `None`, the only device. Fails if none or several match.
     pub fn of(&self, wanted: Option<&str>) -> Result<&Asked> {
         let names: Vec<&str> = self.devices.iter().map(|a| a.name.as_str()).collect();
         let is = |a: &&Asked| {
@@ -77,7 +77,7 @@ impl Arrivals {
         }
     }
 
-    /// A device's settings: from the recording, or as the user gives them.
+    /// A device's settings. Those that the user gives in `was` take precedence over the recorded ones.
     pub fn settings(
         &self,
         asked: &Asked,
@@ -91,7 +91,7 @@ impl Arrivals {
     }
 }
 
-/// The text of a setting: as the user gives it, or from the recording.
+/// The text of a setting: from the user, else from the recording, else the default of mq-deadline.
 fn told(device: Option<&Device>, was: &[(String, String)], path: &str) -> Option<String> {
     let key = match path {
         "mq/0/nr_tags" | "device/queue_depth" => "queue_depth",
@@ -103,7 +103,7 @@ fn told(device: Option<&Device>, was: &[(String, String)], path: &str) -> Option
     if let Some(text) = device.and_then(|d| d.attribute(path)) {
         return Some(text.value);
     }
-    // Who says that it was mq-deadline and no more means its defaults.
+    // If the user gives only `scheduler=mq-deadline`, the other settings of mq-deadline have the kernel's defaults.
     let is_deadline = was.iter().any(|(k, v)| k == "scheduler" && v == "mq-deadline");
     let default = match key {
         "read_expire" => "500",

@@ -1,8 +1,7 @@
-//! Who waits for whom: what each victim lost, because of whom; and what each culprit cost.
+//! Who waits for whom: the time that each victim lost, by culprit, and the time that each culprit cost, by victim.
 //!
-//! A question to the table of waits, about the victims that are asked about ([`stats::Focus`]). Only what is lost counts: an
-//! operation's own service and computing have no culprit. **Invariant**: both directions sum to the same, what the
-//! victims lost.
+//! Queries the table of waits for the victims in [`stats::Focus`]. Only lost time counts: an operation's own service
+//! and computing have no culprit. **Invariant**: both directions sum to the time that the victims lost.
 
 use crate::explanation::Explanation;
 use serde::Serialize;
@@ -10,49 +9,49 @@ use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 use waits::{Asked, Culprit, CulpritKind, Selection, Table, VictimId};
 
-/// Who waits for whom.
+/// Lost time by victim and by culprit.
 #[derive(Clone, Debug, Default)]
 pub struct Blame {
-    /// Who lost time, the one that lost most first.
+    /// Sorted by time lost, the largest first.
     pub victims: Vec<Victim>,
-    /// The same by culprit, the dearest first.
+    /// The same time by culprit, sorted by time lost, the largest first.
     pub culprits: Vec<Cost>,
-    /// What all victims lost.
+    /// Sum over all victims.
     pub lost: Nanos,
 }
 
-/// What a victim lost.
+/// A victim with its lost time by culprit.
 #[derive(Clone, Debug)]
 pub struct Victim {
     /// Example: `postgres fdatasyncs on sda`.
     pub name: String,
-    /// The task.
+    /// The task's name. Example: `postgres`.
     pub task: Box<str>,
-    /// The device that it waited for most.
+    /// The device whose requests its operations waited for; `DevId(0)` if there is none.
     pub dev: DevId,
-    /// How many operations.
+    /// Number of its operations.
     pub operations: u64,
-    /// Their time.
+    /// Sum over its operations.
     pub time: Nanos,
-    /// What of it was lost.
+    /// The part of `time` that was lost.
     pub lost: Nanos,
-    /// The same by culprit, the largest first; sums to `lost`.
+    /// `lost` by culprit, the largest first; sums to `lost`.
     pub because: Vec<(Culprit, Nanos)>,
 }
 
-/// What a culprit cost.
+/// A culprit with the time that it cost the victims.
 #[derive(Clone, Debug)]
 pub struct Cost {
-    /// Who, by any kind of I/O.
+    /// The culprit, over all its kinds of I/O (`io` is `None`).
     pub culprit: Culprit,
-    /// What all lost because of it.
+    /// Time that all victims lost because of it.
     pub lost: Nanos,
-    /// The same by victim (its place among [`Blame::victims`]) and with the kind of I/O, the largest first.
+    /// `lost` by victim (index into [`Blame::victims`]) and kind of I/O, the largest first.
     pub by: Vec<(usize, Culprit, Nanos)>,
 }
 
 impl Blame {
-    /// Of a recording.
+    /// Sums up the victims in the focus of an explanation.
     pub fn of(e: &Explanation) -> Blame {
         let table = &e.facts.waits;
         let groups = e.focus.groups.iter().filter(|g| !g.victims.is_empty());
@@ -101,7 +100,7 @@ fn largest_first<K: Ord, V>(sums: BTreeMap<K, V>, size: impl Fn(&V) -> Nanos) ->
     all
 }
 
-/// A culprit in plain words, without the kind of I/O.
+/// Names a culprit for the reader, without the kind of I/O. Example: `kworker/u4:0 (data of cp)`.
 pub fn culprit_name(c: &Culprit) -> String {
     let of = c.dirtied_by.as_ref().map_or(String::new(), |of| format!(" (data of {of})"));
     match (&c.name, c.kind) {
@@ -123,20 +122,20 @@ fn victim_name(e: &Explanation, task: &str, asked: Asked, dev: DevId) -> String 
     format!("{task} {}{on}", asked.plural())
 }
 
-/// Which operations the stacks cover.
+/// The operations that the stacks cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Which {
-    /// All: the stacks sum to the table's time.
+    /// All operations: the stacks sum to the table's time.
     #[default]
     All,
-    /// The slowest 1 % of each victim.
+    /// Each victim's slowest 1 %.
     #[serde(rename = "tail")]
     Slowest,
 }
 
-/// The table of waits as folded stacks, in nanoseconds: victim, what it waited for, because of whom.
+/// The table of waits as folded stacks (victim, waits, culprit), in nanoseconds.
 pub fn stacks(e: &Explanation, which: Which) -> BTreeMap<String, Nanos> {
     let table = &e.facts.waits;
     table.folded(|id| {

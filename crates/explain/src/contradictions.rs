@@ -1,4 +1,4 @@
-//! Where the trace and the settings beside it contradict each other. The trace wins: it shows what happened.
+//! Finds contradictions between a trace and the settings beside it. The trace takes precedence: it shows what happened.
 
 use crate::explanation::Explanation;
 use stats::Device;
@@ -7,17 +7,17 @@ use trace::{Bytes, Fs};
 /// A setting that the trace contradicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// Which setting of what: `max_sectors_kb of loop0`.
+    /// The setting and its object. Example: `max_sectors_kb of loop0`.
     pub setting: String,
-    /// What the file says.
+    /// The value in the settings file.
     pub says: String,
-    /// Which file.
+    /// The place in that file.
     pub at: String,
-    /// What the trace shows.
+    /// What the trace shows instead, as a clause.
     pub seen: String,
 }
 
-/// All of them.
+/// All contradictions in a recording: request sizes and tags of each device, then file systems.
 pub fn contradictions(e: &Explanation) -> Vec<Contradiction> {
     let devices = e.facts.devices.iter();
     let mut all: Vec<Contradiction> =
@@ -26,16 +26,16 @@ pub fn contradictions(e: &Explanation) -> Vec<Contradiction> {
     all
 }
 
-/// Bytes of a page of memory.
+/// Bytes of a memory page.
 const PAGE: u64 = 4096;
 
-/// Bios were cut, and no request was as large as the limit allows.
+/// Bios were split although the largest request is at most half of the limit.
 fn request_size(e: &Explanation, d: &Device) -> Option<Contradiction> {
     let name = e.name(d.id);
     let limit = e.subject.system.device(&name)?.max_sectors_kb()?;
     let class = (0..d.bios.len()).max_by_key(|c| d.bios[*c].split)?;
     let largest = d.traffic.issue_sizes[class].max();
-    // Pages that do not lie side by side in memory take a segment each.
+    // Pages that are not contiguous in memory need a segment each.
     let segments = e.subject.system.device(&name)?.number("queue/max_segments");
     let most = segments.map_or(u64::MAX, |s| s.value.saturating_mul(PAGE)).min(limit.value.0);
     (d.bios[class].split > 0 && largest > 0 && largest * 2 <= most).then(|| Contradiction {
@@ -46,7 +46,7 @@ fn request_size(e: &Explanation, d: &Device) -> Option<Contradiction> {
     })
 }
 
-/// Tasks waited for tags while fewer requests were in flight than the settings allow.
+/// Tasks waited for tags although at most half of `nr_requests` were in flight.
 fn tags(e: &Explanation, d: &Device) -> Option<Contradiction> {
     let name = e.name(d.id);
     let limit = e.subject.system.device(&name)?.nr_requests()?;
@@ -63,7 +63,7 @@ fn waited_for_tags(e: &Explanation, d: &Device) -> bool {
     e.focus.groups.iter().any(|g| g.dev == d.id && g.all.full.0 > g.all.time.total.0 / 20)
 }
 
-/// Events name another file system than the mounts. Who opens the device itself as a file is in none.
+/// The events name another file system than the mount. Operations on the block device itself belong to no file system.
 fn file_systems(e: &Explanation) -> Vec<Contradiction> {
     let mut all: Vec<Contradiction> = vec![];
     let is_told = |fs| ![Fs::Unknown, Fs::Block].contains(&fs);

@@ -1,22 +1,22 @@
-//! Counting what the lives note on tapes: one after the other, by whichever thread has nothing else to do.
+//! Counts the requests and bios that the tracker noted on tapes, one tape after the other, on whichever thread is idle.
 //!
-//! **Invariant**: a tape is taken off the queue by who holds the counts, so tapes are counted in their order.
+//! **Invariant**: a thread dequeues a tape only while it holds the lock of the counts, so tapes are counted in order.
 
 use stats::{Served, Tape};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// Tapes that wait at most. More say that nobody finds the time, and then who brings them counts.
+/// Maximal number of queued tapes. If more arrive, no thread is idle: the thread that hands a tape over counts first.
 const WAITING: usize = 6;
 
-/// Tapes, and what was counted of them.
+/// The queue of tapes and the counts so far.
 #[derive(Default)]
 pub(crate) struct Counting {
     tapes: Mutex<Tapes>,
     served: Mutex<Served>,
 }
 
-/// Tapes to be counted, and empty ones.
+/// Tapes to be counted, and empty tapes for reuse.
 #[derive(Default)]
 struct Tapes {
     full: VecDeque<Tape>,
@@ -24,12 +24,12 @@ struct Tapes {
 }
 
 impl Counting {
-    /// Goes on with these counts.
+    /// Takes over the counts so far from `served`; [`Counting::end`] returns them.
     pub fn begin(&self, served: &mut Served) {
         std::mem::swap(served, &mut lock(&self.served));
     }
 
-    /// Takes a tape that has something on it, and gives an empty one for it.
+    /// Queues a tape and leaves an empty one in its place; does nothing if the tape is empty.
     pub fn hand_over(&self, tape: &mut Tape) {
         if tape.is_empty() {
             return;
@@ -42,7 +42,7 @@ impl Counting {
         tapes.full.push_back(std::mem::replace(tape, empty));
     }
 
-    /// Counts a tape. False if there is none, or somebody is counting.
+    /// Counts one tape. False if the queue is empty or another thread is counting.
     pub fn count(&self) -> bool {
         match self.served.try_lock() {
             Ok(served) => self.count_with(served),
@@ -51,7 +51,7 @@ impl Counting {
         }
     }
 
-    /// Counts all that is left, and gives the counts back.
+    /// Counts all remaining tapes and moves the counts to `served`.
     pub fn end(&self, served: &mut Served) {
         while self.count_with(lock(&self.served)) {}
         std::mem::swap(served, &mut lock(&self.served));
@@ -65,7 +65,7 @@ impl Counting {
     }
 }
 
-/// The state, also where a panic has left it locked: its counts are still counts.
+/// Locks, even if a thread panicked while it held the lock: the counts are still usable.
 pub(crate) fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
     state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -74,7 +74,7 @@ pub(crate) fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
 mod tests {
     use super::*;
 
-    /// Who finds nothing to count goes on to something else.
+    /// `count` does not block if there is nothing to count.
     #[test]
     fn where_there_is_no_tape_nothing_is_counted() {
         let counting = Counting::default();

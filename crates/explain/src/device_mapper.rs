@@ -1,9 +1,9 @@
-//! Time of the slowest operations in device-mapper itself that no cause explains: between its `Q` and that of
-//! the device below, or after that one's completion. It is said beside the causes, so that nothing else is
-//! blamed for it.
+//! Finds time that the slowest operations spent in device-mapper itself and that no cause explains: between the `Q` on the
+//! dm device and the `Q` on the device below, or after the completion below. It is reported beside the causes, so that
+//! nothing else is blamed for it.
 //!
-//! Which target a device is made of stands in no file: dm's uuid tells LVM, dm-crypt and multipath, and
-//! `dmsetup table` all.
+//! No file in sysfs names the target of a dm device. The dm uuid identifies LVM, dm-crypt and multipath; `dmsetup table`
+//! shows every target.
 
 use crate::explanation::Explanation;
 use causes::MIN_SHARE;
@@ -13,23 +13,23 @@ use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 use units::words::percent;
 
-/// How uuids begin, and what made the device (libdevmapper, cryptsetup, multipath-tools).
+/// Prefixes of dm uuids and the software that sets them (libdevmapper, cryptsetup, multipath-tools).
 const KINDS: &[(&str, &str)] = &[("LVM-", "LVM"), ("CRYPT-", "dm-crypt"), ("mpath-", "dm-multipath")];
 
-/// A device of dm in which a good part of the slowest operations' time passed unexplained.
+/// A dm device in which at least [`MIN_SHARE`] of the slowest operations' time passed unexplained.
 #[derive(Clone, Debug)]
 pub struct InMapper {
-    /// What it is called.
+    /// The kernel's name. Example: `dm-0`.
     pub device: String,
-    /// What dm calls it.
+    /// The name in device-mapper. Example: `vg-root`.
     pub mapped: String,
-    /// What made it, and where that is said.
+    /// The software that made the device, by its uuid, and the place of the uuid; `None` if the uuid is missing or unknown.
     pub kind: Option<(&'static str, String)>,
-    /// The part of all slowest operations' time.
+    /// The unexplained time as a part of all slowest operations' time, 0.1 to 1.
     pub share: f64,
 }
 
-/// Devices of dm in which at least a tenth of all slowest operations' time passed unexplained.
+/// The dm devices in which at least [`MIN_SHARE`] of all slowest operations' time passed unexplained.
 pub(crate) fn unexplained(e: &Explanation) -> Vec<InMapper> {
     let all = e.focus.time().total.0.max(1) as f64;
     let mut left = BTreeMap::<DevId, Nanos>::new();
@@ -50,7 +50,7 @@ fn settings(e: &Explanation, dev: DevId) -> Option<&Device> {
     system.device_at(dev).or_else(|| system.device(&e.name(dev)))
 }
 
-/// The device of dm: the one that operations were on, or the only one that was recorded below it.
+/// The dm device of these operations: `on` itself, or the only dm device that was recorded.
 fn mapped(e: &Explanation, on: DevId) -> Option<DevId> {
     let is_dm = |dev: &DevId| settings(e, *dev).is_some_and(|s| s.attribute("dm/name").is_some());
     let below: Vec<DevId> = e.facts.devices.iter().map(|d| d.id).filter(is_dm).collect();
@@ -71,7 +71,7 @@ impl InMapper {
         InMapper { device, mapped, kind, share }
     }
 
-    /// It in a sentence without its end.
+    /// A clause for the screen, without a full stop.
     pub fn words(&self) -> String {
         let InMapper { device, mapped, .. } = self;
         let what = match &self.kind {
@@ -114,8 +114,8 @@ mod tests {
         assert!(late.contains("its device-mapper target was not recorded"), "{late}");
     }
 
-    /// Two kinds of operations on dm-0, a second in all, 400 ms of the first in device-mapper itself; of claims each is in which group,
-    /// of what, and how many ms.
+    /// The shares that remain for two groups of operations on dm-0 that took 1 s in all, 400 ms of it for the first group in
+    /// device-mapper itself. Each claim is (group, reason, ms).
     fn left(claims: &[(usize, Reason, u64)]) -> Vec<f64> {
         let dev = DevId::new(253, 0);
         let mut e = Explanation::of_texts(Texts::default());
@@ -158,9 +158,9 @@ mod tests {
     fn what_is_left_unexplained_is_its_own_time_less_what_causes_claim_of_that() {
         assert_eq!(left(&[]), [0.4]);
         assert_eq!(left(&[(0, Reason::Stacking, 100)]), [0.3]);
-        // In the device below, and of the others, is something else.
+        // Claims of time in the device below, or of the other group, do not count.
         assert_eq!(left(&[(0, Reason::Device, 200), (1, Reason::Stacking, 300)]), [0.4]);
-        // Less than a tenth is not said.
+        // Less than a tenth is not reported.
         assert!(left(&[(0, Reason::Stacking, 310)]).is_empty());
     }
 }

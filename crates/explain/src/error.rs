@@ -1,39 +1,39 @@
-//! Why an input was not explained.
+//! The errors of this crate: why an input could not be explained.
 
 use operation::NotThere;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why it was not.
+/// Why an input could not be explained.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A recording could not be read.
+    /// The recording could not be read.
     #[error(transparent)]
     Trace(#[from] trace::Error),
-    /// SIGINT or SIGTERM came while a file was read.
+    /// SIGINT or SIGTERM arrived while a file was read.
     #[error("interrupted")]
     Interrupted,
-    /// Nothing in the recording is called what is asked for.
+    /// The task, device or the like that a scope asks for does not occur in the recording.
     #[error(transparent)]
     NotThere(#[from] NotThere),
-    /// Something else that the user must know.
+    /// Any other error that the user can act on.
     #[error("{what}")]
     Other {
-        /// What happened.
+        /// What happened, as a clause.
         what: String,
-        /// What to do.
+        /// What the user can do about it.
         help: Option<String>,
     },
 }
 
 impl Error {
-    /// An error and what to do about it.
+    /// Creates an error with advice.
     pub(crate) fn new(what: impl Into<String>, help: impl Into<String>) -> Error {
         Error::Other { what: what.into(), help: Some(help.into()) }
     }
 
-    /// What to do about it.
+    /// What the user can do about it; `None` if there is no advice.
     pub fn help(&self) -> Option<String> {
         match self {
             Error::Trace(e) => e.help().map(str::to_string),

@@ -1,4 +1,4 @@
-//! Everything that is known of an input once it is judged: what every view draws.
+//! The model that every view draws: an input with its measurements and verdicts.
 
 use crate::answer::Roles;
 use crate::blame::Which;
@@ -16,40 +16,40 @@ use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases, TAIL_SHARE
 use trace::{DevId, Fs, Nanos, Quality};
 use units::words::{count, percent};
 
-/// Remarks of each kind that are shown in full.
+/// Maximal number of remarks of each kind that are shown in full.
 const MOST_REMARKS: usize = 10;
 
-/// A group's tail is worth showing from this share of all tails' time on.
+/// A group is worth showing if its tail has at least this share of all tails' time.
 const VISIBLE: f64 = 0.02;
 
-/// What was read.
+/// The input, and the settings and samples beside it.
 #[derive(Default)]
 pub struct Subject {
-    /// The filter, if there is one.
+    /// The filter, if one was given.
     pub scope: Option<Scope>,
-    /// Which operations of theirs.
+    /// The operations that the answer is about: all, or the slowest.
     pub which: Which,
-    /// The part of the recording that was read, if not all.
+    /// The part of the recording that was read; `None` if all of it.
     pub window: Option<Window>,
-    /// Formats of the sources: `blktrace`.
+    /// Formats of the sources. Example: `blktrace`. Empty if there is no recording.
     pub sources: Vec<String>,
-    /// Names of devices from the names of files.
+    /// Device names that are derived from file names.
     pub file_names: Vec<(DevId, String)>,
-    /// The kernel, if the trace names it; the settings may name it too.
+    /// The kernel's version, if the trace has it; `system` may have it too.
     pub kernel: Option<String>,
     /// Settings from files beside the trace.
     pub system: System,
-    /// What the kernel counted each second; empty if that was not recorded.
+    /// The kernel's counters for each second; empty if they were not recorded.
     pub samples: Samples,
-    /// What was lost on the way.
+    /// Lost, odd or unreadable parts of the trace.
     pub quality: Quality,
-    /// How long the recorder watched all tasks, if it missed nothing: longer than from the first event to the last.
+    /// How long the recorder watched all tasks, if it missed nothing: longer than from the first event to the last. Else `None`.
     pub watched: Option<Nanos>,
-    /// Whether it is of a recorder that recorded what tasks did.
+    /// Whether the recorder recorded the operations of tasks.
     pub of_operations: bool,
-    /// The devices that the recording was limited to; empty: all.
+    /// The devices that the recording was limited to; empty if there was no limit.
     pub only: Vec<String>,
-    /// What tasks are to their users.
+    /// The roles of tasks: server, job, recorder.
     pub roles: Roles,
 }
 
@@ -58,7 +58,7 @@ pub struct Subject {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
-    /// Practically complete.
+    /// Complete or almost complete.
     Good,
     /// Some data is missing; the numbers are close to the truth.
     Degraded,
@@ -87,34 +87,34 @@ impl Trust {
 
 /// An explained input: a recording, texts, or a recording with texts beside it.
 pub struct Explanation {
-    /// What was read; without a source if no recording was.
+    /// The input; without sources if there is no recording.
     pub subject: Subject,
     /// What was measured.
     pub facts: Facts,
-    /// Whose time is asked about.
+    /// The victims that the answer is about, in groups.
     pub focus: Focus,
-    /// Why it was slow.
+    /// The verdict on each cause.
     pub verdicts: Vec<Verdict>,
-    /// Time in device-mapper that no cause explains.
+    /// dm devices with time that no cause explains.
     pub in_mapper: Vec<InMapper>,
     /// How far to trust it.
     pub trust: Trust,
     /// What the recording lacks, if that forbids a verdict.
     pub lack: Option<Lack>,
-    /// Texts of other tools, and what they show; their verdicts are part of `verdicts`.
+    /// Texts of other tools and their verdicts, which are part of `verdicts`.
     pub texts: Texts,
-    /// What remedies would have done, if that was asked for.
+    /// What remedies would have done; `None` if no predictions were requested.
     pub predictions: Option<Vec<Prediction>>,
 }
 
 impl Explanation {
-    /// Whether two groups in focus are of one device.
+    /// Whether two groups in the focus are on the same device.
     pub(crate) fn is_same_device(&self, one: usize, other: usize) -> bool {
         let dev = |group: usize| self.focus.groups.get(group).map(|g| g.dev);
         dev(one) == dev(other)
     }
 
-    /// Judges what a recording has.
+    /// Judges a recording.
     pub fn new(subject: Subject, facts: Facts) -> Explanation {
         let focus = Focus::of(&facts);
         let mut verdicts = {
@@ -137,14 +137,14 @@ impl Explanation {
         e
     }
 
-    /// What texts show where there is no recording.
+    /// Explains texts without a recording.
     pub fn of_texts(texts: Texts) -> Explanation {
         let (subject, facts, focus, in_mapper, lack, predictions) = Default::default();
         let (verdicts, trust) = (texts.verdicts.clone(), texts.trust());
         Explanation { subject, facts, focus, verdicts, in_mapper, trust, lack, texts, predictions }
     }
 
-    /// The same with the texts beside the recording: their verdicts join the recording's.
+    /// Adds the texts beside a recording: their verdicts join the recording's.
     pub fn with_texts(mut self, texts: Texts) -> Explanation {
         texts.add_to(&mut self.verdicts);
         self.in_mapper = device_mapper::unexplained(&self);
@@ -156,12 +156,12 @@ impl Explanation {
         self.subject.sources.is_empty() && !self.texts.outputs.is_empty()
     }
 
-    /// What a device is called.
+    /// A device's name. Example: `sda`.
     pub fn name(&self, dev: DevId) -> String {
         places::device(&self.subject.system, &self.subject.file_names, dev)
     }
 
-    /// On which file system operations were: as their events said, else as the mounts say.
+    /// The file system of operations: by their events, else by the mounts. Example: `ext4`.
     pub fn filesystem(&self, key: &OpKey) -> String {
         let system = &self.subject.system;
         let mounted = || {
@@ -195,7 +195,7 @@ impl Explanation {
         }
     }
 
-    /// What part of a group its slowest operations are: `1 %`, `93 %` where most take about the same, `3 of 7` of few.
+    /// The part of a group that its slowest operations are: `1 %`; `93 %` if most take about the same; `3 of 7` if there are fewer than 100.
     pub fn slowest_part(&self, group: &Group) -> String {
         let slowest = group.tail.sum.time.operations;
         match group.operations {
@@ -207,24 +207,24 @@ impl Explanation {
         }
     }
 
-    /// Whether a device is asked about.
+    /// Whether the filter includes a device.
     pub fn asks_about(&self, dev: DevId) -> bool {
         self.subject.scope.as_ref().is_none_or(|scope| scope.shows_device(dev))
     }
 
-    /// Whether devices are asked about as a whole, not only some tasks or operations on them.
+    /// Whether the filter selects whole devices, not only some tasks or operations on them.
     pub fn asks_about_devices(&self) -> bool {
         self.subject.scope.as_ref().is_none_or(|scope| scope.asking().is_of_devices())
     }
 
-    /// Whether waits are told apart by more than their device and task, as only the table of waits does.
+    /// Whether the filter needs the table of waits: it selects processes, cgroups, kinds of operations or files.
     pub fn asks_of_waits(&self) -> bool {
         let narrow = [By::Pid, By::Cgroup, By::Op, By::File];
         let asking = self.subject.scope.as_ref().map(Scope::asking);
         asking.is_some_and(|asking| narrow.into_iter().any(|by| !asking.of(by).is_empty()))
     }
 
-    /// The filter in words, if there is one: `only device sda, task fio`.
+    /// The filter in words, if there is one. Example: `only device sda, task fio`.
     pub fn asked(&self) -> Option<String> {
         let asking = self.subject.scope.as_ref()?.asking();
         let of =
@@ -233,21 +233,20 @@ impl Explanation {
         Some(format!("only {}", all.join(", ")))
     }
 
-    /// Devices that are asked about and do not lie below another recorded one, those with the most I/O first.
+    /// The selected devices that do not lie below another selected device, those with the most I/O first.
     pub fn top_devices(&self) -> Vec<&Device> {
         let mut top: Vec<&Device> = self.facts.devices.iter().filter(|d| self.is_shown(d)).collect();
         top.sort_by_key(|d| std::cmp::Reverse(d.bios.iter().map(|b| b.phases.count).sum::<u64>()));
         top
     }
 
-    /// Whether a device is on top of those that are asked about.
+    /// Whether a device is selected and not below another selected device.
     fn is_shown(&self, d: &Device) -> bool {
         let above = d.upper.is_some_and(|upper| self.asks_about(upper));
         self.asks_about(d.id) && !above
     }
 
-    /// Remarks in words: what was odd about the trace and about what lies beside it, and which settings
-    /// changed.
+    /// Remarks: oddities of the trace and of the files beside it, and settings that changed while recording.
     pub fn notes(&self) -> Vec<String> {
         let system = &self.subject.system;
         let odd = self.subject.quality.notes.iter().cloned();
@@ -268,7 +267,7 @@ impl Explanation {
         notes
     }
 
-    /// What of tasks was not recorded, where that hides what they waited for.
+    /// Missing events of tasks that hide what tasks waited for; `None` if nothing of that kind is missing.
     pub fn unrecorded(&self) -> Option<String> {
         let missing = match self.facts.unrecorded.filter(|_| self.lack != Some(Lack::AnyIo))? {
             Unrecorded::Switches => "sched_switch and sched_waking were not recorded",
@@ -277,7 +276,7 @@ impl Explanation {
         Some(format!("judged by block I/O alone: {missing}, so tasks' waits are unknown"))
     }
 
-    /// Where tasks may have waited unseen: file systems of servers and programs.
+    /// Mounts on which waits are invisible: file systems of servers and of user-space programs. `None` if there are none.
     pub fn unseen(&self) -> Option<String> {
         let mut served = self.subject.system.mounts.iter().filter(|mount| mount.is_served());
         let first = served.next()?;
@@ -288,7 +287,7 @@ impl Explanation {
         Some(format!("waits for {} on {}{more}: not traced", first.fstype, first.target))
     }
 
-    /// When the recording began, in nanoseconds since 1970, if it says so.
+    /// When the recording began, in nanoseconds since 1970; `None` if it has no wall-clock time.
     pub fn began(&self) -> Option<u128> {
         let (seconds, nanos, at) = self.facts.flow.wall?;
         let (first, _) = self.facts.flow.span?;
@@ -296,20 +295,20 @@ impl Explanation {
         Some((wall + first.0 as u128).saturating_sub(at.0 as u128))
     }
 
-    /// The kernel that it was recorded on.
+    /// The version of the kernel that was recorded, if known.
     pub fn kernel(&self) -> Option<&str> {
         let told = self.subject.system.kernel.as_ref().map(|k| k.value.as_str());
         told.or(self.subject.kernel.as_deref())
     }
 
-    /// How long it is.
+    /// The length of the recording, as far as it was read.
     pub fn duration(&self) -> Nanos {
         self.facts.duration()
     }
 }
 
-/// How long an operation took: from its queue on; for the kernel's own flush requests, which are never
-/// queued, in the device.
+/// The latency of operations: from queue to completion (Q2C). For the kernel's own flush requests, which are never queued, the time in
+/// the device (D2C).
 pub fn latency(p: &Phases) -> &Distribution {
     if p.q2c.is_empty() {
         &p.d2c

@@ -1,5 +1,5 @@
-//! When what was found did its harm: a finding has the groups and the reasons whose time it claims; its
-//! moments are those in which the slowest of such a group spent most of its time for such a reason.
+//! Finds the moments in which a cause did harm. A finding has the groups and the reasons whose time it claims; its moments are those
+//! in which the slowest operation of such a group spent most of its time for such a reason.
 
 use crate::explanation::Explanation;
 use crate::pictured::Pictured;
@@ -8,22 +8,22 @@ use ledger::Reason;
 use stats::{heat_lower, Moment};
 use trace::Nanos;
 
-/// A moment is marked if so much of what ended in it belongs to the slowest 1 %: ten times what would be by
-/// chance.
+/// A moment is marked if at least this part of the operations that ended in it belongs to the slowest 1 %: ten times the part that
+/// is expected by chance.
 const MARKED: f64 = 0.1;
 
-/// A finding and what it explains.
+/// A cause that was found and what it explains.
 pub struct Finding {
-    /// The cause's name.
+    /// The cause's name. Example: `writeback-flood`.
     pub cause: &'static str,
-    /// How much of the tail's time it explains.
+    /// The share of the tail's time that it explains, 0 to 1.
     pub share: f64,
-    /// Places in what is drawn, and reasons: what several explain parts of belongs to the one with the
-    /// largest part.
+    /// Indexes of what is drawn, each with a reason. If several findings claim the same pair, it belongs to the one with the largest
+    /// claim.
     pub explains: Vec<(usize, Reason)>,
 }
 
-/// The findings of a recording, of which this is drawn.
+/// The findings of a recording. `drawn`: the kinds that are drawn, to which the findings refer by index.
 pub fn findings(e: &Explanation, drawn: &[Pictured]) -> Vec<Finding> {
     let found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
     let most = |claim: &Claim| {
@@ -43,13 +43,13 @@ pub fn findings(e: &Explanation, drawn: &[Pictured]) -> Vec<Finding> {
     found.iter().map(finding).collect()
 }
 
-/// Why the slowest that ended in a moment waited, if it belongs to the tail.
+/// The reason for which the slowest operation that ended in a moment waited; `None` if it does not belong to the tail.
 pub fn why_slow(moment: &Moment, tail: Nanos) -> Option<Reason> {
     moment.slowest.filter(|(slowest, _)| *slowest >= tail).map(|(_, reason)| reason)
 }
 
-/// Whether much of what ended in a moment belongs to the tail; why its slowest waited. Where the tail begins
-/// within a bucket, all of that bucket are counted: of the slowest alone it is known exactly.
+/// Like [`why_slow`], but `None` unless at least a tenth of what ended in the moment belongs to the tail. If the tail begins within
+/// a bucket, the whole bucket counts; only the slowest operation is known exactly.
 pub fn marked(moment: &Moment, tail: Nanos) -> Option<Reason> {
     let above = moment.heat.counts().iter().filter(|(bucket, _)| heat_lower(bucket + 1) > tail);
     let slow: u64 = above.map(|(_, n)| u64::from(*n)).sum();

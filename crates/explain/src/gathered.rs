@@ -1,39 +1,39 @@
-//! The events of some requests, gathered in a second reading.
+//! Collects the events of some requests in a second reading of a recording.
 
 use life::{has_extent, IoObserver, IoTracker, Op, Request};
 use trace::{Action, Batch, Event, Nanos, Sector, Tid};
 
-/// The events of one request.
+/// A request and its events.
 pub struct Gathered {
-    /// Whose they are.
+    /// The request.
     pub request: Request,
-    /// Events, each with what its task was called.
+    /// Its events, each with the name of its task at that time.
     pub events: Vec<(Event, String)>,
-    /// How many more there were.
+    /// Number of further events that were not kept.
     pub left_out: u64,
 }
 
-/// What is gathered; a reading feeds it.
+/// Collects the events of several requests from batches.
 #[derive(Default)]
 pub struct Gathering {
-    /// One for each request, in the order in which they were given.
+    /// One entry per request, in the order in which the requests were given.
     pub all: Vec<Gathered>,
     most: usize,
     tracker: IoTracker,
 }
 
-/// The names of tasks are followed, lives are not.
+/// An observer that ignores everything: only the names of tasks are needed.
 pub struct Nobody;
 impl IoObserver for Nobody {}
 
 impl Gathering {
-    /// At most `most` events of each request.
+    /// Starts without events; keeps at most `most` events of each request.
     pub fn of(requests: impl Iterator<Item = Request>, most: usize) -> Gathering {
         let gathered = |request| Gathered { request, events: vec![], left_out: 0 };
         Gathering { all: requests.map(gathered).collect(), most, tracker: IoTracker::default() }
     }
 
-    /// Takes in a batch of the second reading.
+    /// Processes a batch of the second reading.
     pub fn feed(&mut self, batch: &Batch) {
         let (first, last) = span(batch);
         let during = |r: &Request| r.time.start() <= last && first <= r.time.completed;
@@ -57,8 +57,7 @@ impl Gathering {
     }
 }
 
-/// The first and last time in a batch: what is over before or begins after need not be compared with each of
-/// its events.
+/// The first and last time in a batch. Requests that ended before or begin after need not be compared with its events.
 pub fn span(batch: &Batch) -> (Nanos, Nanos) {
     let (mut first, mut last) = (Nanos(u64::MAX), Nanos(0));
     let mut see = |t: Nanos| (first, last) = (first.min(t), last.max(t));
@@ -67,8 +66,8 @@ pub fn span(batch: &Batch) -> (Nanos, Nanos) {
     (first, last)
 }
 
-/// Whether an event is a step in the life of a request: on its device, within its time, on its sectors. A
-/// flush has no sectors; its own issue and completion are shown.
+/// Whether an event belongs to a request: same device, within its time, same sectors. A flush has no sectors: its own issue and
+/// completion belong to it.
 pub fn belongs(e: &Event, r: &Request) -> bool {
     if e.dev != r.dev || e.time < r.time.start() || e.time > r.time.completed {
         return false;
@@ -89,8 +88,8 @@ pub fn belongs(e: &Event, r: &Request) -> bool {
         && same_task(e, r.tid)
 }
 
-/// Another task's I/O on the same sectors before the request was issued is not this one's; from the issue on
-/// the task is the one that ran.
+/// Before the issue, another task's I/O on the same sectors does not belong to the request. From the issue on, the event has the task
+/// that happened to run.
 fn same_task(e: &Event, tid: Tid) -> bool {
     !matches!(e.action, Action::Queue | Action::Get | Action::Split) || e.tid == tid
 }

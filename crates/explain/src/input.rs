@@ -1,8 +1,7 @@
-//! What is to be explained: opened once, whatever it is.
+//! The input of a command: a recording, texts of other tools, or both; opened once.
 //!
-//! The recording is open from the beginning, and what was read of standard input to see what it is goes along
-//! with it. What is asked for besides (a part, pictures, another view of each batch) is said before it is
-//! read.
+//! The recording stays open. The bytes that were read from standard input to detect its type are kept with it. Options (a window, a
+//! filter, pictures, an observer of each batch) are set before it is read.
 
 use crate::answer::Roles;
 use crate::arrivals::Arrivals;
@@ -25,16 +24,16 @@ use tooltext::ToolOutput;
 use trace::{Batch, DevId, Place, Quality, Recording, Tid};
 use waits::Those;
 
-/// Hears of each batch.
+/// An observer of each batch.
 type OnBatch<'a> = Box<dyn FnMut(&Batch) + 'a>;
 
-/// An input.
+/// An opened input with its options.
 #[derive(Default)]
 pub struct Input<'a> {
-    /// The recording, and what it was called; `None` if there are only texts.
+    /// The recording and its path as given; `None` if there are only texts.
     recording: Option<(Recording, PathBuf)>,
     texts: Vec<ToolOutput>,
-    /// Texts that were asked for by name stand first.
+    /// Number of texts that were named on the command line; they come first.
     named: usize,
     window: Option<Window>,
     analysis: Analysis,
@@ -46,13 +45,12 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// A recording, texts of other tools or a folder of them, or a recording and texts; `-` is standard
-    /// input.
+    /// Opens a recording, texts of other tools or a folder of texts, or a recording and texts; `-` is standard input.
     pub fn open(paths: &[PathBuf]) -> Result<Input<'a>> {
         let Sorted { recording, start, mut outputs } = texts::sort(paths)?;
         let named = outputs.len();
         if let Some(folder) = recording.as_deref().filter(|path| path.is_dir()) {
-            // Settings there are the recorded machine's, which are read with the recording.
+            // Settings in the folder belong to the recorded machine and are read with the recording.
             outputs.extend(texts::in_folder(folder).into_iter().filter(ToolOutput::has_readings));
         }
         texts::shorten_names(&mut outputs);
@@ -66,13 +64,13 @@ impl<'a> Input<'a> {
         Ok(Input { recording, texts: outputs, named, ..Input::default() })
     }
 
-    /// A recording, and nothing else; `-` is standard input.
+    /// Opens a recording without texts; `-` is standard input.
     pub fn recording(path: &Path) -> Result<Input<'a>> {
         let recording = reading::open(path, Vec::new()).map_err(|e| text_of(path, &e).unwrap_or(e))?;
         Ok(Input { recording: Some((recording, path.to_owned())), ..Input::default() })
     }
 
-    /// Only this part of the recording.
+    /// Reads only this part of the recording; `None` reads all of it.
     pub fn window(mut self, window: Option<Window>) -> Input<'a> {
         let Some(Window { start, end }) = window else { return self };
         self.window = window;
@@ -83,74 +81,74 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Keeps latencies in their order, which a comparison asks for.
+    /// Keeps latencies in their order, as a comparison needs them.
     pub fn in_order(self) -> Input<'a> {
         Input { analysis: Analysis::in_order(), ..self }
     }
 
-    /// Draws pictures along with it.
+    /// Fills `pictures` in the same pass.
     pub fn pictures(self, pictures: &'a mut Pictures) -> Input<'a> {
         Input { pictures: Some(pictures), ..self }
     }
 
-    /// Gives each batch to `also` too.
+    /// Gives each batch to `also`, too.
     pub fn also(self, also: impl FnMut(&Batch) + 'a) -> Input<'a> {
         Input { also: Some(Box::new(also)), ..self }
     }
 
-    /// Says of remedies what they would have done: the recording is read once more.
+    /// Predicts the effects of remedies; this reads the recording once more.
     pub fn predict(self, predicts: bool) -> Input<'a> {
         Input { predicts, ..self }
     }
 
-    /// Asks only about some of those who waited.
+    /// Sets a filter for victims.
     pub fn asks(self, asking: Asking) -> Input<'a> {
         Input { asking, ..self }
     }
 
-    /// Asks about all operations or the slowest.
+    /// Selects all operations or the slowest.
     pub fn which(self, which: Which) -> Input<'a> {
         Input { which, ..self }
     }
 
-    /// Follows what would be without those.
+    /// Tracks what would be without these tasks.
     pub fn without(mut self, those: Those) -> Input<'a> {
         self.analysis.follows(those);
         self
     }
 
-    /// The question in the recording's names; `None` if it is about everything.
+    /// The filter, resolved with the recording's names; `None` if it selects everything.
     pub fn scope(&self) -> Option<Scope> {
-        // Names are read from all that lies beside the recording: who asks about everything needs none.
+        // Names are read from all files beside the recording; without a filter they are not needed.
         if self.asking.is_all() {
             return None;
         }
         Scope::of(self.asking.clone(), Box::new(self.places()))
     }
 
-    /// The format of the recording, as `explain` names it.
+    /// The recording's format, as `explain` names it; empty if there is no recording.
     pub fn format(&self) -> &'static str {
         self.recording.as_ref().map_or("", |(recording, _)| recording.format)
     }
 
-    /// Names of devices from the names of the recording's files.
+    /// Device names that are derived from the recording's file names.
     pub fn names(&self) -> Vec<(DevId, String)> {
         self.recording.as_ref().map(|(recording, _)| recording.names.clone()).unwrap_or_default()
     }
 
-    /// Where the recording lies, to be opened again; `None` of a pipe.
+    /// The recording's location, from which it can be opened again; `None` for a pipe.
     pub fn place(&self) -> Option<Place> {
         self.recording.as_ref()?.0.place.clone()
     }
 
-    /// Names of the recording's devices: from the names of its files, and from the settings beside it.
+    /// Names of the recording's devices: from its file names and from the settings beside it.
     pub fn places(&self) -> Places {
         let Some((recording, _)) = &self.recording else { return Places::default() };
         let system = recording.place.as_deref().map(System::read).unwrap_or_default();
         Places { names: recording.names.clone(), system, ..Places::default() }
     }
 
-    /// Follows operations from what lies beside the recording on: files that were open, processes, mounts; of them only those in `scope`.
+    /// A tracker of operations that starts from the files beside the recording (open files, processes, mounts), limited to `scope`.
     pub fn follow(&self, scope: Option<Scope>) -> Follow {
         let mut follow = Follow::default();
         follow.knows(known(&self.places().system));
@@ -158,7 +156,7 @@ impl<'a> Input<'a> {
         follow
     }
 
-    /// Reads the recording and gives each batch to `take`.
+    /// Reads the recording and passes each batch to `take`.
     pub fn read(self, mut take: impl FnMut(&Batch)) -> Result<Quality> {
         self.read_while(|batch| {
             take(batch);
@@ -166,7 +164,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// The same, but stops at the first batch that `take` fails on, as when no more output is wanted.
+    /// Like [`Input::read`], but stops at the first batch for which `take` fails, as when no more output is wanted.
     pub fn read_while<E: From<crate::Error>>(
         self,
         mut take: impl FnMut(&Batch) -> std::result::Result<(), E>,
@@ -184,7 +182,7 @@ impl<'a> Input<'a> {
         failed.map_or(Ok(quality), Err)
     }
 
-    /// Reads it once and judges it.
+    /// Reads the recording once and judges it; texts alone are judged as such.
     pub fn explain(mut self) -> Result<Explanation> {
         let scope = self.scope();
         let Some((recording, path)) = self.recording.take() else {
@@ -217,7 +215,7 @@ impl<'a> Input<'a> {
         Ok(explanation)
     }
 
-    /// Reads the recording and what lies beside it.
+    /// Reads the recording and the files beside it, and judges them.
     fn judged(self, recording: Recording, path: &Path, scope: Option<Scope>) -> Result<Explanation> {
         let Input { mut analysis, mut pictures, mut also, window, which, .. } = self;
         let place = recording.place.clone();
@@ -261,7 +259,7 @@ impl<'a> Input<'a> {
         }
         analysis.goes_on(quality.until);
         let facts = analysis.finish(flow);
-        // What is not over is met at the end.
+        // Whether the filter matched anything is known only at the end.
         check(scope.as_ref())?;
         if window.is_some() {
             let span = facts.flow.span;
@@ -286,7 +284,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The error where a text stands in the place of a recording.
+/// The error for a text of another tool in place of a recording.
 fn text_of(path: &Path, error: &Error) -> Option<Error> {
     let unknown = matches!(error, Error::Trace(e) if e.is_unrecognised());
     let output = unknown.then(|| texts::read(path)).flatten()?;
@@ -301,7 +299,7 @@ fn text_of(path: &Path, error: &Error) -> Option<Error> {
     ))
 }
 
-/// An error that says what an unsupported file looks like.
+/// Replaces the error for an unrecognised file by one that says what the file looks like.
 fn known_shape(error: Error, path: &Path) -> Error {
     let unknown = matches!(&error, Error::Trace(e) if e.is_unrecognised());
     let no_trace = matches!(&error, Error::Trace(trace::Error::NotATrace { .. }));
@@ -310,7 +308,7 @@ fn known_shape(error: Error, path: &Path) -> Error {
     file.or_else(|| texts::ctf_folder(path).filter(|_| no_trace)).unwrap_or(error)
 }
 
-/// What lies beside a trace. What cannot be read is reported.
+/// Reads settings, samples and the recorder's notes beside a trace. Files that cannot be read are reported.
 fn beside(place: &Path) -> (System, Samples, Option<Recorded>) {
     let mut system = System::read(place);
     let samples = Samples::read(place).unwrap_or_else(|e| {

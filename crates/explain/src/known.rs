@@ -1,12 +1,12 @@
-//! What the settings beside a recording say that its events do not: where loop devices lie on disks, which
-//! process a thread is of, which files were open when it began.
+//! Facts in the settings beside a recording that its events do not have: where the files of loop devices lie on disks, the process of
+//! each thread, the files that were open when the recording began.
 
 use evidence::System;
 use operation::{Below, Known, KnownCgroups, KnownFile, KnownSleep};
 use std::collections::BTreeMap;
 use trace::{DevId, Fs};
 
-/// All of it.
+/// Converts the settings beside a recording.
 pub fn known(system: &System) -> Known {
     let below =
         |p: evidence::Placed| Below { upper: p.upper, at: p.at, len: p.len, lower: p.lower, lies: p.lies };
@@ -45,13 +45,13 @@ pub fn known(system: &System) -> Known {
     }
 }
 
-/// The device of a file system: btrfs has a number of its own, and its source is one of its devices.
+/// The device of a file system. btrfs has a device number of its own; then it is the device that the mount names as source.
 fn device(system: &System, mount: &evidence::Mount) -> Option<DevId> {
     let by_source = || system.device(mount.source.strip_prefix("/dev/")?)?.dev.as_ref().map(|dev| dev.value);
     mount.dev.filter(|dev| dev.0 >> 20 != 0).or_else(by_source)
 }
 
-/// Partitions and their disks.
+/// Pairs of a partition and its disk.
 fn partitions(system: &System) -> Vec<(DevId, DevId)> {
     let number = |d: &evidence::Device| d.dev.as_ref().map(|dev| dev.value);
     let pair = |d: &evidence::Device| Some((number(d)?, number(system.disk_of(&d.name)?)?));
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use trace::Tid;
 
-    /// What was opened of a file system is a file there; what has no inode is a disk itself, whatever is mounted of it.
+    /// An open file with an inode belongs to the file system; without an inode it is the disk itself, whatever is mounted from it.
     #[test]
     fn an_open_disk_is_no_file_of_the_file_system_on_it() {
         let mut system = System::default();

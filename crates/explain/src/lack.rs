@@ -1,9 +1,9 @@
-//! What a recording lacks to be judged: completions, beginnings, I/O at all, more than a handful of it. A handful is enough where the
-//! recorder says that it watched for longer and missed nothing: then there was no more.
+//! What a recording lacks for a verdict: completions, queue events, any I/O, or more than a few I/Os. A few suffice if the recorder
+//! watched for at least a second and missed nothing: then there was no more.
 //!
-//! A fragment gives facts, and what is missing; never a verdict. Example: of a trace on 40 processors one processor's file is
-//! missing, the one that took the interrupts. Then 26,000 requests seem to be in the device at once, each for a minute. They
-//! are not: their ends are not in the recording.
+//! A fragment yields facts and what is missing, but no verdict. Example: on a machine with 40 processors the trace file of the one
+//! that took the interrupts is missing. Then 26,000 requests seem to be in the device at once, each for a minute. They are not:
+//! their completions are not in the recording.
 
 use causes::{Answer, Verdict};
 use life::Class;
@@ -14,76 +14,76 @@ use units::words::{count, counted, percent, time};
 /// What a recording lacks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lack {
-    /// Neither block I/O nor operations.
+    /// Any I/O: it has neither block I/O nor operations.
     AnyIo,
-    /// The ends of most of what was begun.
+    /// The ends of most I/Os that began in it.
     Ends {
-        /// Requests, or bios where no request was seen.
+        /// Number of requests, or of bios if there are no requests.
         begun: u64,
-        /// How many of these never end.
+        /// Number of these that never end.
         open: u64,
     },
-    /// What else was in the device: files of processors are missing.
+    /// Other requests in the device: files of processors are missing.
     Others,
-    /// What its author left out: lines in a letter, of which there is more than of them.
+    /// The rest of an excerpt: events of blkparse in a text of which at least as many lines are something else.
     Whole,
-    /// Where I/O came from: only its way into the device and out of it was recorded.
+    /// The origin of I/O: only issue and completion (D and C) were recorded.
     Beginnings(Vec<InDevice>),
-    /// How what had not ended when the recording did goes on: it had been out for far longer than whatever ended there took.
+    /// The end of I/O that had not ended when the recording did, and that was in flight far longer than anything that ended on the device.
     End {
-        /// On which device.
+        /// The device of the oldest such I/O.
         dev: DevId,
-        /// Requests and bios that had not ended.
+        /// Requests and bios in flight at the end.
         open: u64,
-        /// For how long the first of them had been out.
+        /// How long the oldest had been in flight.
         oldest: Nanos,
-        /// What the longest that ended took.
+        /// The longest time of those that ended.
         longest: Nanos,
     },
-    /// More than a few.
+    /// More than a few I/Os.
     Many {
-        /// I/O that was completed.
+        /// Number of I/Os that completed.
         completed: u64,
     },
-    /// More than a few, which did not happen: nothing was slow.
+    /// More than a few I/Os. They did not happen: the recorder missed nothing, and no I/O was slow.
     Work {
-        /// I/O that was completed.
+        /// Number of I/Os that completed.
         completed: u64,
-        /// How long it was watched.
+        /// How long the recorder watched.
         watched: Nanos,
     },
 }
 
-/// What requests took in a device.
+/// Time that requests of one class took in a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InDevice {
-    /// Which.
+    /// The device.
     pub dev: DevId,
-    /// What kind.
+    /// The class of the requests.
     pub class: Class,
-    /// The number of values.
+    /// The number of requests.
     pub count: u64,
-    /// D2C: in the middle, of the slowest hundredth, at most.
+    /// D2C: p50, p99 and maximum.
     pub took: [Nanos; 3],
 }
 
-/// Where this part of what was begun never ends, the ends were not recorded: a device has as many in flight at the end of any
-/// recording as its queue holds, few beside all that passed through.
+/// If at least this part of what began never ends, completions were not recorded: at the end of a recording a device has at most a
+/// queue's worth in flight, little compared with all that passed through it.
 const OPEN: f64 = 0.5;
-/// The same where a processor's file is known to be missing, or requests were seen to be overtaken by others of their own sector.
+/// The same if a processor's file is known to be missing, or requests were overtaken by others of the same sector.
 const OPEN_OF_DAMAGED: f64 = 0.05;
-/// Fewer that never end may simply be in flight: a queue holds up to 32 (`NCQ`), 64 or 1024.
+/// Fewer open requests may simply be in flight: a queue holds up to 32 (`NCQ`), 64 or 1024.
 const LEAST_OPEN: u64 = 33;
-/// Who was watched for so long and hardly did anything, and nothing slow, did nothing slow.
+/// A recording of at least this length with almost no I/O, and none of it slow, shows that nothing was slow.
 const LONG_WATCHED: Nanos = Nanos::SECOND;
-/// A percentile that means something needs ten: a p90 of fewer is the largest.
+/// A percentile needs ten values: with fewer, a p90 is the maximum.
 const FEW: u64 = 10;
 
-/// Causes that say that something was not there.
+/// Causes that are found by the absence of something.
 const OF_ABSENCE: [&str; 3] = ["healthy", "device-stall", "slow-device"];
 
 impl Lack {
-    /// What a recording lacks, if that forbids a verdict on causes; `watched`: how long the recorder missed nothing.
+    /// What a recording lacks, if that forbids verdicts on causes. `watched`: how long the recorder watched without missing anything.
     pub fn of(facts: &Facts, quality: &Quality, format: &str, watched: Option<Nanos>) -> Option<Lack> {
         let t = &facts.tally;
         let operations = !facts.operations.is_empty();
@@ -119,7 +119,7 @@ impl Lack {
             facts.devices.iter().flat_map(|d| &d.bios).map(|b| b.phases.count).sum::<u64>().max(t.requests);
         let longest =
             facts.devices.iter().flat_map(|d| &d.bios).map(|b| b.phases.q2c.max()).max().unwrap_or(0);
-        // In a mail stands what the author chose; a whole recording may be of a device that does nothing but one slow thing.
+        // A mail shows what its author chose. A whole recording may be of a device that does only one slow thing.
         let excerpt = format == "blkparse";
         let few = completed < FEW && (excerpt || longest < LONG_BY_ITSELF.0);
         let all_ended = t.requests_in_flight + t.bios_in_flight + t.requests_lost == 0;
@@ -141,15 +141,15 @@ impl Lack {
         matches!(self, Lack::Ends { .. } | Lack::AnyIo)
     }
 
-    /// Takes back what was found: what is missing stands in its place.
+    /// Retracts the verdicts that the lack makes unreliable: they become "cannot tell".
     pub(crate) fn take_back(&self, verdicts: &mut [Verdict]) {
         if matches!(self, Lack::Beginnings(_)) {
             return;
         }
         let others = matches!(self, Lack::Others | Lack::Whole);
-        // What stalls is not over; that nothing was slow is not so.
+        // A stall that has not ended is still a finding; "healthy" is not.
         let endless = matches!(self, Lack::End { .. });
-        // Of next to nothing neither what was found holds nor what was not.
+        // From almost no data, neither what was found nor what was rejected holds.
         let nothing = matches!(self, Lack::AnyIo | Lack::Ends { .. } | Lack::Many { .. });
         let taken = |v: &Verdict| match v.verdict {
             Answer::Found if endless => v.cause == "healthy",
@@ -165,7 +165,7 @@ impl Lack {
         }
     }
 
-    /// In one sentence.
+    /// One sentence for the screen, with advice. `name`: names a device.
     pub fn words(&self, name: &dyn Fn(DevId) -> String) -> String {
         match self {
             Lack::AnyIo => "no block I/O and no system calls are in it; record them: trace-cmd record -e block -e raw_syscalls \
@@ -218,9 +218,9 @@ impl Lack {
     }
 }
 
-/// What had not ended when the recording did and had been out for more than twice as long as whatever ended on that device, and for longer
-/// than people wait unnoticed. Any recording ends in the middle of some; of writeback, which grows in floods, the oldest is out for longest
-/// at any moment. Where events are lost, so may be the end of one.
+/// The oldest I/O in flight at the end, if it was in flight for more than twice as long as anything that ended on that device, and longer
+/// than people notice. Any recording ends with some I/O in flight; during writeback, which grows in floods, the oldest has always been
+/// in flight longest. If events were lost, its end may be among them.
 fn stuck(facts: &Facts, quality: &Quality) -> Option<Lack> {
     let t = &facts.tally;
     let (dev, began) = t.oldest_in_flight.filter(|_| quality.lost_total() == 0 && t.unmatched() == 0)?;
@@ -237,14 +237,14 @@ fn stuck(facts: &Facts, quality: &Quality) -> Option<Lack> {
     })
 }
 
-/// Devices and kinds that are listed in one sentence.
+/// Maximal number of devices and classes that are listed in the sentence.
 const MOST_TOLD: usize = 3;
 
 fn all(n: u64) -> String {
     counted(n, "I/O", "I/Os")
 }
 
-/// What requests took in each device, by kind, the most first.
+/// Time of requests in each device, by class, those with the most requests first.
 fn in_devices(facts: &Facts) -> Vec<InDevice> {
     let of = |d: &stats::Device| {
         let kinds: Vec<InDevice> = Class::ALL

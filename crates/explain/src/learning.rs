@@ -1,8 +1,8 @@
-//! What is learned of a recording's beginning before it is read: what requests take alone, and who of one name is told apart.
+//! Learns from the beginning of a recording, before it is read: the latencies of requests alone, and which tasks of one name to distinguish.
 //!
-//! A request is split by what is known when it is completed. Where few are ever alone, the first thousands would all be behind others
-//! for want of ten samples. So a recording that can be opened twice is read up to where these are known, or so far that reading it costs
-//! little; a pipe is split by what it has shown so far.
+//! A request is split by what is known at its completion. If few requests are ever alone, the first thousands would all be behind others for
+//! lack of ten samples. So a recording that can be opened twice is first read until these are known, or up to 32 MiB; a pipe is split by
+//! what it has shown so far.
 
 use crate::siblings::{Apart, Siblings};
 use events::Window;
@@ -10,26 +10,26 @@ use life::{IoTracker, Services};
 use std::path::Path;
 use trace::{Batch, DevId, Part, Source, Tid, What};
 
-/// No more than this is read beforehand, in bytes: a tenth of a second.
+/// Maximal number of bytes that are read beforehand: about 0.1 s.
 const MOST: u64 = 32 << 20;
 
-/// Whether enough is known is asked after so many events of either kind.
+/// Number of block events or task events between two checks of whether enough is known.
 const STEP: usize = 4096;
 
-/// A device with fewer than one in so many of the requests is not what the recording is about.
+/// A device with less than 1/20 of the requests is not what the recording is about.
 const BESIDE: u64 = 20;
 
-/// What was learned of a recording.
+/// What was learned from a recording.
 #[derive(Default)]
 pub(crate) struct Learned {
-    /// What requests take alone, by device.
+    /// Latencies of requests alone, by device.
     pub services: Vec<(DevId, Services)>,
-    /// Processes and threads that are told apart from others of their name.
+    /// Processes and threads to distinguish from others of the same name.
     pub apart: Apart,
 }
 
-/// Learns from a recording; nothing of what cannot be read, which is reported when it is read as a whole. `processes`: (thread, its
-/// process), as far as they are known.
+/// Learns from the recording at `place`. Returns nothing if it cannot be read: that is reported when the whole is read. `processes`: pairs of
+/// a thread and its process, as far as known.
 pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid)]) -> Learned {
     let Ok(recording) = trace::open(place) else { return Learned::default() };
     let mut source: Box<dyn Source> = match window {
@@ -60,7 +60,7 @@ pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid
             break;
         }
     }
-    // What seems to have been alone may have had company there.
+    // If files are missing, requests that seem to be alone may have been in contention with unrecorded ones.
     if source.quality().files_missing {
         return Learned::default();
     }

@@ -1,12 +1,12 @@
-//! From an input to its explanation: opens it once, reads it, runs the analysis, judges.
+//! Turns an input into an [`Explanation`]: opens it once, reads it, runs the analysis and judges the causes.
 //!
 //! ```text
 //! Input::open(paths)?.window(w).explain()?  ->  Explanation
 //! ```
 //!
-//! [`Input`] tells recordings from texts of other tools, whether they are files, folders or standard input.
-//! [`Explanation`] is what every view draws, of two [`Comparison`]; nothing here knows how. The only words
-//! that go to the terminal from here are the progress of reading an input, and that it was interrupted.
+//! [`Input`] accepts recordings and texts of other tools, from files, folders or standard input. Every view draws an
+//! [`Explanation`], or a [`Comparison`] of two. This crate draws nothing: it writes to the terminal only the progress of
+//! reading an input and the note that it was interrupted.
 
 pub mod answer;
 mod arrivals;

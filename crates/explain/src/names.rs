@@ -1,9 +1,9 @@
-//! What operations are called on the command line, and the steps of a commit.
+//! Names of operations on the command line, and of the steps of a journal commit.
 
 use operation::{called, Kind};
 use trace::CommitPhase;
 
-/// The names that may be asked for.
+/// All names of operations that `--op` accepts.
 pub fn all_names() -> impl Iterator<Item = String> {
     Kind::all().map(called)
 }
@@ -13,7 +13,7 @@ pub fn no_operation_is_called(name: &str) -> bool {
     !all_names().any(|known| known == name)
 }
 
-/// A step of a commit.
+/// A step of a journal commit in words.
 pub fn commit(phase: CommitPhase) -> &'static str {
     match phase {
         CommitPhase::Start => "the commit begins",

@@ -1,10 +1,10 @@
-//! A number of a text, as people read it.
+//! Formats the numbers of texts for people.
 
 use tooltext::{Number, Unit};
 use trace::Bytes;
 use units::words::{count, ns, size};
 
-/// As a table shows it; `-` where there is none.
+/// Formats a number for a table; `-` if there is none. Example: `12.5 ms`.
 pub fn cell(n: Option<Number>) -> String {
     let Some(n) = n else { return "-".into() };
     let whole = n.value.max(0.0) as u64;
@@ -25,7 +25,7 @@ fn trimmed(value: f64) -> String {
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
-/// The same of a number by itself.
+/// Like [`cell`], for a number without a place in a text.
 pub fn shown(value: f64, unit: Unit) -> String {
     cell(Some(Number { value, unit, at: Default::default() }))
 }

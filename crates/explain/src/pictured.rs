@@ -1,5 +1,5 @@
-//! Which kinds of operations and requests are drawn, in which order, and what they are called: the same on
-//! the page and in still pictures.
+//! Decides which kinds of operations and requests are drawn, in which order and under which names: the same on the page and in still
+//! pictures.
 
 use crate::explanation::Explanation;
 use crate::places::Places;
@@ -7,37 +7,37 @@ use life::Class;
 use stats::{class_words, Columns, Group, Moment, OpKey, Pictures};
 use trace::{DevId, Nanos};
 
-/// What columns are of.
+/// The subject of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// What tasks asked for, or the kernel did on its own.
+    /// Operations of one kind: system calls, or work of the kernel itself.
     Operations(OpKey),
     /// Requests of a device, by class.
     Requests(DevId, Class),
 }
 
-/// One kind that is drawn.
+/// A kind of operations or requests that is drawn.
 pub struct Pictured<'a> {
-    /// Of whom.
+    /// The operations or requests.
     pub of: Of,
-    /// What it is called: `fsyncs on /mnt (ext4, vda)`, `vda reads`.
+    /// Its name. Examples: `fsyncs on /mnt (ext4, vda)`, `vda reads`.
     pub name: String,
-    /// What happened when.
+    /// What ended in each moment.
     pub columns: &'a Columns<Moment>,
-    /// Its tail, if a task waits for it.
+    /// Its group in the focus, if a task waits for it.
     pub group: Option<&'a Group>,
-    /// Whether its tail is a good part of all that is asked about.
+    /// Whether the group's tail is a visible part of all tails' time ([`Explanation::matters`]).
     pub matters: bool,
 }
 
 impl Pictured<'_> {
-    /// From where on one belongs to the slowest.
+    /// The latency from which on an operation belongs to the slowest.
     pub fn tail(&self) -> Option<Nanos> {
         self.group.map(|g| g.tail.threshold)
     }
 }
 
-/// Names, and when the recording began.
+/// Names in a recording, and its beginning.
 pub fn places(e: &Explanation) -> Places {
     let began = e.facts.flow.span.map_or(Nanos(0), |s| s.0);
     Places {
@@ -48,7 +48,7 @@ pub fn places(e: &Explanation) -> Places {
     }
 }
 
-/// The devices: uppermost ones first, then those below them, each by how much they did.
+/// All selected devices with I/O: those at the top of a stack first, then those below; each by number of I/Os.
 pub fn devices(e: &Explanation) -> Vec<DevId> {
     let mut all: Vec<_> = e.facts.devices.iter().filter(|d| d.has_io() && e.asks_about(d.id)).collect();
     let done = |d: &stats::Device| Class::ALL.iter().map(|c| d.phases(*c).count).sum::<u64>();
@@ -56,7 +56,7 @@ pub fn devices(e: &Explanation) -> Vec<DevId> {
     all.into_iter().map(|d| d.id).collect()
 }
 
-/// Kinds of operations, those with the most time first.
+/// Kinds of operations with a known device or file system, those with the most time first.
 pub fn kinds(e: &Explanation) -> Vec<OpKey> {
     let known = |k: &OpKey| k.dev != DevId(0) || k.fs != trace::Fs::Unknown;
     let mut all: Vec<_> = e.facts.operations.groups.iter().filter(|(k, _)| known(k)).collect();
@@ -70,7 +70,7 @@ pub fn kind_name(at: &Places, key: &OpKey) -> String {
     format!("{}{on}", key.kind.plural())
 }
 
-/// What is drawn of some kinds and devices: operations first, then the requests of each device by class.
+/// The kinds and devices that have pictures: operations first, then the requests of each device by class.
 pub fn pictured<'a>(
     e: &'a Explanation,
     pictures: &'a Pictures,
@@ -102,8 +102,8 @@ pub fn pictured<'a>(
     all
 }
 
-/// Which of them one looks at first, at most so many: those whose tail is asked about, then the first
-/// device's others. Of the others a few make no picture worth looking at, unless there is nothing else.
+/// The indexes of at most `most` pictures to show first: those whose tail matters, then those of the first device. Pictures of fewer than
+/// 10 operations are left out, unless their tail matters or there is nothing else.
 pub fn first_looked_at(all: &[Pictured], most: usize) -> Vec<usize> {
     let first = all.iter().find_map(|p| match p.of {
         Of::Requests(dev, _) => Some(dev),
@@ -122,7 +122,7 @@ pub fn first_looked_at(all: &[Pictured], most: usize) -> Vec<usize> {
     worth.map(|(_, o)| o.2).take(most).collect()
 }
 
-/// Fewer operations than this make no picture.
+/// Fewer operations than this make no useful picture.
 const WORTH_A_MAP: u64 = 10;
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
     use stats::OpStats;
     use trace::{Call, Fs};
 
-    /// Which are looked at first: each as what it is of, how many there were, and whether its tail matters.
+    /// The pictures that are shown first. `all`: subject, number of operations, whether the tail matters.
     fn first(all: &[(Of, u64, bool)]) -> Vec<usize> {
         let columns: Vec<Columns<Moment>> = all
             .iter()
@@ -159,20 +159,20 @@ mod tests {
         let [sda, sdb] = [DevId::new(8, 0), DevId::new(8, 16)];
         let reads = |dev| Of::Requests(dev, Class::Read);
         let fsyncs = Of::Operations(OpKey { kind: Kind::Call(Call::Fsync), fs: Fs::Ext4, dev: sda });
-        // What matters to nobody is looked at on the first device alone.
+        // Kinds that matter to nobody are shown for the first device only.
         assert_eq!(first(&[(fsyncs, 100, false), (reads(sda), 100, false), (reads(sdb), 100, false)]), [1]);
         assert_eq!(
             first(&[(fsyncs, 100, true), (reads(sda), 100, false), (reads(sdb), 100, true)]),
             [0, 2, 1]
         );
-        // A few make no picture, unless somebody waits for them or there is nothing else.
+        // Few operations make no picture, unless a task waits for them or there is nothing else.
         let writes = Of::Requests(sda, Class::SyncWrite);
         assert_eq!(first(&[(reads(sda), 100, false), (writes, 9, false)]), [0]);
         assert_eq!(first(&[(reads(sda), 100, false), (writes, 9, true)]), [1, 0]);
         assert_eq!(first(&[(reads(sda), 9, false)]), [0]);
     }
 
-    /// A pipe or a socket has neither.
+    /// Operations on a pipe or a socket have neither.
     #[test]
     fn operations_are_drawn_where_their_device_or_their_file_system_is_known() {
         let mut e = Explanation::of_texts(Texts::default());

@@ -1,37 +1,37 @@
-//! What devices, file systems, files and control groups of a recording are called.
+//! Names of a recording's devices, file systems, files and cgroups.
 
 use evidence::{is_device_name, System};
 use operation::{Freed, Operation};
 use stats::Whose;
 use trace::{Batch, DevId, Fs, Nanos};
 
-/// What devices and file systems are called.
+/// The sources of names.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// Names of devices from the names of files.
+    /// Device names that are derived from file names.
     pub names: Vec<(DevId, String)>,
     /// Settings beside the recording.
     pub system: System,
-    /// When the recording began, which times are told from.
+    /// The beginning of the recording: the origin of relative times.
     pub began: Nanos,
-    /// Files whose numbers may have been used again.
+    /// Inode numbers that may have been reused.
     pub freed: Freed,
 }
 
 impl Places {
-    /// What a device is called.
+    /// A device's name. Example: `sda`.
     pub fn device(&self, dev: DevId) -> String {
         device(&self.system, &self.names, dev)
     }
 
-    /// Where a device's file system is mounted, and of which kind it is: `/mnt/lab`, ext4.
+    /// The mount point and kind of the file system on a device. Example: `/mnt/lab`, ext4.
     pub fn mount(&self, dev: DevId) -> Option<(&str, Fs)> {
         let source = self.system.device_name(dev).map(|name| format!("/dev/{name}"));
         let is = |m: &&evidence::Mount| m.dev == Some(dev) || source.as_ref() == Some(&m.source);
         self.system.mounts.iter().rev().find(is).map(|m| (m.target.as_str(), Fs::by_name(&m.fstype)))
     }
 
-    /// Where an operation went: `/mnt/lab (ext4, loop0)`; nothing where that is not known.
+    /// The place of an operation. Example: `/mnt/lab (ext4, loop0)`; `None` if nothing is known.
     pub fn of(&self, fs: Fs, dev: DevId) -> Option<String> {
         let mount = self.mount(dev).filter(|_| dev != DevId(0));
         let kind =
@@ -45,15 +45,14 @@ impl Places {
         }
     }
 
-    /// The path of an operation's file, where it is surely that file's: its descriptor has been open since
-    /// the path was looked up, or no other file can have had its number. btrfs numbers the files of each
-    /// subvolume anew.
+    /// The path of an operation's file, if it is certain: the descriptor has been open since the path was looked up, or no other file can
+    /// have had the same inode number. btrfs numbers the files of each subvolume separately.
     pub fn file(&self, o: &Operation) -> Option<&str> {
         let sure = o.told || (o.fs != Fs::Btrfs && !self.freed.has(o.dev, o.inode));
         self.system.processes.path(o.dev, o.inode).filter(|_| o.inode != 0 && sure)
     }
 
-    /// Whose data it was; a control group by its path.
+    /// The owner of written data: task names, or a cgroup by its path; `None` if unknown.
     pub fn whose(&self, whose: &Whose) -> Option<String> {
         match whose {
             Whose::Tasks(tasks) => Some(tasks.clone()),
@@ -62,7 +61,7 @@ impl Places {
         }
     }
 
-    /// A control group: by its path, or its number where that is all that is known.
+    /// A cgroup by its path, or by its number if the path is unknown.
     pub fn group(&self, number: u64) -> String {
         match self.system.group_path(number) {
             Some(path) => format!("cgroup {path}"),
@@ -70,14 +69,14 @@ impl Places {
         }
     }
 
-    /// Seconds since the recording began.
+    /// Seconds since the beginning of the recording.
     pub fn since_start(&self, t: Nanos) -> f64 {
         t.since(self.began).seconds()
     }
 }
 
-/// What a device is called: as settings name its number, or a file of events, which may have any name (`blktrace -o`); else as the kernel names
-/// it, where its number is one that the kernel does not give out anew; else by its number.
+/// A device's name: from the settings; else from the name of a trace file, unless that is arbitrary (`blktrace -o`); else the kernel's name for
+/// a number with a fixed meaning; else the number.
 pub fn device(system: &System, files: &[(DevId, String)], dev: DevId) -> String {
     let of_file =
         || files.iter().find(|(d, name)| *d == dev && is_device_name(name)).map(|(_, n)| n.as_str());
@@ -85,7 +84,7 @@ pub fn device(system: &System, files: &[(DevId, String)], dev: DevId) -> String 
     known.or_else(|| system.fixed_name(dev)).unwrap_or_else(|| dev.to_string())
 }
 
-/// When a recording began, from its first batch: at its first event that is no note.
+/// When a recording began, from its first batch: the time of the first event that is no note.
 pub fn began(batch: &Batch) -> Option<Nanos> {
     let block = batch.events.iter().find(|e| !e.action.is_note()).map(|e| e.time);
     let text = |e: &&trace::TaskEvent| matches!(e.what, trace::What::Text { .. });
@@ -101,7 +100,7 @@ mod tests {
     const SDB: DevId = DevId(8 << 20 | 16);
     const NOWHERE: DevId = DevId(0);
 
-    /// sda is mounted, by number; sdb by name, twice, the later one above; sdc is in no file.
+    /// sda is mounted by number; sdb by name, twice, the later mount on top; sdc is in no file.
     fn places() -> Places {
         let mut system = System::default();
         let mounted = "36 35 8:0 / /srv rw - xfs /dev/root rw\n";
@@ -132,7 +131,7 @@ mod tests {
         assert_eq!(at.since_start(Nanos(1_500_000_000)), 1.5);
     }
 
-    /// btrfs numbers the files of each subvolume anew; a descriptor that was open all the time is that file's all the same.
+    /// btrfs numbers the files of each subvolume separately; a descriptor that was open all the time still identifies its file.
     #[test]
     fn a_file_is_named_where_no_other_can_have_its_number() {
         let mut at = Places::default();

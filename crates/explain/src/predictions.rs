@@ -1,4 +1,4 @@
-//! Beside a remedy that sets the I/O scheduler, what it would have done.
+//! Predicts what remedies that set the I/O scheduler would have done.
 
 use crate::arrivals::Arrivals;
 use crate::error::{Error, Result};
@@ -12,29 +12,29 @@ use whatif::predict::{Cell, Lab};
 use whatif::settings::{Refusal, MQ_DEADLINE, QUEUE};
 use whatif::simulate::Work;
 
-/// Where chance begins, as in `iowhy whatif`.
+/// Seed of the random numbers, as in `iowhy whatif`.
 const SEED: u64 = 1;
 
-/// What a remedy would have done.
+/// A remedy's predicted effect.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prediction {
     /// The remedy's command.
     pub command: String,
-    /// The device that it sets.
+    /// The device whose setting the remedy changes. Example: `sda`.
     pub device: String,
-    /// The settings and their values.
+    /// The changed settings with their new values.
     pub set: BTreeMap<String, String>,
-    /// The numbers as they would be.
+    /// The predicted latencies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cells: Option<Vec<Cell>>,
-    /// Why there are no predictions.
+    /// Why there is no prediction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,
 }
 
-/// What an action sets: `queue/iosched/fifo_batch` of `sda` to 1 is `sda`, `fifo_batch`, `1`. `None` where no prediction
-/// knows the setting.
+/// The device, setting and value that an action sets. Example: `sda`, `fifo_batch`, `1` for `queue/iosched/fifo_batch`. `None` if the setting
+/// is not modelled.
 fn sets(action: &Action) -> Option<(&str, &str, &str)> {
     let Action::Set { dev, file, to } = action else { return None };
     let key = file.rsplit('/').next()?;
@@ -42,8 +42,8 @@ fn sets(action: &Action) -> Option<(&str, &str, &str)> {
     known.then_some((dev, key, to))
 }
 
-/// Adds predictions to the words of remedies, and gives them back. The recording is read once more by
-/// `arrivals`, and only where some remedy can be predicted.
+/// Predicts the remedies of the causes found, appends the predictions to their texts and returns them. `arrivals` reads the recording once
+/// more; it is called only if a remedy is predictable.
 pub fn predict(
     verdicts: &mut [Verdict],
     arrivals: impl FnOnce() -> Result<Arrivals>,
@@ -54,7 +54,7 @@ pub fn predict(
     if remedies.is_empty() {
         return Ok(Vec::new());
     }
-    // What cannot be asked leaves the answer as it is.
+    // If the recording cannot be read again, the answer stays as it is, with the reason in place of predictions.
     let arrivals = match arrivals() {
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         arrivals => arrivals.map_err(|e| e.to_string()),
@@ -88,7 +88,7 @@ fn fit(arrivals: &Arrivals, device: &str) -> std::result::Result<Lab, Refusal> {
     lab
 }
 
-/// `; predicted: read p99 332 ms -> 48 ms (90 %: 40 ms to 60 ms)`, gain and harm alike; or that it cannot be.
+/// Example: `; predicted: read p99 332 ms -> 48 ms (90 %: 40 ms to 60 ms)`, for better or worse; or why there is none.
 fn words(cells: &std::result::Result<Vec<Cell>, Refusal>) -> String {
     let cells = match cells {
         Ok(cells) => cells,

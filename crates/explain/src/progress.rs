@@ -1,4 +1,4 @@
-//! Signs of life on standard error, if that is a terminal, while something takes long.
+//! Shows progress on standard error, if that is a terminal and an operation takes long.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What is over before this shows nothing.
+/// Operations shorter than this show no progress.
 const SHORT: Duration = Duration::from_millis(700);
-/// Between two steps of a spinner.
+/// Time between two steps of a spinner.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A sign of life while a recording is opened: a packed one is unpacked first, a stream read to its end.
+/// A spinner while a recording is opened: a packed one is unpacked first, a stream is read to its end.
 pub(crate) struct Waiting {
     over: Sender<()>,
     thread: JoinHandle<()>,
@@ -32,7 +32,7 @@ impl Waiting {
                 }
                 bar.set_message(words);
                 bar.enable_steady_tick(TICK);
-                // Until the other end is dropped.
+                // Returns once the other end is dropped.
                 let _ = wait.recv();
                 bar.finish_and_clear();
             }
@@ -46,7 +46,7 @@ impl Waiting {
     }
 }
 
-/// A bar on standard error, if that is a terminal and reading takes a while.
+/// A progress bar on standard error, if that is a terminal and reading takes a while.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     began: Instant,
@@ -85,11 +85,11 @@ impl Progress {
     }
 }
 
-/// The bar while devices are fitted.
+/// A progress bar while models of devices are fitted.
 pub struct Fitting(ProgressBar);
 
 impl Fitting {
-    /// Shows it.
+    /// Shows the bar.
     pub fn begin() -> Fitting {
         let bar = ProgressBar::new(1000);
         if let Ok(style) = ProgressStyle::with_template("fitting devices {wide_bar} {percent} %, {eta} left")
@@ -99,12 +99,12 @@ impl Fitting {
         Fitting(bar)
     }
 
-    /// A part of it is done, of one.
+    /// Sets the progress, 0 to 1.
     pub fn at(&self, part: f64) {
         self.0.set_position((part * 1000.0) as u64);
     }
 
-    /// Takes it away.
+    /// Removes the bar.
     pub fn end(self) {
         self.0.finish_and_clear();
     }

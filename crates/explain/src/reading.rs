@@ -1,7 +1,7 @@
-//! Reading a recording: one thread reads and decodes, this one takes in the batches.
+//! Reads a recording with two threads: one reads and decodes, the caller's thread processes the batches.
 //!
-//! Batches circulate: filled by the reader, emptied here, returned. Their number bounds the memory and lets
-//! the reader run ahead a little. Whichever thread would have to wait for the other counts meanwhile.
+//! Batches circulate: the reader fills them, the caller's thread empties and returns them. Their number bounds the memory and lets the
+//! reader run slightly ahead. A thread that would have to wait for the other counts tapes meanwhile.
 
 use crate::counting::{lock, Counting};
 use crate::error::{Error, Result};
@@ -18,17 +18,17 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use trace::{Batch, Quality, Recording, Source};
 
-/// Batches in the round: 6 of 360 KB, of a long recording of 1.4 MB.
+/// Number of batches in circulation: 6 of 360 KB each; 1.4 MB each for a long recording.
 const BATCHES: usize = 6;
-/// How often an interrupt is looked for while the input has nothing to say.
+/// Interval between checks for an interrupt while no input arrives.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// How long a pipe that was interrupted is read to its end; standard input ends before (see `stream`).
+/// How long an interrupted pipe is read until it ends; standard input ends earlier (see `stream`).
 const ENDS: Duration = Duration::from_secs(3);
 
-/// Opens a recording; of standard input `start` was read before.
+/// Opens a recording. `start`: the bytes that were already read from standard input.
 ///
-/// The stream of a recorder is read to its end here. Ctrl-C then goes to both programs of the pipe: it ends
-/// the recording, and what was recorded is still to be explained; a second one ends this program too.
+/// The stream of a recorder is read to its end here. Ctrl-C then goes to both programs of the pipe: it ends the recording, and what was
+/// recorded can still be explained. A second Ctrl-C also ends this program.
 pub(crate) fn open(path: &Path, start: Vec<u8>) -> Result<Recording> {
     let is_stream = path == Path::new("-");
     let is_open = Arc::new(AtomicBool::new(false));
@@ -49,22 +49,22 @@ pub(crate) fn open(path: &Path, start: Vec<u8>) -> Result<Recording> {
     Ok(recording?)
 }
 
-/// What the two threads share.
+/// State that the two threads share.
 #[derive(Default)]
 struct Shared {
     position: AtomicU64,
     flow: Mutex<Option<Flow>>,
-    /// Of a pipe, which may be broken off: what was lost or not understood so far.
+    /// Of a pipe, whose reading may be interrupted: what was lost or not understood so far. `None` for files.
     quality: Option<Mutex<Quality>>,
     counting: Counting,
 }
 
-/// How reading ended.
+/// The result of reading and the quality of the recording.
 type Ended = (std::result::Result<(), trace::Error>, Quality);
 
-/// Reads everything. The reading thread gives each batch to `flow` if there is one, this thread gives it to
-/// `take`, which may break it off, and whose tape is counted by `served`. On an interrupt a pipe ends early, with what it
-/// brought; a file ends with an error.
+/// Reads everything. The reading thread passes each batch to `flow`, if there is one; this thread passes it to `take`, which may stop the
+/// reading and whose tape is counted into `served`. An interrupt ends a pipe early, with what was read so far; it ends a file with an
+/// error.
 pub(crate) fn read_all(
     recording: Recording,
     path: &Path,
@@ -131,7 +131,7 @@ pub(crate) fn read_all(
     Ok((quality, flow))
 }
 
-/// The next batch; while there is none, tapes are counted.
+/// The next batch; counts tapes until there is one.
 fn next(filled: &Receiver<Batch>, counting: &Counting) -> std::result::Result<Batch, RecvTimeoutError> {
     loop {
         match filled.try_recv() {
@@ -142,7 +142,7 @@ fn next(filled: &Receiver<Batch>, counting: &Counting) -> std::result::Result<Ba
     }
 }
 
-/// The reading thread: fills what is empty until the source or its reader ends, and counts while nothing is.
+/// The reading thread: fills empty batches until the source ends or the other thread stops; counts tapes while there is no empty batch.
 fn fill(
     mut source: Box<dyn Source>,
     shared: &Shared,

@@ -1,11 +1,11 @@
-//! What is asked for on the command line, in the names of a recording.
+//! Resolves the filters of the command line with the names of a recording.
 
 use crate::error::{Error, Result};
 use crate::places::Places;
 use operation::{Called, Operation, Scope};
 use trace::{DevId, Tid};
 
-/// A name as people give it and as the kernel has it: `/dev/sda` is `sda`, `8:0` of lsblk the `8,0` of traces.
+/// Converts a device name from the user's form to the kernel's: `/dev/sda` to `sda`, lsblk's `8:0` to the `8,0` of traces.
 pub fn device_name(given: &str) -> String {
     let name = given.strip_prefix("/dev/").unwrap_or(given);
     let is_number = |(major, minor): (&str, &str)| {
@@ -34,7 +34,7 @@ impl Called for Places {
         names
     }
 
-    /// Of a disk also what is mounted from its partitions: a recording of the block layer names disks only.
+    /// For a disk also the mounts of its partitions: a recording of the block layer names only disks.
     fn mounts(&self, dev: DevId) -> Vec<String> {
         let by_number = self.system.mounts.iter().filter(|m| m.dev == Some(dev)).map(|m| m.target.clone());
         let on_disk = self.system.device_at(dev).into_iter().flat_map(|d| self.system.mounts_on(d));
@@ -56,7 +56,7 @@ impl Called for Places {
     }
 }
 
-/// An error that says what there is, if nothing was met that is asked for.
+/// Fails if the filter matched nothing; the error lists what exists.
 pub fn check(scope: Option<&Scope>) -> Result<()> {
     scope.map_or(Ok(()), |scope| scope.check().map_err(Error::from))
 }

@@ -1,4 +1,4 @@
-//! The slowest bios of stacked devices (md, dm), each with the bios that it sent to the devices below, and these with theirs.
+//! The slowest bios of stacked devices (md, dm), each as a tree of the bios that it sent to the devices below.
 //!
 //! ```text
 //! md0   write 8 KiB      91 ms
@@ -6,65 +6,65 @@
 //!   vdc   write 4 KiB    50 ms
 //! ```
 //!
-//! Bios below are over before the one that sent them, so they wait here for it: by their parent's number.
+//! Bios below end before the bio that sent them, so they are stored here by their parent's number until it ends.
 
 use crate::slowest::Slowest;
 use life::{Bio, BioNumber, Names};
 use std::collections::HashMap;
 use trace::Nanos;
 
-/// Completed bios that wait for their parent at most; where there are more, its completion was lost.
+/// Maximal number of ended bios that wait for their parent; if there are more, the parent's completion was lost.
 const MAX_WAITING: usize = 1 << 16;
 
-/// Bios of one parent that are kept, the first ones: 1 MiB on raid5 in stripes of 4 KiB are about 500.
+/// Maximal number of bios that are kept per parent, the first ones: 1 MiB on raid5 in stripes of 4 KiB are about 500.
 const MAX_OF_ONE: usize = 512;
 
-/// Bios that are kept at most of which it is not known for whom they were sent: md's stripe cache has 256 entries (`NR_STRIPES`,
-/// drivers/md/raid5.h), 32768 at most.
+/// Maximal number of ended bios with a still unknown parent: md's stripe cache has 256 entries (`NR_STRIPES`, drivers/md/raid5.h), at most
+/// 32768.
 const MAX_ORPHANS: usize = 1 << 13;
 
-/// A bio and what it sent below.
+/// A bio and the bios that it sent below.
 #[derive(Clone, Debug)]
 pub struct Sent {
     /// The bio.
     pub bio: Bio,
-    /// What its task was called.
+    /// The name of its task.
     pub task: String,
     /// The bios it sent, in the order in which they were queued.
     pub below: Vec<Sent>,
-    /// How many more there were.
+    /// Number of further bios that were not kept.
     pub left_out: u64,
 }
 
-/// Bios that were sent for one that is not over.
+/// Ended bios of a parent that has not ended.
 #[derive(Default)]
 struct Waiting {
     bios: Vec<Sent>,
     left_out: u64,
 }
 
-/// The slowest of a recording.
+/// Collects the slowest bios of stacked devices in a recording.
 pub struct SlowestStacked {
     slowest: Slowest<Sent>,
     waiting: HashMap<BioNumber, Waiting>,
-    /// How many bios wait.
+    /// Number of bios in `waiting`.
     number: usize,
     orphans: HashMap<BioNumber, Sent>,
 }
 
 impl SlowestStacked {
-    /// Nothing seen yet; so many are kept at most.
+    /// Starts empty; keeps at most `number` bios.
     pub fn new(number: usize) -> SlowestStacked {
         let (waiting, orphans) = Default::default();
         SlowestStacked { slowest: Slowest::new(number), waiting, number: 0, orphans }
     }
 
-    /// Whether there was none.
+    /// Whether there was no such bio.
     pub fn is_empty(&self) -> bool {
         self.slowest.is_empty()
     }
 
-    /// A bio is over; `asked` if it is one of those whose slowest are wanted.
+    /// Adds an ended bio; `asked`: whether it is a candidate for the slowest.
     pub fn bio(&mut self, bio: &Bio, names: &Names, asked: bool) {
         if bio.by_request && !bio.is_child() {
             return;
@@ -87,7 +87,7 @@ impl SlowestStacked {
         }
     }
 
-    /// A bio that was over had been sent for this one.
+    /// The parent of an ended bio is now known.
     pub fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
         if let Some(sent) = self.orphans.get(&child).cloned() {
             self.wait(parent, sent);
@@ -108,14 +108,14 @@ impl SlowestStacked {
         self.number += 1;
     }
 
-    /// The slowest, in no order.
+    /// The slowest bios, unsorted.
     pub fn into_all(self) -> impl Iterator<Item = Sent> {
         self.slowest.into_all()
     }
 }
 
 impl Sent {
-    /// How long it took.
+    /// The time from the bio's start to its completion.
     pub fn total(&self) -> Nanos {
         self.bio.time.total()
     }
@@ -150,7 +150,7 @@ mod tests {
                 bio(4, Some(2), (10, 40), true),
                 bio(2, Some(1), (5, 60), false),
                 bio(1, None, (0, 70), false),
-                // A request of a plain disk is none of a stacked device.
+                // A request of a plain disk does not belong to a stacked device.
                 bio(9, None, (0, 900), true),
             ],
             &[],

@@ -1,10 +1,10 @@
-//! Processes of one name, and threads of one process, of which one is in the way of the others: a backend that builds an index beside backends
-//! that commit, a copy beside a reader in one script, the connection that dumps. They are told apart; those that are in each other's way
-//! alike are one. Where none is in the way of the others by itself, but several alike are in the way of one, that one is told apart.
+//! Decides which processes of one name, and which threads of one process, are distinguished: those that delay the others. Examples: a
+//! backend that builds an index beside backends that commit, a copy beside a reader in one script, the connection that dumps. Tasks that
+//! delay each other equally stay one. If no single task delays the others, but several similar ones delay one task, that one is distinguished.
 //!
-//! It is learned of a recording's beginning, of requests alone: how long those of one thread were in the device behind those of
-//! another. Requests that one has in flight together are waited for together, so what they lost counts once: else who keeps 32 in
-//! flight would lose as much to who keeps one as that one to it.
+//! It is learned from the beginning of a recording, from requests alone: how long the requests of one thread were in the device behind those
+//! of another. A task waits for all requests that it has in flight at the same time, so their lost time counts once. Otherwise a task with 32
+//! requests in flight would lose as much to a task with one as that one to it.
 
 mod family;
 
@@ -13,13 +13,13 @@ use life::{IoObserver, Names, Request, TaskName};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{program_and_process, Nanos, Tid};
 
-/// Threads that are told apart while it is learned; a pool has a hundred.
+/// Maximal number of threads that are tracked while learning; a pool has a hundred.
 const MOST: usize = 1 << 12;
 
-/// Threads whose process is remembered.
+/// Maximal number of threads whose process is remembered.
 const MOST_BORN: usize = 1 << 17;
 
-/// Pairs of them that are remembered.
+/// Maximal number of pairs of threads with lost time.
 const MOST_PAIRS: usize = 1 << 14;
 
 /// What was learned so far, by thread.
@@ -27,12 +27,12 @@ const MOST_PAIRS: usize = 1 << 14;
 pub(crate) struct Siblings {
     /// The process of each thread.
     processes: BTreeMap<Tid, Tid>,
-    /// The thread that a name stands for.
+    /// The index in `all` of the thread with this name; `None` if the name has no thread number or there was no room.
     known: BTreeMap<TaskName, Option<usize>>,
     all: Vec<Thread>,
-    /// Whether two of one name were seen to have requests.
+    /// Whether two threads of the same name had requests.
     several: bool,
-    /// Who lost how much to whom: of requests of which it is known what they take by themselves, and of others.
+    /// Time lost by and to threads: for requests with a known latency alone, and for others.
     lost: Lost,
 }
 
@@ -44,22 +44,22 @@ struct Thread {
     sent: Sent,
 }
 
-/// Who is told apart from others of its name.
+/// The tasks to distinguish from others of the same name.
 #[derive(Default)]
 pub(crate) struct Apart {
-    /// Processes, in order.
+    /// Processes, sorted.
     pub processes: Vec<Tid>,
-    /// Threads of others.
+    /// Threads of other processes.
     pub threads: Vec<Tid>,
 }
 
 impl Siblings {
-    /// `processes`: (thread, its process).
+    /// `processes`: pairs of a thread and its process.
     pub fn new(processes: &[(Tid, Tid)]) -> Siblings {
         Siblings { processes: processes.iter().copied().collect(), ..Siblings::default() }
     }
 
-    /// `parent` made `tid`.
+    /// `parent` created `tid`.
     pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
         let process = self.processes.get(&parent).copied().filter(|_| is_thread);
         if self.processes.len() < MOST_BORN || self.processes.contains_key(&tid) {
@@ -67,13 +67,13 @@ impl Siblings {
         }
     }
 
-    /// Whether two threads of one name have requests: only then there is something to learn.
+    /// Whether two threads of the same name had requests: otherwise there is nothing to learn.
     pub fn are_there(&mut self) -> bool {
         self.several = self.several || !self.names().is_empty();
         self.several
     }
 
-    /// The names of several threads with requests.
+    /// Names that several threads with requests have.
     fn names(&self) -> BTreeSet<&str> {
         let (mut one, mut several) = (BTreeSet::new(), BTreeSet::new());
         for thread in self.all.iter().filter(|thread| thread.sent.time > Nanos(0)) {
@@ -84,7 +84,7 @@ impl Siblings {
         several
     }
 
-    /// Those that are told apart: processes of one name, and threads of a process that is not.
+    /// The processes to distinguish by name, and the threads of processes that are not.
     pub fn apart(&self) -> Apart {
         let mut told = Apart::default();
         for name in self.names() {
@@ -106,7 +106,7 @@ impl Siblings {
         told
     }
 
-    /// The thread that a name stands for, if it is known.
+    /// The index of the thread with a name, if its number is known and there is room.
     fn of(&mut self, task: TaskName, names: &Names) -> Option<usize> {
         if let Some(known) = self.known.get(&task) {
             return *known;
@@ -157,7 +157,7 @@ mod tests {
         Thread { name: "postgres".into(), tid: Tid(tid), process: Tid(process), sent }
     }
 
-    /// Processes 1 to 3 of one name, each so long in the device, `pairs`: who lost how much to whom, in so many waits.
+    /// Processes 1 to 3 of one name with these times in the device. `pairs`: (victim, culprit, lost time), each in `waits` waits.
     fn apart_of(waits: u64, is_known: bool, times: [u64; 3], pairs: &[(usize, usize, u64)]) -> Vec<u32> {
         let all = (1..).zip(times).map(|(process, time)| thread(process, process, time)).collect();
         let of = |(victim, culprit, time): &(usize, usize, u64)| {
@@ -177,7 +177,7 @@ mod tests {
         apart_of(MANY, false, times, pairs)
     }
 
-    /// A process costs the other 95 of 100, and is cost 5 or 40.
+    /// A process costs the other 95 of 100, and loses 5 or 40 to it.
     #[test]
     fn the_fewer_the_waits_the_more_one_sided_they_have_to_be() {
         let of = |waits, back| apart_of(waits, true, [200, 200, 0], &[(1, 0, 95), (0, 1, back)]);
@@ -189,13 +189,13 @@ mod tests {
     #[test]
     fn who_is_in_the_others_way_and_they_hardly_in_its_is_told_apart() {
         assert_eq!(apart([800, 900, 900], &[(1, 0, 500), (2, 0, 400), (0, 1, 100), (1, 2, 50)]), [1]);
-        // Alike.
+        // Equal.
         assert_eq!(apart([800, 900, 900], &[(1, 0, 300), (0, 1, 250), (2, 0, 240), (0, 2, 200)]), [0; 0]);
         // Noise.
         assert_eq!(apart([800, 900, 900], &[(1, 0, 50)]), [0; 0]);
     }
 
-    /// Two that write alike and one that reads: neither is in the way of the other, both are in its.
+    /// Two writers that are alike and one reader: neither writer delays the other, both delay the reader.
     #[test]
     fn who_several_alike_are_in_the_way_of_is_told_apart() {
         let writers = [(0, 1, 300), (1, 0, 300)];
@@ -207,13 +207,13 @@ mod tests {
         assert_eq!((of(200, 110), of(90, 5)), (vec![], vec![]));
     }
 
-    /// 32 in flight lose as much to one as that to them, but not by the clock.
+    /// 32 in flight lose as much to one as it loses to them, but not by the clock.
     #[test]
     fn what_is_in_flight_together_is_waited_for_together() {
         assert_eq!(apart([32_000, 1000, 0], &[(0, 1, 900), (1, 0, 900)]), [1]);
     }
 
-    /// Each threshold has to be exceeded: twice what it loses, a quarter of what all lose, a tenth of what requests took.
+    /// Each threshold has to be exceeded: 2 times its own loss, 1/4 of all losses, 1/10 of the requests' time.
     #[test]
     fn who_costs_no_more_than_is_allowed_is_not_told_apart() {
         let times = [1000; 3];
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(thread(1, 1, 500).sent.depth(), 1.0);
     }
 
-    /// Of threads 1 to 3 one costs the others 600 of 700; they are of one process, or two of them are.
+    /// Of threads 1 to 3, one costs the others 600 of 700; all belong to one process, or two of them do.
     #[test]
     fn a_thread_is_told_from_those_of_its_process() {
         let of = |processes: [u32; 3]| {

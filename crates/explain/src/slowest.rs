@@ -1,37 +1,37 @@
-//! The slowest of anything, each with how long it took.
+//! Keeps the N slowest of any items, each with its duration.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use trace::Nanos;
 
-/// The N slowest so far.
+/// The N slowest items so far.
 pub struct Slowest<T> {
     number: usize,
-    /// Fastest of them on top: (duration, order of arrival).
+    /// Min-heap of (duration, order of arrival): the fastest kept item is on top.
     heap: BinaryHeap<Reverse<(Nanos, u64)>>,
     kept: HashMap<u64, T>,
     arrived: u64,
 }
 
 impl<T> Slowest<T> {
-    /// Nothing seen yet; so many are kept at most.
+    /// Starts empty; keeps at most `number` items.
     pub fn new(number: usize) -> Slowest<T> {
         let (heap, kept, arrived) = Default::default();
         Slowest { number, heap, kept, arrived }
     }
 
-    /// Whether nothing is kept.
+    /// Whether no item is kept.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// Whether one that took so long would be kept.
+    /// Whether an item with this duration would be kept.
     pub fn wants(&self, total: Nanos) -> bool {
         self.heap.len() < self.number
             || self.heap.peek().is_some_and(|Reverse((fastest, _))| *fastest < total)
     }
 
-    /// Takes one in, if it is slow enough; of equal ones the first.
+    /// Adds an item if it is slow enough; of equally slow items the first is kept.
     pub fn add(&mut self, total: Nanos, make: impl FnOnce() -> T) {
         if !self.wants(total) {
             return;
@@ -46,7 +46,7 @@ impl<T> Slowest<T> {
         self.kept.insert(self.arrived, make());
     }
 
-    /// What is kept, in no order.
+    /// The kept items, unsorted.
     pub fn into_all(self) -> impl Iterator<Item = T> {
         self.kept.into_values()
     }

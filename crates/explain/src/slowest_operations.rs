@@ -1,35 +1,35 @@
-//! The slowest operations of a recording, with their ledgers kept whole.
+//! The slowest operations of a recording, each with its complete account.
 
 use life::Names;
 use operation::{Account, History, Operation, OperationObserver};
 use stats::SampledOperation;
 use trace::Nanos;
 
-/// Which operations are asked for.
+/// Which operations are candidates, and how many are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Of any kind; if not, those that an application waits for.
+    /// Whether operations of all kinds are candidates, or only those that an application waits for.
     pub any: bool,
-    /// How many.
+    /// Maximal number of operations that are kept.
     pub number: usize,
 }
 
-/// The slowest so far.
+/// The slowest operations so far.
 #[derive(Debug, Default)]
 pub struct SlowestOperations {
     choice: Choice,
     sampled: Vec<SampledOperation>,
-    /// Operations that were chosen from.
+    /// Number of candidates.
     pub seen: u64,
 }
 
 impl SlowestOperations {
-    /// Nothing seen yet.
+    /// Starts empty.
     pub fn new(choice: Choice) -> SlowestOperations {
         SlowestOperations { choice, ..SlowestOperations::default() }
     }
 
-    /// The slowest first.
+    /// The slowest operations, the slowest first.
     pub fn all(&self) -> &[SampledOperation] {
         &self.sampled
     }
@@ -83,7 +83,7 @@ mod tests {
         SlowestOperations::new(Choice { any, number: 1 }).asks_for(&operation)
     }
 
-    /// Reads of pipes and sockets are nobody's slow I/O, whatever is asked for.
+    /// Reads of pipes and sockets are never slow I/O, whatever the choice.
     #[test]
     fn what_touches_no_storage_is_never_among_the_slowest() {
         let read = Kind::Call(Call::Read);

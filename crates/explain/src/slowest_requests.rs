@@ -1,8 +1,8 @@
-//! The slowest requests of a recording, and of stacked devices, which have none of their own, the slowest bios.
+//! The slowest requests of a recording. For stacked devices, which have no requests, the slowest bios.
 //!
-//! A first reading keeps the N slowest. A second one gathers the events of their sectors between their queue and their completion;
-//! where the recording cannot be read twice (a pipe), there are none. Requests that a stacked device sent for a bio that is asked
-//! about are told with that bio and not once more.
+//! A first reading finds the N slowest. A second one collects the events on their sectors between queue and completion; there are none if
+//! the recording cannot be read twice (a pipe). Requests that a stacked device sent for one of its bios are shown with that bio and not
+//! separately.
 
 use crate::gathered::{Gathered, Gathering};
 use crate::sent_below::{Sent, SlowestStacked};
@@ -11,14 +11,14 @@ use life::{Bio, BioNumber, IoObserver, Names, Request};
 use std::cmp::Reverse;
 use trace::{Batch, Nanos};
 
-/// Events kept of one request; a request of 256 merged bios has 770.
+/// Maximal number of events per request; a request of 256 merged bios has 770.
 const MAX_EVENTS: usize = 60;
 
-/// One of them.
+/// One of the slowest.
 pub enum SlowRequest {
-    /// A request, and whose it was.
+    /// A request and the name of its task.
     Request(Box<Request>, String),
-    /// A bio of a stacked device, with those it sent below.
+    /// A bio of a stacked device with the bios that it sent below.
     Stacked(Box<Sent>),
 }
 
@@ -38,22 +38,22 @@ impl SlowRequest {
     }
 }
 
-/// A request whose bios come next.
+/// The last completed request, whose bios follow.
 struct Last {
     request: Request,
     task: String,
     is_of_member: bool,
 }
 
-/// The slowest requests of a recording.
+/// Collects the slowest requests of a recording.
 pub struct SlowestRequests {
-    /// How many are kept.
+    /// Maximal number that is kept.
     number: usize,
-    /// When the recording began: its first event that is no note.
+    /// Time of the first event that is no note.
     pub began: Option<Nanos>,
     last: Option<Last>,
     own: Slowest<Last>,
-    /// Those that stacked devices sent.
+    /// Requests that a stacked device sent.
     of_members: Slowest<Last>,
     stacked: SlowestStacked,
     list: Vec<SlowRequest>,
@@ -62,7 +62,7 @@ pub struct SlowestRequests {
 }
 
 impl SlowestRequests {
-    /// Nothing seen yet; so many are kept at most.
+    /// Starts empty; keeps at most `number`.
     pub fn new(number: usize) -> SlowestRequests {
         let (own, of_members) = (Slowest::new(number), Slowest::new(number));
         let (began, last, list, gathering) = Default::default();
@@ -70,13 +70,13 @@ impl SlowestRequests {
         SlowestRequests { number, began, last, own, of_members, stacked, list, gathering }
     }
 
-    /// Notes when the recording began.
+    /// Notes the beginning of the recording.
     pub fn watch(&mut self, batch: &Batch) {
         let first = || batch.events.iter().find(|e| !e.action.is_note()).map(|e| e.time);
         self.began = self.began.or_else(first);
     }
 
-    /// Ends the first reading: the slowest are known.
+    /// Ends the first reading and chooses the slowest.
     pub fn chosen(&mut self) {
         self.settle();
         let number = self.number;
@@ -96,12 +96,12 @@ impl SlowestRequests {
         self.gathering = Gathering::of(self.list.iter().filter_map(request), MAX_EVENTS);
     }
 
-    /// Second reading: keeps the events that belong to the chosen.
+    /// Processes a batch of the second reading: keeps the events of the chosen requests.
     pub fn gather(&mut self, batch: &Batch) {
         self.gathering.feed(batch);
     }
 
-    /// The chosen, the slowest first, each request with its events.
+    /// The slowest first, each request with its events; bios have none.
     pub fn all(&self) -> impl Iterator<Item = (&SlowRequest, Option<&Gathered>)> {
         let mut gathered = self.gathering.all.iter();
         self.list.iter().map(move |slow| match slow {
@@ -110,7 +110,7 @@ impl SlowestRequests {
         })
     }
 
-    /// All bios of the last request have been passed on.
+    /// All bios of the last request have been seen: adds the request to its list.
     fn settle(&mut self) {
         let Some(last) = self.last.take() else { return };
         let slowest = if last.is_of_member { &mut self.of_members } else { &mut self.own };
@@ -129,7 +129,7 @@ impl SlowestRequests {
 impl IoObserver for SlowestRequests {
     fn request(&mut self, r: &Request, names: &Names) {
         self.settle();
-        // Own ones are told in any case: what is not among their slowest is not among the slowest of all.
+        // The request may turn out to be a member's; it can be skipped in any case, as it is not among the slowest in `own`.
         if !self.own.wants(r.time.total()) {
             return;
         }
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use life::Timeline;
 
-    /// Who sent a request: a task, a stacked device that is not recorded, or the one whose bios are.
+    /// The sender of a request: a task, a stacked device that is not recorded, or one that is.
     #[derive(Clone, Copy, PartialEq)]
     enum By {
         Task,
@@ -163,7 +163,7 @@ mod tests {
         Stacked,
     }
 
-    /// The milliseconds of the slowest two, of requests one after another.
+    /// The latencies in ms of the slowest two of successive requests.
     fn slowest(all: &[(u64, By)]) -> Vec<u64> {
         let (mut of, names) = (SlowestRequests::new(2), Names::default());
         let ms = |ms: u64| Nanos(ms * 1_000_000);
@@ -190,7 +190,7 @@ mod tests {
         assert!(slowest(&[]).is_empty());
     }
 
-    /// What a stacked device sent is told with its bio, and takes no other request's place.
+    /// A request of a stacked device is shown with that device's bio and takes no other request's place.
     #[test]
     fn requests_of_members_stand_for_themselves_only_without_their_stacked_device() {
         let sent = |by| [(100, by), (90, by), (50, By::Task)];

@@ -1,6 +1,6 @@
-//! Standard input that an interrupt ends: what had come by then is read, and what a recorder still writes when it is interrupted, too.
+//! Reads standard input until its end or an interrupt. After an interrupt, reads what had arrived and what an interrupted recorder still writes.
 //!
-//! A thread of its own waits for it, so that nothing else need.
+//! A separate thread reads, so that no other thread blocks.
 
 use crate::interrupt::Interrupt;
 use std::io::{self, Cursor, Read};
@@ -9,26 +9,26 @@ use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Bytes that are read at once, as many as a pipe holds (pipe(7)), and how many such pieces wait to be taken.
+/// Bytes per read: the capacity of a pipe (pipe(7)). Below: the maximal number of pieces in the channel.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 16;
-/// How often an interrupt is looked for while nothing comes.
+/// Interval between checks for an interrupt while no data arrives.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// How long after one what still comes is taken: a recorder in the same pipe was interrupted, too, and writes what it has.
+/// How long data is still accepted after an interrupt: a recorder in the same pipe was interrupted too and writes its last data.
 const LEFT: Duration = Duration::from_secs(1);
 
-/// The stream.
+/// A readable stream that an interrupt ends.
 pub(crate) struct Stream {
     pieces: Receiver<io::Result<Vec<u8>>>,
     now: Cursor<Vec<u8>>,
     interrupt: Interrupt,
-    /// Whether an interrupt counts yet.
+    /// Whether an interrupt may end the stream yet.
     may_end: Arc<AtomicBool>,
     until: Option<Instant>,
 }
 
 impl Stream {
-    /// Begins to read; an interrupt counts once `may_end` says so.
+    /// Starts the reading thread; an interrupt ends the stream once `may_end` is true.
     pub fn of(mut input: impl Read + Send + 'static, may_end: Arc<AtomicBool>) -> Stream {
         let (send, pieces) = sync_channel(PIECES);
         std::thread::spawn(move || loop {
@@ -47,7 +47,7 @@ impl Stream {
         Stream { pieces, now: Cursor::default(), interrupt: Interrupt::catch(), may_end, until: None }
     }
 
-    /// Whether it was interrupted so long ago that it is over.
+    /// Whether the time after an interrupt has passed.
     fn is_over(&mut self) -> bool {
         if !self.may_end.load(Ordering::Relaxed) {
             self.interrupt.forget();

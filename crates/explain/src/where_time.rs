@@ -1,5 +1,5 @@
-//! Where the time of the slowest operations of a group went, in rows for a screen: by reason, and of
-//! operations also within which waits.
+//! Splits the time of a group's slowest operations into rows for a screen: by reason and, for operations, also by the waits around
+//! it.
 //!
 //! Example: `journal's commit, ordered data: in the device (D2C)`, 886 ms.
 
@@ -9,7 +9,7 @@ use stats::{Facts, Group};
 use std::collections::BTreeMap;
 use trace::Nanos;
 
-/// The rows, the largest first.
+/// The rows: label and time, the largest first.
 pub fn rows(facts: &Facts, group: &Group) -> Vec<(String, Nanos)> {
     let mut rows = BTreeMap::<String, Nanos>::new();
     for row in group.tail_rows(&facts.waits) {
@@ -20,8 +20,8 @@ pub fn rows(facts: &Facts, group: &Group) -> Vec<(String, Nanos)> {
     rows
 }
 
-/// Waits named beside the reason, in the order in which they lie within each other. What is missing
-/// here is said by the reason itself (a device, a tag, a limit).
+/// Waits that are named before the reason, outer waits first. Waits that are missing here are evident from the reason itself (a device,
+/// a tag, a limit).
 const NAMED: &[(Wait, &str)] = &[
     (Wait::OwnData, "own data"),
     (Wait::InodeLock, "the file's lock"),

@@ -1,8 +1,8 @@
 //! The ledger: an operation's time, split into segments that touch, never overlap, and sum to it exactly.
 //!
-//! Segments are cut at the timestamps of a life, in the order of its steps. A stamp that was not seen cuts
-//! nothing: its time goes to the segment before it. A stamp that lies before the one in front of it (a clock
-//! that stepped back) is moved up to it, so the sum stays exact whatever the input.
+//! Segments are cut at the timestamps of a request or bio, in the order of its steps. A missing timestamp cuts nothing: its time goes
+//! to the segment before it. A timestamp earlier than the one before it (a clock that stepped back) is moved up to it, so the sum
+//! stays exact for every input.
 
 use crate::reason::Reason;
 use life::{Bio, Busy, Lower, Timeline};
@@ -14,35 +14,35 @@ use trace::Nanos;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Segment {
-    /// The reason for this segment.
+    /// The activity or wait in this segment.
     pub reason: Reason,
-    /// The start of the segment.
+    /// The beginning of the segment.
     pub from: Nanos,
-    /// Until when; the next segment begins here.
+    /// The end of the segment; the next segment begins here.
     pub to: Nanos,
 }
 
 impl Segment {
-    /// How long.
+    /// The duration of the segment.
     pub fn length(&self) -> Nanos {
         self.to.since(self.from)
     }
 }
 
-/// Where the time of one operation went.
+/// The time of one operation, by reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ledger {
-    /// The start.
+    /// The beginning of the operation.
     pub from: Nanos,
-    /// The end.
+    /// The end of the operation.
     pub to: Nanos,
     /// The segments, in order. Empty ones are left out.
     pub segments: SmallVec<[Segment; 8]>,
 }
 
 impl Ledger {
-    /// The ledger of a request, or of a bio in the request that served it.
+    /// The ledger of a request, or of a bio that a request served.
     #[inline]
     pub fn of(t: &Timeline) -> Ledger {
         let mut l = Ledger::starting(t.start());
@@ -57,7 +57,7 @@ impl Ledger {
         l
     }
 
-    /// The ledger of a bio, whatever served it.
+    /// The ledger of a bio, also on a stacked device.
     #[inline]
     pub fn of_bio(bio: &Bio) -> Ledger {
         match &bio.lower {
@@ -87,12 +87,12 @@ impl Ledger {
         l
     }
 
-    /// How long the operation took.
+    /// The duration of the operation.
     pub fn total(&self) -> Nanos {
         self.to.since(self.from)
     }
 
-    /// The time of one reason.
+    /// The sum of the segments with this reason.
     pub fn of_reason(&self, reason: Reason) -> Nanos {
         self.segments.iter().filter(|s| s.reason == reason).map(Segment::length).sum()
     }
@@ -102,7 +102,7 @@ impl Ledger {
         Ledger { from, to: from, segments: SmallVec::new() }
     }
 
-    /// Adds a segment up to a stamp, if the stamp was seen and time passed.
+    /// Adds a segment up to a timestamp, if the timestamp is known and time has passed.
     #[inline]
     fn until(&mut self, stamp: Option<Nanos>, reason: Reason) {
         let Some(to) = stamp.filter(|s| *s > self.to) else { return };
@@ -114,8 +114,8 @@ impl Ledger {
         }
     }
 
-    /// From the scheduler to the data's completion. A request that the driver gave back was several times in the
-    /// device and waited in between; those waits are put together behind the first issue.
+    /// Adds the segments from the scheduler to the data's completion. A requeued request was in the device several times and waited in
+    /// between; those waits are merged into one segment before the last issue.
     #[inline]
     fn through_device(&mut self, t: &Timeline) {
         self.until(t.first_issued, Reason::Scheduler);
@@ -129,7 +129,7 @@ impl Ledger {
         self.until(t.data_completed, Reason::Device);
     }
 
-    /// Preflush, data, postflush (block/blk-flush.c), whichever of them there were.
+    /// Adds the segments of preflush, data and postflush (block/blk-flush.c), as far as they exist.
     #[inline(never)]
     fn flush_sequence(&mut self, t: &Timeline) {
         if let Some(flush) = t.preflush {
@@ -148,7 +148,7 @@ impl Ledger {
         }
     }
 
-    /// The rest, up to the end. An operation of which only the end was seen has no time at all.
+    /// Adds the rest up to the end. If only the end is known, there is no segment.
     #[inline]
     fn close(&mut self, end: Nanos) {
         let seen_device = self.segments.iter().any(|s| s.reason != Reason::GetRequest);

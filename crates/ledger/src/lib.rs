@@ -1,7 +1,7 @@
-//! Where the time of an operation went, to the nanosecond.
+//! Accounts for the time of an operation, to the nanosecond.
 //!
 //! A [`Ledger`] splits one operation's time into [`Segment`]s that touch and sum to it exactly; a [`RollUp`] adds
-//! up many. What cannot be explained has a reason of its own, `unexplained`.
+//! up many ledgers. Time that cannot be explained has its own reason, `unexplained`.
 
 mod ledger;
 mod reason;

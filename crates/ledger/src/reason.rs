@@ -1,8 +1,8 @@
-//! Why time passed: the one reason that each segment of a ledger has.
+//! Reasons for which time passes: each segment of a ledger has exactly one.
 
 use serde::Serialize;
 
-/// A reason. Names are what JSON says and do not change.
+/// The reason of a segment. The names in JSON are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -61,10 +61,10 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// How many there are.
+    /// Number of reasons.
     pub const COUNT: usize = 25;
 
-    /// All, in the order in which an I/O meets them.
+    /// All reasons: those of an I/O in the order of its steps, then those of tasks.
     pub const ALL: [Reason; Reason::COUNT] = [
         Reason::GetRequest,
         Reason::Prepare,
@@ -93,7 +93,7 @@ impl Reason {
         Reason::Unexplained,
     ];
 
-    /// Place in arrays.
+    /// Its index in arrays.
     pub fn index(self) -> usize {
         self as usize
     }

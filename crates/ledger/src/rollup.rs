@@ -1,23 +1,23 @@
-//! Many ledgers added up: the tail's time by reason.
+//! Adds up many ledgers: the time of the slowest operations by reason.
 
 use crate::ledger::Ledger;
 use crate::reason::Reason;
 use serde::Serialize;
 use trace::Nanos;
 
-/// The time of many operations by reason. Adding two roll-ups is exact.
+/// The time of many operations by reason. Merging two roll-ups is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RollUp {
-    /// Operations in it.
+    /// Number of operations.
     pub operations: u64,
-    /// Their time together.
+    /// Sum of their durations.
     pub total: Nanos,
-    /// The same by reason ([`Reason::index`]); sums to `total`.
+    /// `total` by reason ([`Reason::index`]); sums to `total`.
     by_reason: [Nanos; Reason::COUNT],
 }
 
 impl RollUp {
-    /// Adds one operation.
+    /// Adds the ledger of one operation.
     #[inline]
     pub fn add(&mut self, ledger: &Ledger) {
         self.operations += 1;
@@ -27,14 +27,14 @@ impl RollUp {
         }
     }
 
-    /// Counts an operation whose parts are told with [`RollUp::spend`].
+    /// Counts an operation whose parts are added with [`RollUp::spend`].
     #[inline]
     pub fn count(&mut self, total: Nanos) {
         self.operations += 1;
         self.total += total;
     }
 
-    /// A part of a counted operation's time. All parts together must be its total.
+    /// Adds a part of a counted operation's time. The parts must sum to its duration.
     #[inline]
     pub fn spend(&mut self, reason: Reason, time: Nanos) {
         self.by_reason[reason.index()] += time;
@@ -49,12 +49,12 @@ impl RollUp {
         }
     }
 
-    /// The time of one reason.
+    /// The time with this reason.
     pub fn of(&self, reason: Reason) -> Nanos {
         self.by_reason[reason.index()]
     }
 
-    /// The part of the whole that one reason has, 0 to 1.
+    /// The part of `total` with this reason, 0 to 1.
     pub fn share(&self, reason: Reason) -> f64 {
         if self.total.0 == 0 {
             return 0.0;

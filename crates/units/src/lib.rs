@@ -1,7 +1,7 @@
-//! Units as types, and the one way in which numbers are written.
+//! Units as types, and the formatting of all numbers.
 //!
-//! Inside iowhy every time is in nanoseconds and every size in bytes ([`Nanos`], [`Bytes`]); humane units are made at the
-//! very end, when something is printed, by [`words`]. Nothing is read or decided here, and no other crate is used.
+//! Inside iowhy every time is in nanoseconds and every size in bytes ([`Nanos`], [`Bytes`]); [`words`] converts them to readable units
+//! when something is printed. This crate reads and decides nothing, and uses no other crate.
 
 mod unit;
 pub mod words;

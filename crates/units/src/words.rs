@@ -1,9 +1,9 @@
-//! Numbers as sentences use them: humane units, three digits at most. All printed numbers come from here, so that a
-//! time or a size reads the same on every screen, picture and page.
+//! Formats numbers for sentences: readable units, at most three digits. All printed numbers come from here, so a time or a size looks
+//! the same on every screen, picture and page.
 
 use crate::{Bytes, Nanos};
 
-/// A time: `7.5 ms`, `164 ms`, `1.08 s`.
+/// A time. Examples: `7.5 ms`, `164 ms`, `1.08 s`.
 pub fn time(t: Nanos) -> String {
     let ns = t.0 as f64;
     let (value, unit) = match t.0 {
@@ -15,12 +15,12 @@ pub fn time(t: Nanos) -> String {
     format!("{} {unit}", three(value))
 }
 
-/// A time given as a plain number of nanoseconds.
+/// A time in nanoseconds, formatted like [`time`].
 pub fn ns(t: u64) -> String {
     time(Nanos(t))
 }
 
-/// A size: `512 B`, `4 KiB`, `1.2 MiB`.
+/// A size. Examples: `512 B`, `4 KiB`, `1.2 MiB`.
 pub fn size(b: Bytes) -> String {
     let n = b.0 as f64;
     match b.0 {
@@ -31,12 +31,12 @@ pub fn size(b: Bytes) -> String {
     }
 }
 
-/// A size given as a plain number of bytes.
+/// A size in bytes, formatted like [`size`].
 pub fn bytes(n: u64) -> String {
     size(Bytes(n))
 }
 
-/// A part of a whole: `99.9 %`, `0.1 %`, `97 %`.
+/// A part of a whole, 0 to 1, in percent. Examples: `99.9 %`, `0.1 %`, `97 %`.
 pub fn percent(share: f64) -> String {
     let p = share * 100.0;
     if p == 0.0 || (10.0..99.0).contains(&p) || p >= 99.95 {
@@ -46,7 +46,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A count with separators: `20,779`.
+/// A number with separators. Example: `20,779`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -59,14 +59,14 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// So many of something: `1 event`, `2,000 events`.
+/// A number with its noun. Examples: `1 event`, `2,000 events`.
 pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
-/// A name as one word of a shell command: `/mnt/data`, `'/mnt/my data'`, `'a'\''b'`. Tasks and folders are called whatever their
-/// owners like, and people paste commands. Control characters, which no quoting makes safe to paste, are question marks: for
-/// one character each in patterns, for nothing elsewhere.
+/// A name as one word of a shell command: `/mnt/data`, `'/mnt/my data'`, `'a'\''b'`. Tasks and folders can have any name, and people
+/// paste commands. Control characters, which no quoting makes safe to paste, become question marks: in a pattern each matches one
+/// character, elsewhere nothing.
 pub fn shell(name: &str) -> String {
     let usual = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@=".contains(c);
     if !name.is_empty() && !name.starts_with('-') && name.chars().all(usual) {
@@ -76,7 +76,7 @@ pub fn shell(name: &str) -> String {
     format!("'{}'", plain.replace('\'', r"'\''"))
 }
 
-/// Three digits, no more: `1.08`, `7.5`, `164`.
+/// A number with at most three digits. Examples: `1.08`, `7.5`, `164`.
 pub fn three(v: f64) -> String {
     match v {
         v if v >= 99.95 => format!("{v:.0}"),
@@ -85,7 +85,7 @@ pub fn three(v: f64) -> String {
     }
 }
 
-/// So many decimals at most, and no zeros at their end: `0.25`, `10`.
+/// A number with at most this many decimals, without trailing zeros. Examples: `0.25`, `10`.
 pub fn decimals(v: f64, most: usize) -> String {
     let text = format!("{v:.most$}");
     match text.contains('.') {

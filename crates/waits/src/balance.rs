@@ -1,4 +1,4 @@
-//! Whether a table adds up: what its invariants are, as a question to it.
+//! Checks the invariants of a table.
 
 use crate::bucket::Bucket;
 use crate::seconds::Second;
@@ -8,7 +8,7 @@ use crate::victim::Victim;
 use trace::Nanos;
 
 impl Table {
-    /// What does not add up, if anything: for tests.
+    /// The first violated invariant, in words; `None` if all hold. For tests.
     pub fn imbalance(&self) -> Option<String> {
         let mut rows = 0;
         let wrong = |v: &Victim, what: &str, a: u64, b: u64| Some(format!("{v:?}: {what} {a}, not {b}"));
@@ -74,10 +74,10 @@ mod tests {
     const SHORT: Nanos = Nanos(1_000_000);
     const LONG: Nanos = Nanos(100_000_000);
 
-    /// Makes something wrong.
+    /// Makes one number wrong.
     type Fault = fn(&mut Sums);
 
-    /// Two reads, of 1 ms and 100 ms, behind somebody.
+    /// Two reads of 1 ms and 100 ms, each behind another task.
     fn table() -> Table {
         let mut table = Table::default();
         let asked = Asked::Bio(Class::Read);
@@ -96,7 +96,7 @@ mod tests {
         table
     }
 
-    /// Each fault by itself: all other sums stay right.
+    /// Each fault alone: all other sums stay right.
     #[test]
     fn whatever_does_not_add_up_is_told() {
         assert_eq!(table().imbalance(), None);
@@ -110,12 +110,12 @@ mod tests {
             ("time of cells", |s| s.ns += 1),
             ("time of rows", |s| s.cells.at(Bucket::of(SHORT)).rows[0].2 += 1),
             ("time of rows", |s| {
-                // More is lost of the short one than it took.
+                // The short read loses more than it took.
                 s.cells.at(Bucket::of(LONG)).lost -= 1;
                 s.cells.at(Bucket::of(SHORT)).lost += 1;
             }),
             ("time of rows", |s| {
-                // The short one is as long as those of another bucket.
+                // The short read is as long as those of another bucket.
                 for (bucket, more) in [(Bucket::of(SHORT), true), (Bucket::of(LONG), false)] {
                     let cell = s.cells.at(bucket);
                     let moved = |ns: u64| if more { ns + SHORT.0 } else { ns - SHORT.0 };
@@ -146,7 +146,7 @@ mod tests {
     fn more_than_the_bounds_is_told() {
         let full = |bounds: fn(&mut crate::bounds::Bounds)| {
             let mut table = table();
-            // One more than the bound has room: that of those who are not told apart.
+            // One more than the bound fits: the culprit that stands for all others.
             table.culprit(&Culprit::of(CulpritKind::Device));
             bounds(&mut table.bounds);
             table.imbalance().is_some_and(|told| told.contains("too many"))

@@ -1,7 +1,6 @@
-//! The time of bios in parts, as far as each bio tells by itself: what was going on, and because of whom, without the numbers that
-//! these have in a table.
+//! Splits the time of each bio into parts with phase and culprit, without the culprits' numbers in a table.
 //!
-//! One thread follows the lives of bios, another may keep the table: a bio is passed on as a head and 16 bytes for each part.
+//! One thread can track bios while another one keeps the table: a bio is passed on as a head and 16 bytes per part.
 
 use crate::chain::Link;
 use crate::culprit::CulpritKind;
@@ -15,28 +14,28 @@ use life::{Bio, Class, Io, Op, TaskName};
 use smallvec::smallvec;
 use trace::{Bytes, DevId, Flags, Nanos};
 
-/// Because of whom.
+/// The culprit of a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Because {
-    /// Of somebody without a name.
+    /// A culprit without a name.
     Of(CulpritKind, Option<Io>),
-    /// Of those with requests in the device.
+    /// A task or kernel thread with requests in the device.
     Holder(Holder),
-    /// Of those that are not told apart.
+    /// Holders that are not distinguished.
     Others,
 }
 
-/// A part of a bio's time; of no time: one who was in the device meanwhile.
+/// A part of a bio's time. With time 0: a holder that was in the device at the same time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BioPart {
     pub time: Nanos,
     pub phase: Phase,
     pub because: Because,
-    /// Whether it passed in a flush that the bio waited for.
+    /// Whether the bio waited for a flush in this part.
     pub in_flush: bool,
 }
 
-/// A bio, and how many parts it has.
+/// A bio and its number of parts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub task: TaskName,
@@ -50,11 +49,11 @@ pub(crate) struct Head {
     pub parts: u32,
     /// Its time in the device.
     pub in_device: Nanos,
-    /// What of it is not known to be usual or not.
+    /// The part of `in_device` for which the usual service time is unknown.
     pub unknown: Nanos,
 }
 
-/// Bios that are over, in the order in which they ended.
+/// Ended bios, in the order in which they ended.
 #[derive(Clone, Debug, Default)]
 pub struct BioParts {
     heads: Vec<Head>,
@@ -62,18 +61,18 @@ pub struct BioParts {
 }
 
 impl BioParts {
-    /// Whether there are none.
+    /// Whether there are no bios.
     pub fn is_empty(&self) -> bool {
         self.heads.is_empty()
     }
 
-    /// Forgets all of them.
+    /// Removes all bios.
     pub fn clear(&mut self) {
         self.heads.clear();
         self.parts.clear();
     }
 
-    /// Each with its parts.
+    /// Each bio with its parts.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&Head, &[BioPart])> {
         let mut rest = self.parts.as_slice();
         self.heads.iter().map(move |head| {
@@ -85,7 +84,7 @@ impl BioParts {
 
     /// Adds a bio with its ledger.
     ///
-    /// `no_tag` is the part of its wait for a request in which all tags were taken.
+    /// `no_tag`: the part of its wait for a request in which all tags were taken.
     pub fn add(&mut self, b: &Bio, ledger: &Ledger, no_tag: Nanos) {
         let before = self.parts.len();
         let (mut in_device, mut unknown) = (Nanos(0), Nanos(0));
@@ -143,7 +142,7 @@ impl BioParts {
         }
     }
 
-    /// The time of a flush before its data or after it, as the flush's own request had it in the device.
+    /// The time of a flush before or after the data, split as the flush's own request was in the device.
     fn flush(&mut self, b: &Bio, reason: Reason, time: Nanos) {
         let flushed = flush_of(Some(&b.time), reason, time);
         let before = self.parts.len();
@@ -156,7 +155,7 @@ impl BioParts {
         self.parts[before..].iter_mut().for_each(|part| part.in_flush = true);
     }
 
-    /// The parts of its time in the device; gives what of it is not known to be usual or not.
+    /// Adds the parts of its time in the device; returns the part for which the usual service time is unknown.
     fn in_device(&mut self, b: &Bio, time: Nanos) -> Nanos {
         let late = b.contention.late.min(time);
         let split = b.contention.split.last(time.since(late));
@@ -185,7 +184,7 @@ impl BioParts {
         }
     }
 
-    /// Those that were in the device beside it had what it waited for before.
+    /// A wait in front of the device is charged to the holders that were in the device beside the bio.
     fn held_up(&mut self, b: &Bio, phase: Phase, time: Nanos) {
         if time.0 == 0 {
             return;
@@ -204,7 +203,7 @@ impl BioParts {
     }
 }
 
-/// The kind of I/O of which most was issued while a bio waited in the scheduler.
+/// The kind of I/O that was issued most while a bio waited in the scheduler; `None` for other phases.
 fn overtaker(b: &Bio, phase: Phase) -> Option<Io> {
     let by = &b.contention.overtaken_by;
     let most = Class::ALL.into_iter().max_by_key(|c| by[c.index()])?;
@@ -226,7 +225,7 @@ mod tests {
         *head
     }
 
-    /// Nobody waits for what is read ahead, until somebody does.
+    /// No task waits for read-ahead until it is used.
     #[test]
     fn read_ahead_is_a_read_once_its_task_waits_for_it() {
         let ahead = |awaited| {
@@ -238,7 +237,7 @@ mod tests {
         assert_eq!(read.asked, Asked::Bio(Class::Read));
     }
 
-    /// What went whole was not cut: a bio of one piece counts as none that were.
+    /// Only bios that were cut into several requests count as cut.
     #[test]
     fn only_what_was_cut_into_several_is_counted_as_cut() {
         let mut parts = BioParts::default();

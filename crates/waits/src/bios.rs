@@ -1,5 +1,5 @@
-//! Rows of bios: where only the block layer was recorded, the tasks that submitted reads, synchronous writes and flushes waited.
-//! No task waits for writeback, and for read-ahead only a task that sent nothing since ([`Asked::is_foreground`]).
+//! Adds bios to the table. In a recording of the block layer, the tasks that submitted reads, synchronous writes and flushes are the victims.
+//! No task waits for writeback, and for read-ahead only a task that submitted nothing since ([`Asked::is_foreground`]).
 
 use crate::bio_parts::{Because, BioPart, BioParts, Head};
 use crate::chain::ChainId;
@@ -15,13 +15,13 @@ use life::{Class, Names, TaskName};
 use rustc_hash::FxHashMap;
 use trace::{DevId, Fs};
 
-/// Victims that are found again by comparing, by what they asked for: a task reads and writes in turn.
+/// Number of recent victims that are compared before hashing, by kind of I/O: a task reads and writes in turn.
 const RECENT: usize = Class::COUNT + 1;
 
-/// What a victim is found by.
+/// The key of a victim.
 type Key = (TaskName, Asked, DevId);
 
-/// Adds bios to a table.
+/// Adds bios to a table; remembers the numbers of victims.
 #[derive(Clone, Debug, Default)]
 pub struct Bios {
     victims: FxHashMap<Key, VictimId>,
@@ -32,7 +32,7 @@ pub struct Bios {
 }
 
 impl Bios {
-    /// Adds bios in the order in which they ended; `names` knows their tasks and holders.
+    /// Adds bios in the order in which they ended. `names`: the names of their tasks and holders.
     pub fn add(&mut self, table: &mut Table, bios: &BioParts, names: &Names) {
         for (head, parts) in bios.each() {
             self.add_one(table, head, parts, names);

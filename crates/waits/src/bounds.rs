@@ -1,7 +1,7 @@
-//! How much a table keeps, and how it makes room: the heaviest victims, chains, culprits and rows by time stay, the rest becomes
-//! `others`. Sums stay exact, kept rows become lower bounds, and [`Table::others`] says how much is not told apart.
+//! Limits the size of a table. The victims, chains, culprits and rows with the most time are kept, the others are merged into `others`.
+//! Sums stay exact, kept rows become lower bounds, and [`Table::others`] is the part that is merged.
 //!
-//! Room is made for half of each bound, so it costs little per operation; a heavy one that comes late is kept the next time.
+//! Each time half of a bound is freed, so the cost per operation is low. An item that becomes heavy later is kept from then on.
 
 use crate::chain::{ChainId, OTHERS};
 use crate::culprit::{Culprit, CulpritId};
@@ -12,18 +12,18 @@ use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use trace::Nanos;
 
-/// How much a table keeps at most.
+/// Maximal sizes of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Rows; 3 MB.
+    /// Rows; 131,072 are 3 MB.
     pub rows: usize,
-    /// Rows of one victim and bucket: they are looked through for each operation.
+    /// Rows of one victim and bucket: they are searched for each operation.
     pub rows_of_cell: usize,
-    /// Victims that are told apart; beside them there is one for each kind of operation.
+    /// Distinct victims; in addition, there is one per kind of operation for the others.
     pub victims: usize,
     /// Links of chains, and functions.
     pub chains: usize,
-    /// Culprits.
+    /// Distinct culprits.
     pub culprits: usize,
 }
 
@@ -34,12 +34,12 @@ impl Default for Bounds {
 }
 
 impl Table {
-    /// What the table keeps at most.
+    /// The table's maximal sizes.
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// The time that is in no row of its own: of victims, chains or culprits that are not told apart.
+    /// The time without a row of its own: of victims, chains or culprits that are merged into others.
     pub fn others_time(&self) -> Nanos {
         let others = |c: CulpritId| *self.culprit_of(c) == Culprit::others();
         let of = |(v, s): &(Victim, Sums)| match v.is_others() {
@@ -52,12 +52,12 @@ impl Table {
         Nanos(self.victims.iter().map(of).sum())
     }
 
-    /// The part of all time that is in no row of its own, 0 to 1.
+    /// The part of all time without a row of its own, 0 to 1.
     pub fn others(&self) -> f64 {
         self.others_time().0 as f64 / self.ns.max(1) as f64
     }
 
-    /// Keeps the heaviest half of whatever is too much.
+    /// Keeps the heaviest half of everything that exceeds its bound.
     pub(crate) fn make_room(&mut self) {
         let kept = self.heaviest_victims();
         let (chains, culprits) = (self.heaviest_chains(), self.heaviest_culprits());
@@ -78,7 +78,7 @@ impl Table {
             });
         }
         if let Some(culprits) = &culprits {
-            // Of one who is not told apart any more, what comes will not be known.
+            // For a culprit that is merged into others, further time would be missing in its predictions.
             let known: FxHashSet<_> = culprits.iter().filter_map(|who| self.absent_with(*who)).collect();
             self.victims.iter_mut().for_each(|(_, s)| s.follow_only(|who| known.contains(&who)));
         }
@@ -90,7 +90,7 @@ impl Table {
             let is_kept = kept.as_ref().is_none_or(|kept| kept.contains(v));
             Some(if is_kept { v.clone() } else { v.others() })
         });
-        // Victims that became one have one cell where each had its own.
+        // Merged victims have one cell per bucket where each had its own.
         let others = self.culprit(&Culprit::others());
         for cell in self.victims.iter_mut().flat_map(|(_, s)| s.cells.values_mut()) {
             let before = cell.rows.len();
@@ -107,7 +107,7 @@ impl Table {
         self.full = false;
     }
 
-    /// Victims that stay; `None` if all do. Cells take at most a quarter of the rows.
+    /// The victims to keep; `None` if all fit. Cells take at most a quarter of the rows.
     fn heaviest_victims(&self) -> Option<FxHashSet<Victim>> {
         let cells = |s: &Sums| s.cells.len();
         let all: usize = self.victims.iter().map(|(_, s)| cells(s)).sum();
@@ -125,7 +125,7 @@ impl Table {
         Some(stays.map(|(v, _)| v.clone()).collect())
     }
 
-    /// Chains that stay, by the time of their rows, with all on the way to them; `None` if all do.
+    /// The chains to keep, by the time of their rows, with all their parents; `None` if all fit.
     fn heaviest_chains(&self) -> Option<FxHashSet<ChainId>> {
         if !self.chains.is_full() {
             return None;
@@ -147,7 +147,7 @@ impl Table {
         Some(stay)
     }
 
-    /// Culprits that stay, by the time of their rows; `None` if all do.
+    /// The culprits to keep, by the time of their rows; `None` if all fit.
     fn heaviest_culprits(&self) -> Option<FxHashSet<CulpritId>> {
         if self.culprits.len() < self.bounds.culprits {
             return None;
@@ -157,14 +157,14 @@ impl Table {
         Some(heaviest_first(&times).take(self.bounds.culprits / 2).map(|who| CulpritId(who as u32)).collect())
     }
 
-    /// Heavier rows than this stay, and so many that are as heavy.
+    /// The time of the lightest row to keep, and how many rows with exactly this time to keep.
     fn least_row(&self) -> (u64, usize) {
         if self.rows <= self.bounds.rows {
             return (0, usize::MAX);
         }
         let mut times = Vec::with_capacity(self.rows);
         self.each_row(|_, _, ns| times.push(Reverse(ns)));
-        // Each cell needs a row for its others.
+        // Each cell needs a row for others.
         let cells: usize = self.victims.iter().map(|(_, s)| s.cells.len()).sum();
         let stay = (self.bounds.rows / 2).saturating_sub(cells);
         if stay == 0 {
@@ -181,7 +181,7 @@ impl Table {
     }
 }
 
-/// Places of what is not nothing, the heaviest first.
+/// Indexes of values above 0, the largest value first.
 fn heaviest_first(times: &[u64]) -> impl Iterator<Item = usize> + '_ {
     let mut order: Vec<usize> = (0..times.len()).filter(|i| times[*i] > 0).collect();
     order.sort_by_key(|i| (Reverse(times[*i]), *i));
@@ -189,7 +189,7 @@ fn heaviest_first(times: &[u64]) -> impl Iterator<Item = usize> + '_ {
 }
 
 impl Cell {
-    /// Rows that do not stay become one.
+    /// Merges rows for which `stays` is false into one.
     fn keep(&mut self, others: CulpritId, mut stays: impl FnMut(ChainId, CulpritId, u64) -> bool) {
         let mut rest = 0;
         self.rows.retain(|(chain, who, ns)| {

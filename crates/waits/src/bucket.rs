@@ -1,4 +1,4 @@
-//! Latency buckets: sixteen per power of two, so a bucket is at most 6.25 % wide. A bucket's exact count and sum stand beside it.
+//! Latency buckets: sixteen per power of two, so a bucket is at most 6.25 % wide. Each bucket also has its exact count and sum.
 
 use serde::Serialize;
 use std::fmt;
@@ -7,15 +7,15 @@ use trace::Nanos;
 
 const PER_OCTAVE: u64 = 16;
 
-/// Parts of a bucket whose operations are counted.
+/// Number of equal parts of a bucket in which operations are counted separately.
 pub(crate) const QUARTERS: usize = 4;
 
-/// A bucket of latencies, by number; numbers grow with latency.
+/// The number of a latency bucket; numbers grow with latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Bucket(pub u16);
 
 impl Bucket {
-    /// How many there are.
+    /// Number of buckets.
     pub const COUNT: usize = 16 * 61;
 
     /// The bucket of a latency. Example: 1000 ns is 1.953 x 2^9: the sixteenth of the octave that begins at 512.
@@ -29,7 +29,7 @@ impl Bucket {
         Bucket(((exponent - 3) * PER_OCTAVE + ((v >> (exponent - 4)) & (PER_OCTAVE - 1))) as u16)
     }
 
-    /// Its smallest latency.
+    /// The smallest latency of the bucket, in nanoseconds.
     pub fn lower(self) -> Nanos {
         let (octave, place) = (u64::from(self.0) / PER_OCTAVE, u64::from(self.0) % PER_OCTAVE);
         Nanos(match octave {
@@ -38,37 +38,37 @@ impl Bucket {
         })
     }
 
-    /// The bucket of a latency, and in which quarter of it that is: quarters are those 64 of a power of two that all latencies are counted by.
+    /// The bucket of a latency and its quarter: quarters are the 64 parts per power of two by which all latencies are counted.
     #[inline]
     pub(crate) fn with_quarter(time: Nanos) -> (Bucket, usize) {
         let exponent = 63 - u64::from((time.0 | 1).leading_zeros());
         if exponent < 6 {
-            // Buckets of one or two.
+            // Buckets that are 1 or 2 wide.
             return (Bucket::of(time), (time.0 & (exponent / 5)) as usize);
         }
-        // The four bits below the first one choose the bucket, the two below those the quarter.
+        // The 4 bits below the highest bit select the bucket, the next 2 bits the quarter.
         let fine = time.0 >> (exponent - 6);
         let bucket = (exponent - 3) * PER_OCTAVE + ((fine >> 2) & (PER_OCTAVE - 1));
         (Bucket(bucket as u16), fine as usize % QUARTERS)
     }
 
-    /// The middle of a quarter; exact below 128.
+    /// The middle of a quarter; exact below 128 ns.
     pub(crate) fn middle(self, quarter: usize) -> Nanos {
         let octave = u64::from(self.0) / PER_OCTAVE;
         let wide = 1_u64 << octave.saturating_sub(3);
         Nanos(self.lower().0 + quarter as u64 * wide + (wide - 1).div_ceil(2))
     }
 
-    /// Its place in arrays.
+    /// Its index in arrays.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Values by bucket: found without comparing, and in order of latency when all are looked at.
+/// Values by bucket: direct access by bucket, iteration in order of latency.
 #[derive(Clone)]
 pub struct ByBucket<T> {
-    /// One more than the place of a bucket's value; 0 where there is none.
+    /// Index of a bucket's value plus 1; 0 if there is none.
     places: Vec<u16>,
     values: Vec<(Bucket, T)>,
 }
@@ -94,7 +94,7 @@ impl<T: fmt::Debug> fmt::Debug for ByBucket<T> {
 }
 
 impl<T: Default> ByBucket<T> {
-    /// The value of a bucket, made if it is new.
+    /// The value of a bucket; creates it if it is missing.
     #[inline]
     pub fn at(&mut self, bucket: Bucket) -> &mut T {
         let place = self.places.get(bucket.index()).copied().unwrap_or(0);
@@ -114,18 +114,18 @@ impl<T: Default> ByBucket<T> {
 }
 
 impl<T> ByBucket<T> {
-    /// The value of a bucket.
+    /// The value of a bucket, if there is one.
     pub fn get(&self, bucket: &Bucket) -> Option<&T> {
         let place = self.places.get(bucket.index()).copied()?;
         Some(&self.values[(place as usize).checked_sub(1)?].1)
     }
 
-    /// All, in order of latency.
+    /// All values, in order of latency.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Bucket, &T)> {
         self.range(Bucket(0)..)
     }
 
-    /// Those from a bucket on, in order of latency.
+    /// The values from a bucket on, in order of latency.
     pub fn range(&self, from: RangeFrom<Bucket>) -> impl DoubleEndedIterator<Item = (&Bucket, &T)> {
         let places = self.places.get(from.start.index()..).unwrap_or_default();
         places.iter().filter(|p| **p > 0).map(|p| {
@@ -134,22 +134,22 @@ impl<T> ByBucket<T> {
         })
     }
 
-    /// All values, in order of latency.
+    /// All values without their buckets, in order of latency.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// All values, in no order.
+    /// All values, unsorted.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.values.iter_mut().map(|(_, value)| value)
     }
 
-    /// How many buckets have a value.
+    /// Number of buckets with a value.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether none has.
+    /// Whether no bucket has a value.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -1,7 +1,7 @@
-//! Chains of waits, each kept once: a tree of links, in which a chain is its last link's number.
+//! Chains of waits, each stored once: a tree of links, in which the number of the last link identifies a chain.
 //!
-//! Example: `fdatasync > flush (blkdev_issue_flush) > device: flush` is three links; another fdatasync that ends on a
-//! processor shares the first. A link that was met a moment ago is found again without hashing, a phase by its number.
+//! Example: `fdatasync > flush (blkdev_issue_flush) > device: flush` has three links; another fdatasync that ends on a
+//! processor shares the first. Recently used links are found without hashing, phases by their index.
 
 use crate::phase::Phase;
 use life::Op;
@@ -9,37 +9,37 @@ use operation::Wait;
 use rustc_hash::FxHashMap;
 use trace::CommitPhase;
 
-/// A chain's number in its table. 0 is the empty chain.
+/// The number of a chain in its table. 0 is the empty chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChainId(pub u32);
 
-/// A kernel function's number in its table.
+/// The number of a kernel function in its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
 
 impl FunctionId {
-    /// Any of those for which there was no room: what passes there is [`Link::Others`].
+    /// Stands for all functions without room in the table; chains through it become [`Link::Others`].
     const OTHERS: FunctionId = FunctionId(u32::MAX);
 }
 
 /// A link of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Link {
-    /// A sleep, and the function that shows it.
+    /// A sleep, with the function that identifies it.
     Wait(Wait, FunctionId),
-    /// A step of a journal's commit.
+    /// A step of a journal commit.
     Commit(CommitPhase),
-    /// A work item.
+    /// A work item, with its function.
     Work(FunctionId),
-    /// A request: what it did, whether it is a piece of a bio that was cut, whether its ends cut blocks.
+    /// A request: its operation; whether it is a piece of a split bio; whether its ends cut file system blocks.
     Request(Op, bool, bool),
-    /// The leaf.
+    /// The last link.
     Phase(Phase),
-    /// Chains that are not told apart.
+    /// Chains that are not distinguished.
     Others,
 }
 
-/// Links from the outside in.
+/// The links of a chain, outermost first.
 pub type Chain = Vec<Link>;
 
 /// All chains of a table.
@@ -47,22 +47,22 @@ pub type Chain = Vec<Link>;
 pub(crate) struct Chains {
     links: Vec<(ChainId, Link)>,
     numbers: FxHashMap<(ChainId, Link), ChainId>,
-    /// The children of each link that were asked for lately.
+    /// Recently used children of each link.
     recent: Vec<[(Link, ChainId); RECENT]>,
-    /// The row of `leaves` that is a link's; 0 until one of its children is a phase.
+    /// The row in `leaves` of each link; 0 until one of its children is a phase.
     rows: Vec<u32>,
-    /// Children that are phases, by phase; 0 until it was asked for.
+    /// The chains that end in a phase, by phase; 0 until first used.
     leaves: Vec<[ChainId; Phase::COUNT]>,
     functions: Vec<Box<str>>,
     function_numbers: FxHashMap<Box<str>, FunctionId>,
     full: bool,
 }
 
-/// Children that are found again by comparing.
+/// Number of recently used children per link.
 const RECENT: usize = 4;
 const NONE: [(Link, ChainId); RECENT] = [(Link::Others, ChainId(0)); RECENT];
 
-/// The one chain of those that are not told apart.
+/// The chain that stands for all chains that are not distinguished.
 pub(crate) const OTHERS: ChainId = ChainId(1);
 
 impl Default for Chains {
@@ -83,7 +83,7 @@ impl Default for Chains {
 }
 
 impl Chains {
-    /// A chain, longer by one link; where there are `bound` links and this is a new one, that of those not told apart.
+    /// The chain with one more link; [`OTHERS`] if the link is new and there are already `bound` links.
     #[inline]
     pub fn child(&mut self, parent: ChainId, link: Link, bound: usize) -> ChainId {
         if let Link::Phase(phase) = link {
@@ -102,7 +102,7 @@ impl Chains {
         }
     }
 
-    /// The same, longer by a phase that has this place.
+    /// The chain with one more link, a phase with this index.
     #[inline]
     pub fn leaf(&mut self, parent: ChainId, phase: Phase, index: u8, bound: usize) -> ChainId {
         match self.leaves[self.rows[parent.0 as usize] as usize][index as usize] {
@@ -138,12 +138,12 @@ impl Chains {
         }
     }
 
-    /// Whether something had no place.
+    /// Whether a link or a function had no room.
     pub fn is_full(&self) -> bool {
         self.full
     }
 
-    /// How many links there are.
+    /// Number of links.
     pub fn len(&self) -> usize {
         self.links.len()
     }
@@ -162,12 +162,12 @@ impl Chains {
         id
     }
 
-    /// Its last link.
+    /// The last link of a chain.
     pub fn last(&self, id: ChainId) -> Link {
         self.links[id.0 as usize].1
     }
 
-    /// Its links, the last first.
+    /// The links of a chain, innermost first.
     pub fn backward(&self, id: ChainId) -> impl Iterator<Item = Link> + '_ {
         let mut at = id;
         std::iter::from_fn(move || {
@@ -177,14 +177,14 @@ impl Chains {
         })
     }
 
-    /// Its links from the outside in.
+    /// The links of a chain, outermost first.
     pub fn links(&self, id: ChainId) -> Chain {
         let mut links: Chain = self.backward(id).collect();
         links.reverse();
         links
     }
 
-    /// The number of a function.
+    /// The number of a function; [`FunctionId::OTHERS`] if there is no room.
     pub fn function(&mut self, name: &str, bound: usize) -> FunctionId {
         if let Some(id) = self.function_numbers.get(name) {
             return *id;
@@ -199,12 +199,12 @@ impl Chains {
         id
     }
 
-    /// A function's name; empty where none is known.
+    /// The name of a function; empty if unknown.
     pub fn function_name(&self, id: FunctionId) -> &str {
         self.functions.get(id.0 as usize).map_or("", |name| name)
     }
 
-    /// The same chain here that another table knows as `id`.
+    /// The number here of chain `id` of another table.
     pub fn import(&mut self, other: &Chains, id: ChainId, bound: usize) -> ChainId {
         let mut at = ChainId(0);
         for link in other.links(id) {

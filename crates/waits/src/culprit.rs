@@ -1,13 +1,13 @@
-//! The culprit of a wait.
+//! The culprit of a wait: the task, device or limit that caused it.
 
 use life::Io;
 use serde::Serialize;
 
-/// A culprit's number in its table.
+/// The number of a culprit in its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CulpritId(pub u32);
 
-/// What kind of culprit.
+/// The kind of culprit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -17,13 +17,13 @@ pub enum CulpritKind {
     Own,
     /// Another task.
     Task,
-    /// A kernel thread whose principal is not known, a journal, md.
+    /// A kernel thread that works for no known task, a journal, md.
     Kernel,
     /// The device.
     Device,
     /// A configured limit.
     Limit,
-    /// The task that ran on the processor.
+    /// The task that ran on the processor, or the processors.
     Cpu,
     /// Unknown: nothing recorded shows it.
     #[default]
@@ -45,36 +45,36 @@ impl CulpritKind {
     }
 }
 
-/// The culprit.
+/// A culprit, with its kind of I/O.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Culprit {
     /// The kind of culprit.
     pub kind: CulpritKind,
-    /// Who: the issuer's name, or, where a kernel thread issued, the name of the task whose data it is.
+    /// The name of the task that issued the I/O; if a kernel thread did, the name of the task whose data it is.
     pub name: Option<Box<str>>,
-    /// Whose data the issuer wrote, if another task's.
+    /// The task whose data the issuer wrote, if it is another one.
     pub dirtied_by: Option<Box<str>>,
-    /// By which kind of I/O.
+    /// The kind of I/O by which it interfered; `None` if it was not I/O, or for all kinds.
     pub io: Option<Io>,
 }
 
 impl Culprit {
-    /// One without a name.
+    /// A culprit without a name.
     pub fn of(kind: CulpritKind) -> Culprit {
         Culprit { kind, ..Culprit::default() }
     }
 
-    /// Those that are not told apart.
+    /// Stands for all culprits that are not distinguished.
     pub fn others() -> Culprit {
         Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) }
     }
 
-    /// Whether it can be taken away: somebody, or who ran on the processor.
+    /// Whether it can be removed: a task that sends I/O, or a named task on the processor.
     pub(crate) fn can_leave(&self) -> bool {
         self.is_somebody() || self.name.is_some() && self.kind == CulpritKind::Cpu
     }
 
-    /// Whether it is nobody who could be asked: processors, the device's own pauses, what nothing explains.
+    /// Whether no task is responsible: processors, the device's own pauses, time without an explanation.
     pub(crate) fn is_unclear(&self) -> bool {
         match self.kind {
             CulpritKind::Cpu | CulpritKind::Unknown => true,
@@ -83,13 +83,13 @@ impl Culprit {
         }
     }
 
-    /// Whether it is a task of another name, and that name is known. Who is nobody's kernel thread, such as a journal's, works for
-    /// whoever waits for it.
+    /// Whether it is a task with a known other name. A kernel thread that works for no known task, such as the journal's, does not count:
+    /// it works for everyone who waits for it.
     pub fn is_another_than(&self, task: &str) -> bool {
         self.kind == CulpritKind::Task && self.name.as_deref().is_some_and(|name| name != "?" && name != task)
     }
 
-    /// Whether it is a task that sends I/O.
+    /// Whether it is a named task or kernel thread that sends I/O.
     #[inline]
     pub fn is_somebody(&self) -> bool {
         self.name.is_some() && matches!(self.kind, CulpritKind::Task | CulpritKind::Kernel)
@@ -100,7 +100,7 @@ impl Culprit {
 mod tests {
     use super::*;
 
-    /// Only tasks send I/O, and only those whose name is known can be asked to send less.
+    /// Only tasks send I/O, and only those with a known name can be asked to send less.
     #[test]
     fn somebody_is_a_task_with_a_name() {
         let of = |kind, name: &str| Culprit {
@@ -116,7 +116,7 @@ mod tests {
             assert!(!of(kind, "tar").is_somebody(), "{kind:?}");
         }
         assert!(!Culprit::others().is_somebody(), "those that are not told apart");
-        // Who ran on the processor sends nothing, but is in the way.
+        // A task that ran on the processor sends nothing, but delays others.
         assert!(of(CulpritKind::Cpu, "make").can_leave() && !of(CulpritKind::Cpu, "").can_leave());
     }
 }

@@ -1,7 +1,7 @@
 //! The table of waits: who waited, for what, because of whom.
 //!
-//! Every operation's account is added to one [`Table`] as it ends: rows of victim, chain of waits, culprit and latency bucket.
-//! Everything that judges or draws asks this table.
+//! Each operation's account is added to one [`Table`] when the operation ends, as rows of victim, chain of waits, culprit and latency
+//! bucket. All judgements and pictures query this table.
 //!
 //! Invariant: the rows of a victim and bucket sum to the time of its operations in that bucket, to the nanosecond.
 

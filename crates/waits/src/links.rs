@@ -1,18 +1,18 @@
-//! Requests as links of a chain: pieces of a bio that was cut, and blocks that are not whole, are told apart.
+//! Requests as links of a chain: pieces of a split bio, and writes of partial blocks, are distinguished.
 
 use crate::chain::Link;
 use life::Op;
 use operation::Done;
 use trace::{Bytes, Sector};
 
-/// A write that ends or begins within a page: the file system's block on all Linux file systems by default (mkfs.ext4(8),
-/// mkfs.xfs(8)).
+/// The block size of file systems: by default one page on all Linux file systems (mkfs.ext4(8), mkfs.xfs(8)). A write that begins or ends
+/// within a block is ragged.
 const BLOCK: u64 = 4096;
 
-/// The flush that a write waits for, before its data or after it.
+/// The flush that a write waits for, before or after its data.
 pub(crate) const FLUSH: Link = Link::Request(Op::Flush, false, false);
 
-/// What a request is, as a link: pieces of a bio that was cut, and blocks that are not whole, are told apart.
+/// The link of a request: pieces of a split bio, and writes of partial blocks, are distinguished.
 pub(crate) fn request_link(done: &Done) -> Link {
     match done {
         Done::Request(r) => Link::Request(r.op, r.split, r.op == Op::Write && is_ragged(r.start, r.bytes)),
@@ -20,7 +20,7 @@ pub(crate) fn request_link(done: &Done) -> Link {
     }
 }
 
-/// Whether an extent cuts a block at either end.
+/// Whether an extent begins or ends within a block.
 pub(crate) fn is_ragged(at: Sector, bytes: Bytes) -> bool {
     at.0 % Bytes(BLOCK).sectors() != 0 || bytes.0 % BLOCK != 0
 }

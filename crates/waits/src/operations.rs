@@ -1,7 +1,7 @@
-//! From an operation's account to rows: its leaves, each with the chain of waits around it and with its culprit.
+//! Converts an operation's account to rows: each leaf with the chain of waits around it and its culprit.
 //!
-//! A leaf in the device is split as the device's time was. What passed in another task is that task's; what a kernel thread did
-//! is charged to whose data it moved.
+//! A leaf in the device is split like the device's time. Time that another task spent is charged to that task; time of a kernel thread
+//! is charged to the task whose data it processed.
 
 use crate::chain::{ChainId, FunctionId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
@@ -23,37 +23,37 @@ use trace::{DevId, Fs, Nanos, TextId, Tid};
 
 mod senders;
 
-/// Shorter waits are not attributed: it would cost more than it shows.
+/// Shorter waits are not attributed to a task: the cost would exceed the benefit.
 const WORTH_ASKING: Nanos = Nanos(100_000);
 
-/// Numbers of victims that are remembered at most.
+/// Maximal number of victims whose table numbers are cached.
 pub(crate) const MAX_REMEMBERED: usize = 1 << 14;
 
-/// What a leaf lies within.
+/// The context of a leaf in the account's tree.
 #[derive(Clone, Copy)]
 struct Around<'a> {
     depth: u8,
     chain: ChainId,
     request: Option<&'a Entry>,
-    /// Who did it, if not the operation's own task.
+    /// The task that did it, if not the operation's own.
     doer: Option<Tid>,
     wait: Option<Wait>,
 }
 
-/// Adds accounts to a table. What it remembers are the numbers of what it met before.
+/// Adds accounts to a table; caches the table's numbers of victims, functions and culprits.
 #[derive(Clone, Debug, Default)]
 pub struct Accounts {
     victims: FxHashMap<(TaskName, Kind, Fs, DevId), VictimId>,
     recent: Option<((TaskName, Kind, Fs, DevId), VictimId)>,
     functions: FxHashMap<TextId, FunctionId>,
-    /// By holder; holders are numbered from 1 on.
+    /// Culprits by holder; holders are numbered from 1 on.
     holders: Vec<Option<(Holding, CulpritId)>>,
     kernel: FxHashMap<TaskName, bool>,
     parts: Parts,
     epoch: u32,
 }
 
-/// One operation on its way into the table.
+/// An operation that is being added.
 struct Adding<'a> {
     o: &'a Operation,
     names: &'a Names,
@@ -87,7 +87,7 @@ impl Accounts {
             match &node.part {
                 Of::Leaf(reason) => {
                     if let Some(entry) = above.request {
-                        // Of stacked devices the lowest: what the others do passes there.
+                        // On stacked devices the lowest one counts: the devices above pass their time there.
                         table.waited_on(victim, entry.done.dev(), node.length());
                     }
                     self.leaf(table, &adding, node, *reason, &above);
@@ -117,7 +117,7 @@ impl Accounts {
         }
         let bytes = if o.moves_bytes() && o.result > 0 { o.result as u64 } else { 0 };
         if let Some(piece) = cut {
-            // What was asked for at once is known of reads and writes; of others no more than that there were two pieces.
+            // For reads and writes the number of bytes that were requested at once is known; for others only that there were at least two pieces.
             let asked = bytes.max(piece.saturating_mul(2));
             table.was_cut(victim, asked.div_ceil(piece), asked);
         }
@@ -125,7 +125,7 @@ impl Accounts {
         self.parts.add(table, Waiting { victim, end: o.to, total: o.total(), bytes, in_device });
     }
 
-    /// Forgets numbers that are no longer valid.
+    /// Clears the cache if the table's numbers are no longer valid.
     fn follow(&mut self, table: &Table) {
         if self.epoch != table.epoch() || self.victims.len() > MAX_REMEMBERED {
             *self = Accounts { epoch: table.epoch(), ..Accounts::default() };
@@ -155,7 +155,7 @@ impl Accounts {
             .or_insert_with(|| table.function_number(Wait::function_of(history.texts.text(stack))))
     }
 
-    /// A leaf becomes one row, or several.
+    /// Adds a leaf as one or several rows.
     fn leaf(&mut self, table: &mut Table, a: &Adding, node: &Node, reason: Reason, above: &Around) {
         let time = node.length();
         match (reason, above.request.map(|e| &e.done)) {
@@ -209,7 +209,7 @@ impl Accounts {
                         CulpritKind::Kernel
                     }
                     Reason::QueueFreeze => CulpritKind::Limit,
-                    // The file system sleeps a tick and looks again (`shrink_delalloc`, fs/btrfs/space-info.c).
+                    // The file system sleeps for a tick and checks again (`shrink_delalloc`, fs/btrfs/space-info.c).
                     Reason::Timer if above.wait == Some(Wait::SpaceReserved) => CulpritKind::Kernel,
                     _ => CulpritKind::Unknown,
                 };
@@ -219,7 +219,7 @@ impl Accounts {
         }
     }
 
-    /// The device's time for a request, or its last part.
+    /// Adds the device's time for a request, or its last part.
     fn in_device(
         &mut self,
         table: &mut Table,
@@ -264,7 +264,7 @@ impl Accounts {
         self.behind(table, a, chain, &split.behind, split.others);
     }
 
-    /// Behind some holders, and others that are not told apart.
+    /// Adds time behind some holders, and behind others that are not distinguished.
     fn behind(&mut self, table: &mut Table, a: &Adding, chain: ChainId, some: &[Behind], others: Nanos) {
         for Behind { holder, time } in some.iter().filter(|b| b.time.0 > 0 || b.holder != Holder(0)) {
             let who = self.holder(table, a, *holder);
@@ -276,8 +276,8 @@ impl Accounts {
         }
     }
 
-    /// In line for a flush while the device had another one, or data between two: behind whose data, and behind whom that was there. The rest
-    /// is the price of flushes, whoever asks for them.
+    /// Adds the wait in a queue for a flush, while the device had another flush or data between two flushes: behind the owner of the data and the
+    /// holders beside it. The rest is the cost of flushes, whichever task requested them.
     fn behind_a_flush(&mut self, table: &mut Table, a: &Adding, node: &Node, above: &Around) {
         let (chain, mut left) = (above.chain, node.length());
         let dev = Some(a.o.dev).filter(|d| *d != DevId(0));
@@ -299,7 +299,7 @@ impl Accounts {
         self.parts.put(table, chain, Phase::Flush, flush, left);
     }
 
-    /// Throttled in favour of others: the tasks whose requests the device served meanwhile caused this wait.
+    /// Throttled in favour of others: charged to the tasks whose requests the device served meanwhile.
     fn held_up(&mut self, table: &mut Table, a: &Adding, node: &Node, reason: Reason, above: &Around) {
         let (mut time, mut phase) = (node.length(), Phase::Reason(reason));
         if reason == Reason::GetRequest && above.wait == Some(Wait::Tag) {
@@ -347,7 +347,7 @@ impl Accounts {
     }
 }
 
-/// Whether the victim's own job has the device for another of its operations, which holds the lock that this one waits for.
+/// Whether another operation of the victim's own job has the device and holds the lock that this operation waits for.
 fn is_for_a_holder(table: &Table, chain: ChainId, who: CulpritId) -> bool {
     let is_lock = |link| matches!(link, Link::Wait(Wait::InodeLock | Wait::Lock, _));
     table.culprit_of(who).kind == CulpritKind::Own && table.passes(chain, is_lock)

@@ -1,4 +1,4 @@
-//! The parts of one operation's time, on their way into the table.
+//! Collects the parts of one operation's time before they are added to the table.
 
 use crate::chain::ChainId;
 use crate::culprit::CulpritId;
@@ -7,36 +7,36 @@ use crate::table::{Part, Table, Waiting};
 use ledger::Reason;
 use trace::Nanos;
 
-/// The parts of one operation, and what of them was lost.
+/// The parts of one operation and its lost time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parts {
     parts: Vec<Part>,
     lost: Nanos,
-    /// In the device, and not known what is usual there.
+    /// Time in the device for which the usual service time is unknown.
     pub unknown: Nanos,
-    /// Whether any of it was in a device.
+    /// Whether the operation was in a device.
     pub in_device: bool,
 }
 
 impl Parts {
-    /// Begins with another operation.
+    /// Starts another operation.
     pub fn clear(&mut self) {
         self.parts.clear();
         (self.lost, self.unknown, self.in_device) = (Nanos(0), Nanos(0), false);
     }
 
-    /// So long it was in this phase, because of them.
+    /// Adds time in a phase because of a culprit; nothing if the time is 0.
     #[inline(always)]
     pub fn put(&mut self, table: &mut Table, chain: ChainId, phase: Phase, culprit: CulpritId, time: Nanos) {
         if time.0 > 0 {
-            // Of most it is known at compile time.
+            // In most calls the phase is known at compile time.
             let index = phase.index() as u8;
             let chain = table.leaf(chain, phase, index);
             self.push(table, chain, phase, culprit, time);
         }
     }
 
-    /// So long it was behind them in the device; of no time, they were there as well.
+    /// Adds time in the device behind a culprit. With time 0, notes that the culprit was in the device at the same time.
     pub fn behind(&mut self, table: &mut Table, chain: ChainId, culprit: CulpritId, time: Nanos) {
         match time {
             Nanos(0) => self.parts.push(Part { chain: ChainId(0), culprit, time }),

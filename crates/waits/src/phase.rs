@@ -1,4 +1,4 @@
-//! The leaf of a chain: what was going on in a stretch of time. A [`Reason`], with the device's time split further.
+//! The last link of a chain: the activity in a stretch of time. A [`Reason`], but with the device's time split further.
 
 use crate::culprit::CulpritKind;
 use device::Split;
@@ -6,33 +6,33 @@ use ledger::Reason;
 use serde::Serialize;
 use trace::Nanos;
 
-/// What was going on.
+/// The activity in a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub enum Phase {
-    /// In the device, being served: as long as such a request takes alone.
+    /// In the device, being served: for as long as such a request takes alone.
     Service,
-    /// In the device, behind others.
+    /// In the device, behind other requests.
     Behind,
-    /// In the device, which completed nothing for longer than any service explains.
+    /// In the device, while it completed nothing for longer than any service time explains.
     Paused,
-    /// Alone in the device, and a little longer than usual, as such requests vary.
+    /// Alone in the device and a little slower than usual, within the normal variation of such requests.
     Varies,
-    /// Alone in the device, and longer than such requests take alone; also where that is unknown.
+    /// Alone in the device and slower than such requests alone; also if their usual time is unknown.
     Slow,
-    /// The device was done, and no processor had come to complete it.
+    /// The device was done, but no processor completed the request yet.
     Late,
-    /// The device empties its cache.
+    /// The device flushes its cache.
     Flush,
     /// All tags of the device were taken.
     NoTag,
-    /// In the scheduler, while the driver took nothing.
+    /// In the scheduler, while the driver accepted nothing.
     Refused,
-    /// Anything else.
+    /// Any other reason.
     Reason(Reason),
 }
 
 impl Phase {
-    /// What a request had the device for itself, or waited for the device alone. Whatever a flush takes is the flush.
+    /// The phases of a request's time alone in the device or in its pauses. For a flush, all of it is the flush.
     pub(crate) fn alone(split: &Split, is_flush: bool) -> [(Phase, Nanos); 3] {
         let of = |phase, unless: bool| if unless { Phase::Flush } else { phase };
         [
@@ -42,10 +42,10 @@ impl Phase {
         ]
     }
 
-    /// How many there are.
+    /// Number of phases.
     pub const COUNT: usize = 9 + Reason::COUNT;
 
-    /// Place in arrays.
+    /// Its index in arrays.
     #[inline(always)]
     pub fn index(self) -> usize {
         match self {
@@ -62,7 +62,7 @@ impl Phase {
         }
     }
 
-    /// Whether time in it is the operation's own, and not lost: its service, its computing. What others did for it is theirs.
+    /// Whether the time is the operation's own and not lost: service or computing by the operation's own job or the processor, not by others.
     #[inline(always)]
     pub fn is_own(self, because: CulpritKind) -> bool {
         let own = matches!(
@@ -72,7 +72,7 @@ impl Phase {
         own && matches!(because, CulpritKind::Own | CulpritKind::Cpu)
     }
 
-    /// The reason that a ledger gives it.
+    /// The reason that a ledger has for it.
     pub fn reason(self) -> Reason {
         match self {
             Phase::Reason(reason) => reason,
@@ -99,7 +99,7 @@ impl Phase {
         }
     }
 
-    /// In plain words.
+    /// Its name in plain words.
     pub fn words(self) -> &'static str {
         match self {
             Phase::Service => "served by the device",
@@ -120,7 +120,7 @@ impl Phase {
 mod tests {
     use super::*;
 
-    /// What passes in the device a ledger has there; a wait before it, or for a flush, it does not.
+    /// Phases in the device have the ledger's reason for the device; waits in front of it and flushes do not.
     #[test]
     fn what_a_ledger_has_in_the_device_are_parts_of_that() {
         use Phase::{Behind, Late, NoTag, Paused, Refused, Service, Slow, Varies};

@@ -1,4 +1,4 @@
-//! Questions to the table: the rows of some victims, from a latency on; by culprit; as folded stacks.
+//! Queries of the table: rows of victims from a latency on; lost time by culprit; predictions; folded stacks.
 
 use crate::bucket::Bucket;
 use crate::chain::{ChainId, Link};
@@ -10,37 +10,37 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::Nanos;
 
-/// Rows of one victim with the same chain and culprit, over all buckets that were asked for.
+/// Time of one victim with the same chain and culprit, summed over the selected buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Which victim waited.
+    /// The victim.
     pub victim: VictimId,
-    /// What it waited for, from the operation to the leaf.
+    /// The chain of waits, from the operation to the last link.
     pub chain: ChainId,
-    /// Because of whom it waited.
+    /// The culprit.
     pub culprit: CulpritId,
-    /// How long together.
+    /// The sum of the time.
     pub time: Nanos,
 }
 
-/// Which rows are asked for.
+/// The operations to include.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Selection {
-    /// Operations of this bucket and slower ones.
+    /// Operations in this bucket and slower ones.
     pub from: Bucket,
 }
 
 impl Table {
-    /// The bucket from which on at least `share` of the operations of some victims together are.
+    /// The slowest bucket such that at least `share` of the victims' operations are in it or in slower ones.
     pub fn slowest_from(&self, victims: &[VictimId], share: f64) -> Bucket {
         self.slowest_until(victims, share, |_| true).0.from
     }
 
-    /// The same, and how many these are; but so many that no one of them has most of their time, unless it has most of what all lost: else
-    /// nothing is seen of the others.
+    /// The same as a selection, with the number of operations in it. More are included until no single operation has most of their time,
+    /// unless it has most of the victims' lost time: otherwise it would hide the others.
     ///
-    /// Example: of 880 fsyncs of 4 ms one took 371 ms. Of the slowest nine it has 80 % of the time, and of what all lost 14 %. The slowest
-    /// hundred are told.
+    /// Example: of 880 fsyncs of 4 ms, one took 371 ms. It has 80 % of the time of the slowest nine, but 14 % of the lost time. So the
+    /// slowest hundred are selected.
     pub fn slowest_of(&self, victims: &[VictimId], share: f64) -> (Selection, u64) {
         let sums = || victims.iter().map(|v| self.of(*v).1);
         let lost = sums().fold(0, |lost: u64, s| lost.saturating_add(s.lost));
@@ -49,7 +49,7 @@ impl Table {
         self.slowest_until(victims, share, |time| is_most || longest <= time.saturating_sub(longest))
     }
 
-    /// Buckets from the slowest on, until at least `share` of the operations are in them and `enough` is said of their time.
+    /// Selects buckets from the slowest on, until at least `share` of the operations are included and `enough` accepts their time.
     fn slowest_until(
         &self,
         victims: &[VictimId],
@@ -89,13 +89,13 @@ impl Table {
         rows
     }
 
-    /// How many operations are in a selection, and their time.
+    /// The number of selected operations and their time.
     pub fn selected(&self, victim: VictimId, which: Selection) -> (u64, Nanos) {
         let cells = self.of(victim).1.cells.range(which.from..);
         cells.fold((0, Nanos(0)), |(n, t), (_, c)| (n + c.ops, t + Nanos(c.ns)))
     }
 
-    /// The leaf of a chain.
+    /// The phase at the end of a chain; `None` if the chain has been merged into others.
     pub fn phase(&self, chain: ChainId) -> Option<Phase> {
         match self.chains.last(chain) {
             Link::Phase(phase) => Some(phase),
@@ -103,18 +103,18 @@ impl Table {
         }
     }
 
-    /// Whether a row is its victim's own time, and not lost.
+    /// Whether a row is its victim's own time and not lost.
     pub fn is_own(&self, chain: ChainId, culprit: CulpritId) -> bool {
         self.phase(chain).is_some_and(|phase| phase.is_own(self.culprit_of(culprit).kind))
     }
 
-    /// Whether a chain has such a link.
+    /// Whether a link of a chain satisfies `is`.
     pub fn passes(&self, chain: ChainId, is: impl Fn(Link) -> bool) -> bool {
         self.chains.backward(chain).any(is)
     }
 
-    /// A victim's latencies without a task: the mean, and what `part`s of them do not exceed. `None` of one whose absence was not
-    /// followed, and where too few did not meet that task to be like.
+    /// A victim's predicted latencies without `who`: the mean and the quantiles `parts`. `None` if the absence was not tracked, or if too few
+    /// operations did not meet `who` for [`Way::LikeOthers`].
     pub fn told_without(
         &self,
         victim: VictimId,
@@ -126,7 +126,7 @@ impl Table {
         let Some((_, without)) = of.without.iter().find(|(id, _)| self.absent(*id) == *who) else {
             let all = || parts.iter().map(|part| of.quantile(*part)).collect();
             let mean = Nanos(of.ns / of.ops.max(1));
-            // Nothing is lost to one who is not there, if all who are are followed.
+            // If all absences are tracked, one without an entry cost no time.
             return of.follows_all().then(|| Prediction { mean, deviation: 0.0, at: all() });
         };
         let (cells, ns) = match way {
@@ -143,7 +143,7 @@ impl Table {
             }
         };
         let mean = Nanos(ns / of.ops.max(1));
-        // No operation is slower without a culprit; the means of buckets alone do not promise that.
+        // No operation is slower without a culprit; means of buckets alone do not guarantee that.
         let at = |part: &f64| {
             crate::sums::quantile(cells.values().copied(), of.ops, *part).min(of.quantile(*part))
         };
@@ -151,8 +151,8 @@ impl Table {
         Some(Prediction { mean, deviation, at: parts.iter().map(at).collect() })
     }
 
-    /// A victim's latencies if a part of each row of a bucket were gone: the mean, and what `parts` of them do not exceed. Operations of one bucket
-    /// are taken to be alike.
+    /// A victim's latencies if the part `gone` of each row were removed: the mean and the quantiles `parts`. Treats operations of one bucket as
+    /// equal.
     pub fn told_less(
         &self,
         victim: VictimId,
@@ -175,7 +175,7 @@ impl Table {
         (Nanos(all / of.ops.max(1)), parts.iter().map(at).collect())
     }
 
-    /// How many of a victim's operations were in a device and did not meet a task there.
+    /// The number of a victim's operations that were in a device and did not meet `who` there.
     pub fn did_not_meet(&self, victim: VictimId, who: &Absent) -> u64 {
         let (_, of) = self.of(victim);
         let all: u64 = of.in_device.values().sum();
@@ -183,8 +183,8 @@ impl Table {
         all.saturating_sub(without.map_or(0, |(_, w)| w.met.values().sum()))
     }
 
-    /// Of the slowest operations, each less a task's part: what part of their time passed for nobody who could be asked (processors, the
-    /// device's own pauses, what nothing explains). `beyond` is the part of operations that are not among them.
+    /// The part of the slowest operations' time, without `who`, for which no task is responsible (processors, the device's own pauses, time
+    /// without an explanation). `beyond`: the part of all operations that are not among the slowest.
     pub fn unclear_without(&self, victim: VictimId, who: &Absent, beyond: f64) -> f64 {
         let (_, of) = self.of(victim);
         let Some((_, without)) = of.without.iter().find(|(id, _)| self.absent(*id) == *who) else {
@@ -202,12 +202,12 @@ impl Table {
         unclear / f64::max(ns, 1.0)
     }
 
-    /// What a victim lost, by culprit; `None` is what the table does not tell apart. Sums to [`Sums::lost`](crate::Sums) exactly.
+    /// A victim's lost time by culprit; `None` for time that is merged into others. Sums to [`Sums::lost`](crate::Sums) exactly.
     pub fn lost_by(&self, victim: VictimId) -> BTreeMap<Option<CulpritId>, Nanos> {
         let mut sums = BTreeMap::<Option<CulpritId>, Nanos>::new();
         let mut rest = Nanos(self.of(victim).1.lost);
         for row in self.rows_of(victim, Selection::default()) {
-            // Rows that became one have own time in them too: of these only the whole victim's sum is known.
+            // Rows that were merged also contain own time: their lost time is known only for the victim as a whole.
             if self.phase(row.chain).is_some() && !self.is_own(row.chain, row.culprit) {
                 *sums.entry(Some(row.culprit)).or_default() += row.time;
                 rest = rest.since(row.time);
@@ -219,8 +219,8 @@ impl Table {
         sums
     }
 
-    /// Rows as folded stacks (`a;b;c 123`): victim, chain, culprit, nanoseconds. What reads the same is one. `of` names the victims
-    /// that are wanted and says which of their operations.
+    /// Rows as folded stacks (`a;b;c 123`): victim, chain, culprit, nanoseconds. Rows with the same text are added. `of`: the name and selection of
+    /// each wanted victim.
     pub fn folded(&self, of: impl Fn(VictimId) -> Option<(String, Selection)>) -> BTreeMap<String, Nanos> {
         let mut all = BTreeMap::new();
         for (id, ..) in self.victims() {
@@ -238,7 +238,7 @@ impl Table {
         all
     }
 
-    /// A link in words, with the function that shows it.
+    /// A link in words, with the function that identifies it.
     pub fn link_words(&self, link: Link) -> String {
         match link {
             Link::Wait(wait, f) => match self.function(f) {
@@ -265,12 +265,12 @@ fn deviation(cells: impl Iterator<Item = (u64, u64)>, mean: Nanos) -> f64 {
     (squares / all.max(1) as f64).sqrt()
 }
 
-/// What parts frames and lines of folded stacks; names of tasks may have any of them.
+/// Characters that separate frames and lines of folded stacks; task names may contain them.
 fn is_no_frame(c: char) -> bool {
     c == ';' || c.is_control()
 }
 
-/// A culprit in words; nothing for one without a name.
+/// A culprit in words; empty if it is unknown and has no name.
 pub fn culprit_words(c: &Culprit) -> String {
     let io = c.io.map_or(String::new(), |io| format!(": {}", io.words()));
     match (&c.name, &c.dirtied_by) {
@@ -292,7 +292,7 @@ mod tests {
     use life::{Class, Io, Op};
     use trace::{DevId, Fs};
 
-    /// Operations of one reader: 1 ms of its own, the rest behind a writer whose name would break a stack.
+    /// Operations of one reader: 1 ms of its own, the rest behind a writer whose name contains separators.
     fn table(operations: &[u64]) -> (Table, VictimId) {
         let mut t = Table::default();
         let asked = Asked::Bio(Class::Read);
@@ -338,7 +338,7 @@ mod tests {
         assert!(t.folded(|_| None).is_empty());
     }
 
-    /// Fifty operations of 4 ms, six of 8 ms, and one that is longer.
+    /// Fifty operations of 4 ms, six of 8 ms, and a longer one.
     #[test]
     fn one_operation_stands_for_the_slowest_only_if_it_lost_most() {
         let slowest = |longest: u64| {
@@ -358,7 +358,7 @@ mod tests {
         let lost = t.lost_by(victim);
         assert_eq!(lost.values().map(|n| n.0).collect::<Vec<_>>(), [43_000_001]);
         assert!(lost.keys().all(|c| c.is_some_and(|c| t.culprit_of(c).is_somebody())));
-        // Chains that are not told apart: what of them is lost is known of their sum alone.
+        // For merged chains only the sum of the lost time is known.
         let nobody = t.culprit(&Culprit::default());
         let part = Part { chain: crate::chain::OTHERS, culprit: nobody, time: Nanos(100) };
         let one = Waiting { victim, end: Nanos(0), total: Nanos(100), bytes: 0, in_device: false };

@@ -1,4 +1,4 @@
-//! The time axis: what victims lost, by second. Of long recordings two seconds become one as often as needed, so memory is
+//! The time axis of the table: victims' lost time by second. In long recordings, pairs of seconds are merged as often as needed, so memory is
 //! bounded and every sum stays exact.
 
 use crate::table::VictimId;
@@ -6,30 +6,30 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::Nanos;
 
-/// Stretches that are kept at most; an hour of seconds.
+/// Maximal number of stretches from the first to the last: one hour of seconds.
 const MAX: u64 = 3600;
 
-/// The widest stretch: nothing a 64-bit clock of nanoseconds can say is later.
+/// The widest stretch, in seconds: it covers everything that a 64-bit clock in nanoseconds can represent.
 const MAX_WIDTH: u64 = 1 << 35;
 
-/// Stretches of all victims together that are kept at most; 3 MB.
+/// Maximal number of stretches over all victims; 65,536 are 3 MB.
 const MAX_CELLS: usize = 1 << 16;
 
-/// What happened to one victim in one stretch.
+/// Sums of one victim in one stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Second {
-    /// Operations that ended in it.
+    /// Number of operations that ended in it.
     pub ops: u64,
-    /// Their time.
+    /// Their time, in nanoseconds.
     pub ns: u64,
-    /// What of it was lost.
+    /// The lost part of `ns`.
     pub lost: u64,
     /// Bytes that they moved.
     pub bytes: u64,
 }
 
 impl Second {
-    /// Adds another.
+    /// Adds the sums of another stretch.
     pub fn add(&mut self, other: &Second) {
         self.ops += other.ops;
         self.ns = self.ns.saturating_add(other.ns);
@@ -38,20 +38,20 @@ impl Second {
     }
 }
 
-/// All stretches.
+/// The stretches of all victims.
 #[derive(Clone, Debug, Default)]
 pub struct Seconds {
-    /// How many seconds one stretch is, as a power of two.
+    /// The width of a stretch is 2 to this power, in seconds.
     doublings: u32,
     cells: FxHashMap<(u64, VictimId), Second>,
-    /// What is added to now, by victim and with its second: it has a place in `cells`, and is not in it yet.
+    /// The current second and its sums, by victim: an entry in `cells` is reserved, but the sums are not added yet.
     open: Vec<Option<(u64, Second)>>,
     first: Option<u64>,
     last: u64,
 }
 
 impl Seconds {
-    /// How long a stretch is, in seconds.
+    /// The width of a stretch, in seconds.
     pub fn width(&self) -> u64 {
         1 << self.doublings
     }
@@ -78,7 +78,7 @@ impl Seconds {
         self.bound();
     }
 
-    /// Puts what was gathered where it belongs.
+    /// Adds the current sums to `cells`.
     pub(crate) fn close(&mut self) {
         for (open, victim) in std::mem::take(&mut self.open).into_iter().zip(0..) {
             self.put_open(VictimId(victim), open);
@@ -97,7 +97,7 @@ impl Seconds {
         }
     }
 
-    /// Sees to it that there are not too many stretches from the first second to the last.
+    /// Widens the stretches until there are at most [`MAX`] from the first second to the last.
     fn reaches(&mut self, from: u64, to: u64) {
         let first = self.first.map_or(from, |first| first.min(from));
         self.first = Some(first);
@@ -118,7 +118,7 @@ impl Seconds {
         }
     }
 
-    /// The stretches of a victim, in order, each with the time at which it begins.
+    /// The stretches of a victim, in order, each with its beginning.
     pub fn of(&self, victim: VictimId) -> Vec<(Nanos, Second)> {
         let open = self.open.get(victim.0 as usize).copied().flatten();
         let open = open.map(|(second, s)| (second >> self.doublings, s));
@@ -132,7 +132,7 @@ impl Seconds {
     pub(crate) fn merge(&mut self, other: &Seconds, victim: impl Fn(VictimId) -> Option<VictimId>) {
         self.close();
         let Some(first) = other.first else { return };
-        // In stretches of the wider of the two, so that it does not matter which is added to which.
+        // Merges in stretches of the wider axis, so the result does not depend on the order of merging.
         while self.doublings < other.doublings {
             self.double();
         }

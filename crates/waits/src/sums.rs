@@ -1,4 +1,4 @@
-//! What is known of one victim: exact numbers by latency bucket, and the rows of each bucket.
+//! The sums of one victim: exact numbers by latency bucket, and the rows of each bucket.
 
 use crate::bucket::{ByBucket, QUARTERS};
 use crate::chain::ChainId;
@@ -8,71 +8,71 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use trace::{DevId, Nanos};
 
-/// So many absences of one victim are followed.
+/// Maximal number of absences that are tracked per victim.
 const MAX_WITHOUT: usize = 16;
 
-/// Absences that are remembered to have made room.
+/// Maximal number of evicted absences that are remembered.
 const MAX_GONE: usize = 256;
 
-/// Devices of one victim that are told apart; a host has some dozen disks.
+/// Maximal number of devices per victim; a host has some dozen disks.
 const MAX_DEVICES: usize = 64;
 
-/// Rows of a cell that are found again at once.
+/// Number of cached positions of rows per cell.
 const HINTS: usize = 16;
 
-/// Operations of one victim and bucket.
+/// The operations of one victim in one bucket.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// How many.
+    /// Number of operations.
     pub ops: u64,
-    /// Their time; its rows sum to it.
+    /// Their time in nanoseconds; the rows sum to it.
     pub ns: u64,
-    /// What of it was lost.
+    /// The lost part of `ns`.
     pub lost: u64,
-    /// How many are in each quarter of the bucket; so many that they have no place are missing.
+    /// Number of operations per quarter of the bucket; saturates.
     quarters: [u32; QUARTERS],
-    /// Its rows, in no order.
+    /// The rows, unsorted: chain, culprit, nanoseconds.
     pub rows: Vec<(ChainId, CulpritId, u64)>,
-    /// Where rows were found last, by the lowest bits of their numbers.
+    /// Recent positions in `rows`, by the lowest bits of chain and culprit.
     hints: [u8; HINTS],
 }
 
-/// All of one victim.
+/// All sums of one victim.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
-    /// Cells by bucket.
+    /// Cells by latency bucket.
     pub cells: ByBucket<Cell>,
-    /// How many operations.
+    /// Number of operations.
     pub ops: u64,
-    /// Their time.
+    /// Their time, in nanoseconds.
     pub ns: u64,
-    /// What of it was lost.
+    /// The lost part of `ns`.
     pub lost: u64,
     /// Bytes that they moved.
     pub bytes: u64,
-    /// Operations by their own time: what they would take alone.
+    /// Number of operations by their own time, that is, their latency alone.
     pub own: ByBucket<u64>,
-    /// Operations that were in a device, by all of their time.
+    /// Number of operations that were in a device, by their latency.
     pub in_device: ByBucket<u64>,
-    /// Device time whose usual service is unknown.
+    /// Device time for which the usual service time is unknown, in nanoseconds.
     pub unknown: u64,
-    /// Time by the device of the requests that were waited for.
+    /// Time in nanoseconds by the device of the requests that were waited for.
     pub devices: SmallVec<[(DevId, u64); 2]>,
-    /// Predictions without a task.
+    /// Predictions without a task or kind of I/O.
     pub without: Vec<(AbsentId, Without)>,
-    /// Absences that made room for others: of these nothing is known any more.
+    /// Evicted absences: they are not tracked any more.
     gone: FxHashSet<AbsentId>,
-    /// Whether there were more of these than are remembered: then no other is followed.
+    /// Whether too many absences were evicted: then no new one is tracked.
     closed: bool,
     /// The longest operation.
     pub max: Nanos,
-    /// The shortest.
+    /// The shortest operation.
     shortest: Shortest,
     /// Operations that were cut into several requests.
     pub cut: Cut,
 }
 
-/// The shortest operation so far; of none yet the longest there can be.
+/// The latency of the shortest operation; the maximal value if there is none yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Shortest(Nanos);
 
@@ -85,16 +85,16 @@ impl Default for Shortest {
 /// Operations that were cut into several requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// How many.
+    /// Number of operations.
     pub ops: u64,
-    /// Their requests.
+    /// Number of their requests.
     pub pieces: u64,
-    /// The bytes moved.
+    /// Bytes that they moved.
     pub bytes: u64,
 }
 
 impl Cell {
-    /// Adds an operation, which is in that quarter.
+    /// Adds an operation that lies in this quarter of the bucket.
     #[inline]
     pub(crate) fn count(&mut self, time: Nanos, lost: Nanos, quarter: usize) {
         self.ops += 1;
@@ -103,7 +103,7 @@ impl Cell {
         self.quarters[quarter] = self.quarters[quarter].saturating_add(1);
     }
 
-    /// Adds time to a row; whether the row is new.
+    /// Adds time to a row; returns whether the row is new.
     #[inline]
     pub(crate) fn put(&mut self, chain: ChainId, culprit: CulpritId, ns: u64) -> bool {
         let hint = (chain.0 ^ culprit.0.wrapping_mul(5)) as usize % HINTS;
@@ -128,7 +128,7 @@ impl Cell {
 }
 
 impl Cut {
-    /// Adds others.
+    /// Adds further operations.
     pub(crate) fn add(&mut self, other: &Cut) {
         self.ops = self.ops.saturating_add(other.ops);
         self.pieces = self.pieces.saturating_add(other.pieces);
@@ -137,7 +137,7 @@ impl Cut {
 }
 
 impl Sums {
-    /// How long an operation took.
+    /// Updates the longest and the shortest operation.
     #[inline]
     pub(crate) fn took(&mut self, time: Nanos) {
         self.max = self.max.max(time);
@@ -154,7 +154,7 @@ impl Sums {
         let mut new = Without::default();
         add(&mut new);
         if self.without.len() >= MAX_WITHOUT && !who.is_fixed() {
-            // The one that matters least makes room.
+            // Evicts the absence with the least time.
             let tasks = self.without.iter().enumerate().filter(|(_, (id, _))| !id.is_fixed());
             let least = tasks.min_by_key(|(_, (_, w))| w.time).map(|(at, (_, w))| (at, w.time));
             let Some((at, _)) = least.filter(|(_, time)| *time < new.time) else { return self.forget(who) };
@@ -164,7 +164,7 @@ impl Sums {
         self.without.push((who, new));
     }
 
-    /// Follows only these absences from now on.
+    /// Tracks only these absences from now on.
     pub(crate) fn follow_only(&mut self, is_known: impl Fn(AbsentId) -> bool) {
         let gone: Vec<AbsentId> = self
             .without
@@ -184,7 +184,7 @@ impl Sums {
         }
     }
 
-    /// Adds all but the rows of cells.
+    /// Adds everything but the rows of cells.
     pub(crate) fn merge(&mut self, other: &Sums, mut absent: impl FnMut(AbsentId) -> AbsentId) {
         self.ops += other.ops;
         self.ns = self.ns.saturating_add(other.ns);
@@ -215,7 +215,7 @@ impl Sums {
         self.closed |= other.closed;
     }
 
-    /// Notes the device of requests that were waited for.
+    /// Adds time of waiting for requests of a device.
     #[inline]
     pub(crate) fn waited_on(&mut self, dev: DevId, time: Nanos) {
         let known = self.devices.len();
@@ -226,17 +226,17 @@ impl Sums {
         }
     }
 
-    /// Whether the absence of all is followed: none has made room for another.
+    /// Whether all absences are tracked: none has been evicted.
     pub(crate) fn follows_all(&self) -> bool {
         self.gone.is_empty() && !self.closed
     }
 
-    /// The device whose requests were waited for most.
+    /// The device whose requests were waited for longest.
     pub fn main_device(&self) -> Option<DevId> {
         self.devices.iter().max_by_key(|(_, ns)| *ns).map(|(dev, _)| *dev)
     }
 
-    /// Operations that were in a device, and their time; of a bucket in proportion.
+    /// Number of operations that were in a device, and their time: each bucket's time in proportion.
     pub fn in_devices(&self) -> (u64, Nanos) {
         self.in_device.iter().fold((0, Nanos(0)), |(ops, time), (bucket, n)| {
             let cell = self.cells.get(bucket).map_or((0, 1), |c| (c.ns, c.ops.max(1)));
@@ -245,8 +245,8 @@ impl Sums {
         })
     }
 
-    /// The latency that a part of the operations do not exceed, as every latency is told: by nearest rank, at most a 128th off; the first
-    /// and the last exactly.
+    /// The latency that this part of the operations do not exceed, by nearest rank like all reported latencies, at most 1/128 off; the minimum and
+    /// the maximum are exact.
     pub fn quantile(&self, part: f64) -> Nanos {
         let rank = ((self.ops as f64 * part).ceil() as u64).max(1);
         if rank == 1 || rank >= self.ops {
@@ -269,13 +269,13 @@ impl Sums {
         self.max
     }
 
-    /// The same of what they would take alone: a bucket's lower end.
+    /// The same quantile of the operations' own times: the lower end of the bucket.
     pub fn own_quantile(&self, part: f64) -> Nanos {
         quantile(self.own.iter().map(|(b, n)| (*n, b.lower().0.saturating_mul(*n))), self.ops, part)
     }
 }
 
-/// Of counts and sums in order the mean where a part of all is reached.
+/// For cells in order (count, sum): the mean of the cell in which this part of all is reached.
 pub(crate) fn quantile(cells: impl Iterator<Item = (u64, u64)>, all: u64, part: f64) -> Nanos {
     let wanted = ((all as f64 * part).ceil() as u64).max(1);
     let (mut seen, mut last) = (0, Nanos(0));

@@ -1,9 +1,9 @@
 //! The table itself: adding and merging.
 //!
-//! A victim has a cell per latency bucket; a cell has the exact number and time of its operations and its rows. Rows are found
-//! by looking through the cell's few. What makes room beyond its [`Bounds`] is in `bounds.rs`.
+//! A victim has a cell per latency bucket; a cell has the exact number and time of its operations, and its rows. Rows are found
+//! by searching the few rows of a cell. `bounds.rs` makes room when a [`Bounds`] limit is exceeded.
 //!
-//! All time in a table is below 2^64 ns (584 years), so no sum in it can overflow: an operation that would not fit is left out,
+//! All time in a table is below 2^64 ns (584 years), so no sum in it can overflow: an operation that would not fit is left out
 //! and counted.
 
 use crate::bounds::Bounds;
@@ -19,7 +19,7 @@ use life::Io;
 use rustc_hash::FxHashMap;
 use trace::{DevId, Nanos};
 
-/// A victim's number in its table.
+/// The number of a victim in its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VictimId(pub u32);
 
@@ -28,28 +28,28 @@ pub struct VictimId(pub u32);
 pub struct Part {
     /// The chain of waits.
     pub chain: ChainId,
-    /// The culprit.
+    /// The culprit of the wait.
     pub culprit: CulpritId,
-    /// The length of time.
+    /// The duration; 0 for a culprit that was only in the device at the same time.
     pub time: Nanos,
 }
 
-/// One operation, to be added.
+/// An operation to add.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
-    /// Whose.
+    /// The victim.
     pub victim: VictimId,
-    /// When it ended.
+    /// The time at which it ended.
     pub end: Nanos,
-    /// How long it took: the sum of its parts.
+    /// Its duration: the sum of its parts.
     pub total: Nanos,
     /// Bytes that it moved.
     pub bytes: u64,
-    /// Whether any of it was in a device.
+    /// Whether it was in a device for some of its time.
     pub in_device: bool,
 }
 
-/// The table.
+/// The table of waits of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     pub(crate) bounds: Bounds,
@@ -59,39 +59,39 @@ pub struct Table {
     pub(crate) culprits: Vec<Culprit>,
     culprit_numbers: FxHashMap<Culprit, CulpritId>,
     pub(crate) rows: usize,
-    /// Of all victims.
+    /// The time of all victims, in nanoseconds.
     pub(crate) ns: u64,
     pub(crate) left_out: u64,
     pub(crate) seconds: Seconds,
     pub(crate) absents: Absents,
-    /// Who is gone with each culprit.
+    /// What is absent together with each culprit, by its number.
     absent_with: Vec<Option<AbsentId>>,
-    /// Whether each culprit is one of those that are asked about together.
+    /// Whether each culprit belongs to those that are removed together.
     is_one_of_those: Vec<bool>,
-    /// Whether each culprit is nobody who could be asked.
+    /// Whether no task is responsible for each culprit's time.
     is_unclear: Vec<bool>,
-    /// What each victim would be called if it were taken away: none is without itself.
+    /// Each victim's own number as an absent task: it is never tracked without itself.
     own: Vec<AbsentId>,
     scratch: Scratch,
-    /// Culprits without a name, by kind and I/O.
+    /// Numbers of culprits without a name, by kind and I/O.
     plain: Vec<Option<CulpritId>>,
-    /// Whether something had no place since the last time that room was made.
+    /// Whether something had no room since room was made last.
     pub(crate) full: bool,
     pub(crate) epoch: u32,
 }
 
 impl Table {
-    /// One that keeps no more than this.
+    /// An empty table with these bounds.
     pub fn bounded(bounds: Bounds) -> Table {
         Table { bounds, ..Table::default() }
     }
 
-    /// Follows what would be without those, in what is added from now on.
+    /// Tracks what would be without `those`, for operations that are added from now on.
     pub fn follow(&mut self, those: Those) {
         self.absents.those = those;
     }
 
-    /// The number of a victim. Numbers hold within an [`Table::epoch`].
+    /// The number of a victim. Numbers are valid within one [`Table::epoch`].
     pub fn victim(&mut self, victim: &Victim) -> VictimId {
         if let Some(id) = self.victim_numbers.get(victim) {
             return *id;
@@ -104,7 +104,7 @@ impl Table {
         id
     }
 
-    /// The number of a culprit; where there is no room, that of those that are not told apart.
+    /// The number of a culprit; if there is no room, that of [`Culprit::others`].
     pub fn culprit(&mut self, culprit: &Culprit) -> CulpritId {
         if let Some(id) = self.culprit_numbers.get(culprit) {
             return *id;
@@ -123,17 +123,17 @@ impl Table {
         id
     }
 
-    /// Who is gone with a culprit.
+    /// What is absent together with a culprit.
     pub(crate) fn absent_with(&self, culprit: CulpritId) -> Option<AbsentId> {
         self.absent_with.get(culprit.0 as usize).copied().flatten()
     }
 
-    /// Whether a culprit is nobody who could be asked.
+    /// Whether no task is responsible for a culprit's time.
     pub(crate) fn is_unclear(&self, culprit: CulpritId) -> bool {
         self.is_unclear.get(culprit.0 as usize).is_some_and(|is| *is)
     }
 
-    /// Who an absent one is.
+    /// What an absence number stands for.
     pub fn absent(&self, id: AbsentId) -> Absent {
         self.absents.of(id)
     }
@@ -158,28 +158,28 @@ impl Table {
         id
     }
 
-    /// Counts how often room was made: numbers of victims, chains and culprits from before are no longer valid.
+    /// Counts how often room was made: older numbers of victims, chains and culprits are invalid.
     pub fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// Who a culprit is.
+    /// The culprit with a number.
     pub fn culprit_of(&self, id: CulpritId) -> &Culprit {
         &self.culprits[id.0 as usize]
     }
 
-    /// All culprits.
+    /// All culprits with their numbers.
     pub fn culprits(&self) -> impl Iterator<Item = (CulpritId, &Culprit)> {
         self.culprits.iter().enumerate().map(|(i, c)| (CulpritId(i as u32), c))
     }
 
-    /// A chain, longer by one link.
+    /// The chain with one more link.
     #[inline]
     pub fn chain(&mut self, parent: ChainId, link: Link) -> ChainId {
         self.chains.child(parent, link, self.bounds.chains)
     }
 
-    /// A chain that ends in a phase, whose [place](Phase::index) is known.
+    /// The chain with a phase as its last link; `index` is the phase's [`Phase::index`].
     #[inline]
     pub(crate) fn leaf(&mut self, chain: ChainId, phase: Phase, index: u8) -> ChainId {
         self.chains.leaf(chain, phase, index, self.bounds.chains)
@@ -190,18 +190,18 @@ impl Table {
         self.chains.function(name, self.bounds.chains)
     }
 
-    /// A chain's links, from the outside in.
+    /// The links of a chain, outermost first.
     pub fn links(&self, chain: ChainId) -> Vec<Link> {
         self.chains.links(chain)
     }
 
-    /// A kernel function's name.
+    /// The name of a kernel function; empty if unknown.
     pub fn function(&self, id: FunctionId) -> &str {
         self.chains.function_name(id)
     }
 
-    /// Adds an operation whose parts sum to its time; a part of no time is somebody who was in a device meanwhile. Of it so much was
-    /// `lost`, and of so much in the device it is not known what is usual.
+    /// Adds an operation whose parts sum to its time. A part with time 0 is a culprit that was in a device at the same time. `lost`: the lost part
+    /// of its time; `unknown`: its device time for which the usual service time is unknown.
     pub fn add(&mut self, w: Waiting, parts: &[Part], lost: Nanos, unknown: Nanos) {
         debug_assert_eq!(parts.iter().map(|p| u128::from(p.time.0)).sum::<u128>(), u128::from(w.total.0));
         let Some(ns) = self.ns.checked_add(w.total.0) else {
@@ -250,33 +250,33 @@ impl Table {
         }
     }
 
-    /// Notes on which device a victim's requests were.
+    /// Adds time of waiting for a victim's requests on a device.
     pub fn waited_on(&mut self, victim: VictimId, dev: DevId, time: Nanos) {
         self.victims[victim.0 as usize].1.waited_on(dev, time);
     }
 
-    /// Notes that an operation of so many bytes was cut into so many requests.
+    /// Counts an operation of this size that was cut into this number of requests.
     pub fn was_cut(&mut self, victim: VictimId, pieces: u64, bytes: u64) {
         self.victims[victim.0 as usize].1.cut.add(&Cut { ops: 1, pieces, bytes });
     }
 
-    /// All victims with their sums.
+    /// All victims with their numbers and sums.
     pub fn victims(&self) -> impl Iterator<Item = (VictimId, &Victim, &Sums)> {
         self.victims.iter().enumerate().map(|(i, (v, s))| (VictimId(i as u32), v, s))
     }
 
-    /// A victim and its sums.
+    /// The victim with a number, and its sums.
     pub fn of(&self, id: VictimId) -> (&Victim, &Sums) {
         let (victim, sums) = &self.victims[id.0 as usize];
         (victim, sums)
     }
 
-    /// Whether no task waited for anything.
+    /// Whether there are no victims.
     pub fn is_empty(&self) -> bool {
         self.victims.is_empty()
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
@@ -286,17 +286,17 @@ impl Table {
         &self.seconds
     }
 
-    /// Operations that were left out: with them there would be more than 584 years in the table.
+    /// Number of operations that were left out because the table would exceed 584 years.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Adds another table: the result is what adding both recordings' operations would have given.
+    /// Adds another table: the result is as if both recordings' operations had been added to one table.
     pub fn merge(&mut self, other: &Table) {
         self.merge_some(other, |_| true);
     }
 
-    /// The same of some of its victims.
+    /// Like [`Table::merge`], but only for the wanted victims.
     pub fn merge_some(&mut self, other: &Table, wanted: impl Fn(&Victim) -> bool) {
         self.absorb(other, |v| wanted(v).then(|| v.clone()));
         if self.full || self.chains.is_full() || self.rows > self.bounds.rows {
@@ -304,7 +304,7 @@ impl Table {
         }
     }
 
-    /// The same, with other names for victims, those that get one; may leave more than the bounds.
+    /// Merges the victims for which `name` returns a name, under that name; may exceed the bounds.
     pub(crate) fn absorb(&mut self, other: &Table, name: impl Fn(&Victim) -> Option<Victim>) {
         let mut victims = Vec::with_capacity(other.victims.len());
         let mut culprits = FxHashMap::<CulpritId, CulpritId>::default();

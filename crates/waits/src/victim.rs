@@ -1,18 +1,18 @@
-//! Who waited: the tasks whose time is accounted for.
+//! The victims: tasks whose waiting time is accounted for.
 
 use life::Class;
 use operation::Kind;
 use serde::Serialize;
 use trace::{DevId, Fs};
 
-/// What it waited in.
+/// The kind of operation or I/O in which a victim waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub enum Asked {
-    /// An operation: a system call, a page fault.
+    /// An operation: a system call, a page fault and the like.
     Operation(Kind),
-    /// A bio, where only the block layer was recorded.
+    /// A bio, if only the block layer was recorded.
     Bio(Class),
-    /// A bio of read-ahead: no task waits for it yet.
+    /// A bio of read-ahead that no task waits for yet.
     Ahead,
 }
 
@@ -28,7 +28,7 @@ impl Asked {
         }
     }
 
-    /// In the plural: `fsyncs`.
+    /// Its plural. Example: `fsyncs`.
     pub fn plural(self) -> &'static str {
         match self {
             Asked::Operation(kind) => kind.plural(),
@@ -41,7 +41,7 @@ impl Asked {
         }
     }
 
-    /// With which requests it competes.
+    /// The class of the requests with which it competes.
     pub fn class(self) -> Class {
         match self {
             Asked::Operation(kind) => kind.class(),
@@ -60,27 +60,27 @@ impl Asked {
     }
 }
 
-/// Who waited: a row of the table belongs to one.
+/// A victim: a task with one kind of operation on one device. Each row of the table belongs to a victim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Victim {
-    /// The task's name.
+    /// The task's name. Example: `postgres`.
     pub task: Box<str>,
-    /// What it waited in.
+    /// The kind of operation or I/O.
     pub asked: Asked,
-    /// On which kind of file system.
+    /// The kind of file system; `Unknown` for bios.
     #[serde(skip)]
     pub fs: Fs,
-    /// On which device that lies; 0 where not known.
+    /// The device of the file system; 0 if unknown.
     pub dev: DevId,
 }
 
 impl Victim {
-    /// Those of the same operation that are not told apart.
+    /// Stands for all victims with the same kind of operation that are not distinguished.
     pub fn others(&self) -> Victim {
         Victim { task: "others".into(), asked: self.asked, fs: Fs::Unknown, dev: DevId(0) }
     }
 
-    /// Whether it is such.
+    /// Whether it stands for victims that are not distinguished.
     pub fn is_others(&self) -> bool {
         *self == self.others()
     }

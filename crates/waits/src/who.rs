@@ -1,4 +1,4 @@
-//! Who sent a request, whose it is, and who ran meanwhile.
+//! Determines who issued a request, whose data it carries, and which task ran during a wait.
 
 use device::Behind;
 use ledger::Reason;
@@ -6,7 +6,7 @@ use life::{Flushed, Holding, Io, Names, Op, Owner, TaskName, Timeline};
 use operation::{runners, History, Node};
 use trace::{Nanos, Tid};
 
-/// Who sent what is in the device.
+/// The sender and the owner of a request in the device.
 pub(crate) struct By {
     pub tid: Tid,
     pub task: TaskName,
@@ -15,19 +15,19 @@ pub(crate) struct By {
     pub holding: Holding,
 }
 
-/// Whether a holder is the victim's own job: it issued them, or they are its data.
+/// Whether a holder's requests belong to the victim's own job: the job issued them, or they carry its data.
 pub(crate) fn is_of(h: &Holding, task: TaskName, names: &Names) -> bool {
     h.io != Io::Journal && (names.is_one_job(h.task, task) || names.is_one_job(h.owner, task))
 }
 
-/// Who had the processor for most of a wait.
+/// The task that had the processor for most of a wait.
 pub(crate) fn runner(history: &History, names: &Names, tid: Tid, node: &Node) -> Option<Box<str>> {
     let (who, _) = runners(history, tid, node.from, node.to).into_iter().next()?;
     Some(names.text(names.of(who)).into())
 }
 
-/// The flush that passed in a stretch of a request's time, in its parts; of the wait for its turn, the part that was somebody's data
-/// between two flushes.
+/// Splits the time of a flush that a request waited for. For the wait before the flush's turn, the part behind a task's data between two
+/// flushes.
 pub(crate) fn flush_of(t: Option<&Timeline>, reason: Reason, time: Nanos) -> Flushed {
     let all = Flushed { own: time, ..Flushed::default() };
     let Some(t) = t else { return all };
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use life::FlushWait;
 
-    /// A flush of 12 ms, of which the device paused for 6 and was behind somebody for 1, behind somebody else and others for 1 each.
+    /// A flush of 12 ms: the device paused for 6 ms; 1 ms each behind two holders and behind others.
     #[test]
     fn a_flush_before_the_data_is_split_as_one_after_it() {
         let ms = |ms: u64| Nanos(ms * 1_000_000);
@@ -69,7 +69,7 @@ mod tests {
         let after = Timeline { postflush: Some(flush), ..Timeline::default() };
         assert_eq!(split(&before, Reason::Preflush), [6, 1, 1, 1, 3]);
         assert_eq!(split(&after, Reason::Postflush), [6, 1, 1, 1, 3]);
-        // Of one that it did not wait for nothing is known; in line for one it is not in the device yet.
+        // For a flush that the request did not wait for, nothing is known; while queued for a flush it is not in the device yet.
         assert_eq!(split(&after, Reason::Preflush), [0, 0, 0, 0, 12]);
         assert_eq!(split(&before, Reason::FlushQueue), [0, 2, 0, 0, 10]);
     }

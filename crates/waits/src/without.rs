@@ -1,4 +1,4 @@
-//! A victim's latencies if a task's time were subtracted from each of its operations.
+//! Predicts a victim's latencies if a task's time were removed from each of its operations.
 
 use crate::bucket::{Bucket, ByBucket};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
@@ -8,21 +8,21 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::Nanos;
 
-/// Who or what is taken away.
+/// What is removed in a prediction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Absent {
-    /// All tasks but the victim's own: it is alone.
+    /// All other tasks: the victim is alone.
     Everybody,
-    /// The price of flushes: the device empties its cache in no time.
+    /// The cost of flushes: the device flushes its cache in no time.
     Flushes,
-    /// What a task sends, by any kind of I/O, and what others write of its data.
+    /// A task: its I/O, its data that others write, and its time on the processor.
     Task(Box<str>),
-    /// What [`Table::follow`](crate::Table::follow) was told.
+    /// The tasks and kinds of I/O that were passed to [`Table::follow`](crate::Table::follow).
     Those(Those),
 }
 
 impl Absent {
-    /// Whether a culprit is gone with it.
+    /// Whether a culprit is removed.
     pub fn takes(&self, culprit: &Culprit) -> bool {
         match self {
             Absent::Everybody => culprit.can_leave(),
@@ -33,7 +33,7 @@ impl Absent {
     }
 }
 
-/// Several that are taken away together: tasks by name, and kinds of I/O from any task.
+/// A set of culprits that are removed together: tasks by name, and kinds of I/O by any task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Those {
     /// Names of tasks.
@@ -43,7 +43,7 @@ pub struct Those {
 }
 
 impl Those {
-    /// Whether a culprit is one of them.
+    /// Whether a culprit belongs to the set.
     pub(crate) fn has(&self, culprit: &Culprit) -> bool {
         let by_name = culprit.name.as_ref().is_some_and(|name| self.tasks.contains(name));
         let by_kind = culprit.io.is_some_and(|io| self.kinds.contains(&io));
@@ -51,54 +51,54 @@ impl Those {
     }
 }
 
-/// How operations would be without somebody.
+/// The method of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Each takes less by that one's part.
+    /// Subtracts the culprit's part from each operation.
     Subtract,
-    /// Those in a device that met that one take as long as those that did not.
+    /// Operations that met the culprit in a device take as long as those that did not.
     LikeOthers,
 }
 
-/// Latencies without somebody.
+/// Predicted latencies without a culprit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// The mean.
     pub mean: Nanos,
-    /// The standard deviation of one operation, in ns.
+    /// The standard deviation of single operations, in nanoseconds.
     pub deviation: f64,
-    /// What the asked parts of the operations do not exceed.
+    /// The requested quantiles.
     pub at: Vec<Nanos>,
 }
 
-/// Its number in a table.
+/// The number of an absence in its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AbsentId(u32);
 
 impl AbsentId {
-    /// Whether it is no single task.
+    /// Whether it stands for something else than a single task.
     pub(crate) fn is_fixed(self) -> bool {
         self.0 < FIXED
     }
 }
 
-/// Who is no single task has a fixed number.
+/// Fixed numbers of absences that are no single task.
 const EVERYBODY: AbsentId = AbsentId(0);
 const FLUSHES: AbsentId = AbsentId(1);
 const THOSE: AbsentId = AbsentId(2);
 const FIXED: u32 = 3;
 
-/// Tasks by number.
+/// The numbers of absences.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Absents {
     names: Vec<Box<str>>,
     numbers: FxHashMap<Box<str>, AbsentId>,
-    /// Who is asked about together.
+    /// The set that is removed together.
     pub those: Those,
 }
 
 impl Absents {
-    /// Who is gone with a culprit: a task, or the flushes; of what else nothing is left to ask.
+    /// The absence of a culprit: its task, or flushes; `None` if it cannot be removed.
     pub fn with(&mut self, culprit: &Culprit) -> Option<AbsentId> {
         match (&culprit.name, culprit.kind, culprit.io) {
             (Some(name), ..) if culprit.can_leave() => Some(self.task(name)),
@@ -107,7 +107,7 @@ impl Absents {
         }
     }
 
-    /// The number of what has one in another table.
+    /// The number here of an absence in another table.
     pub fn import(&mut self, absent: Absent) -> AbsentId {
         match absent {
             Absent::Everybody => EVERYBODY,
@@ -127,7 +127,7 @@ impl Absents {
         id
     }
 
-    /// Who that is.
+    /// The absence with a number.
     pub fn of(&self, id: AbsentId) -> Absent {
         match id {
             EVERYBODY => Absent::Everybody,
@@ -138,19 +138,19 @@ impl Absents {
     }
 }
 
-/// One operation's time by the task taken away; the sum of all, too.
+/// The time in one operation that each absence removes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     of: Vec<(AbsentId, Lost)>,
-    /// How much of all of it is [unclear](Culprit::is_unclear).
+    /// The [unclear](Culprit::is_unclear) part of the operation's time.
     pub unclear: Nanos,
 }
 
-/// What of an operation would be gone.
+/// The time that an absence removes from an operation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
     pub time: Nanos,
-    /// How much of that is [unclear](Culprit::is_unclear).
+    /// The [unclear](Culprit::is_unclear) part of `time`.
     pub unclear: Nanos,
 }
 
@@ -160,7 +160,7 @@ impl Scratch {
         self.unclear = Nanos(0);
     }
 
-    /// Adds a part of a task's, which may be one of those taken away together.
+    /// Adds a part of a task's time; `is_one_of_those`: whether the task belongs to the set that is removed together.
     pub fn add(&mut self, who: AbsentId, is_one_of_those: bool, ns: u64, is_unclear: bool) {
         let everybody = (who != FLUSHES).then_some(EVERYBODY);
         let those = is_one_of_those.then_some(THOSE);
@@ -181,14 +181,14 @@ impl Scratch {
     }
 }
 
-/// Operations as they would be.
+/// Operations with their remaining time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// How many.
+    /// Number of operations.
     pub ops: u64,
-    /// Their time.
+    /// Their time, in nanoseconds.
     pub ns: u64,
-    /// What of it is of nobody who could be asked.
+    /// The part of `ns` for which no task is responsible.
     pub unclear: u64,
 }
 
@@ -200,21 +200,21 @@ impl Left {
     }
 }
 
-/// What changes of a victim's latencies: operations that leave a bucket, and what they become.
+/// The change of a victim's latencies: operations by the bucket that they leave, and by the bucket that they would be in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Without {
-    /// Operations by bucket as they were.
+    /// Number of affected operations, by their actual bucket.
     pub removed: ByBucket<u64>,
-    /// The same operations as they would be.
+    /// The same operations, by their predicted bucket.
     pub added: ByBucket<Left>,
-    /// Of the first those that were in a device.
+    /// Those of `removed` that were in a device.
     pub met: ByBucket<u64>,
-    /// That one's time in them.
+    /// The time that the absence removes, in nanoseconds.
     pub time: u64,
 }
 
 impl Without {
-    /// An operation of which `lost` is that one's, and of all so much `unclear`.
+    /// Adds an operation from which the absence removes `lost`. `unclear`: the part of its time for which no task is responsible.
     pub(crate) fn add(&mut self, total: Nanos, unclear: Nanos, lost: Lost, in_device: bool) {
         let bucket = Bucket::of(total);
         *self.removed.at(bucket) += 1;
@@ -232,7 +232,7 @@ impl Without {
         self.time = self.time.saturating_add(other.time);
     }
 
-    /// Operations by bucket: each less that one's part. Of a bucket so much, of a culprit, `is_unclear`.
+    /// All operations by bucket, with the culprit's time subtracted. `is_unclear`: whether no task is responsible for a culprit's time.
     pub(crate) fn subtracted(
         &self,
         of: &Sums,
@@ -252,8 +252,8 @@ impl Without {
         cells
     }
 
-    /// The same if those in a device that met that one there were like those that did not, of which there must be some. What never was in
-    /// a device stays as it is.
+    /// All operations by bucket, if those that met the culprit in a device took as long as those that did not; `None` if there are too few
+    /// of these. Operations that were not in a device stay unchanged.
     pub(crate) fn like_others(&self, of: &Sums) -> Option<BTreeMap<Bucket, (u64, u64)>> {
         let all: u64 = of.in_device.values().sum();
         let met: u64 = self.met.values().sum();
@@ -266,7 +266,7 @@ impl Without {
         for (bucket, cell) in &of.cells {
             let in_device = of.in_device.get(bucket).copied().unwrap_or(0).min(cell.ops);
             seen += in_device.saturating_sub(self.met.get(bucket).copied().unwrap_or(0));
-            // So many of all are in this bucket or below, as of the others.
+            // The part of all operations in this bucket or below is that of the operations that did not meet the culprit.
             let until = (u128::from(all) * u128::from(seen) / u128::from(others)) as u64;
             let ops = cell.ops - in_device + until - given;
             given = until;
@@ -278,8 +278,8 @@ impl Without {
     }
 }
 
-/// The median of so many lies, in nine of ten cases, between what 35 and 65 of 100 do not exceed (normal approximation of the
-/// binomial distribution); of ten, between 24 and 76.
+/// In 9 of 10 cases, the median of this many operations lies between the true quantiles 0.35 and 0.65 (normal approximation of the binomial
+/// distribution); for 10 operations, between 0.24 and 0.76.
 const ENOUGH_OTHERS: u64 = 30;
 
 #[cfg(test)]
@@ -294,8 +294,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Fifty reads that a cache answers in 10 us, `others` of 1 ms in a device, and thirty of 6 ms there, of which dd had 3 ms: what else
-    /// happens beside dd is nobody's.
+    /// Fifty reads from a cache in 10 us, `others` of 1 ms in a device, and thirty of 6 ms there, 3 ms of these behind dd: the rest beside dd is
+    /// unclear.
     fn beside_dd(others: usize) -> (Table, crate::table::VictimId) {
         let mut t = Table::default();
         let asked = Asked::Bio(Class::Read);
@@ -329,7 +329,7 @@ mod tests {
         assert!((told.deviation / MS as f64 - 0.488).abs() < 0.001, "{}", told.deviation);
     }
 
-    /// Of one that made room for others and comes back nobody knows what it did before.
+    /// An evicted absence that returns is not tracked: its earlier time is unknown.
     #[test]
     fn who_made_room_is_not_followed_again() {
         let mut t = Table::default();
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(told(&Absent::Everybody).map(|told| told.mean), Some(Nanos(0)), "never made room");
     }
 
-    /// Reads of 1 ms of which dd, in the device all the while, had nothing, and ten of 5 ms, 3 of them without a processor.
+    /// Reads of 1 ms beside dd, which takes none of their time, and ten of 5 ms, 3 ms of these waiting for a processor.
     #[test]
     fn who_was_there_was_met_and_what_is_left_of_the_slowest_may_be_nobodys() {
         let mut t = Table::default();

@@ -1,78 +1,78 @@
-//! What arrived at a device, as recorded: every request, and every bio that joined one later in the scheduler.
+//! The recorded arrivals at a device: every request, and every bio that joined one later in the scheduler.
 //!
-//! Bios that were joined before the request went to the scheduler (in the task's plug) are one arrival: no setting of
-//! a scheduler parts them. A bio that joined later is an arrival of its own, so that it may join or not in a simulation.
+//! Bios that joined before the request went to the scheduler (in the task's plug) are one arrival: no setting of
+//! a scheduler separates them. A bio that joined later is a separate arrival, so that a simulation decides whether it joins.
 
 use life::{Class, IoObserver, Names, Op, Request, Share};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos, Sector, Tid};
 
-/// More than these are not kept: a prediction needs a stretch, not a day. 96 bytes each.
+/// Maximal number of arrivals that are kept, at 96 bytes each: a prediction needs a stretch, not a day.
 pub const MOST_ARRIVALS: usize = 1_000_000;
 
-/// One arrival.
+/// One arrival. Times are those of the recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When its first bio was queued.
+    /// The time when its first bio was queued.
     pub queued: Nanos,
-    /// When it had a request, or had joined one.
+    /// The time when it got a request, or joined one.
     pub got: Nanos,
-    /// When it went to the scheduler, if it did.
+    /// The time when it entered the scheduler; `None` if it did not.
     pub inserted: Option<Nanos>,
-    /// When it went to the device.
+    /// The time when it was first issued to the device.
     pub issued: Nanos,
-    /// When its data was done.
+    /// The time when its data was completed.
     pub data: Nanos,
-    /// When all was done.
+    /// The time when all of it was completed, including a flush after the data.
     pub completed: Nanos,
-    /// Where.
+    /// Its first sector.
     pub start: Sector,
-    /// How much; 0 for a flush.
+    /// Its size; 0 for a flush.
     pub bytes: Bytes,
-    /// Who waits for it.
+    /// Its class.
     pub class: Class,
-    /// Whose.
+    /// The task that queued it.
     pub tid: Tid,
-    /// What that task is called.
+    /// The name of that task.
     pub task: String,
-    /// Whether the cache is emptied before it.
+    /// Whether the device's cache is flushed before it.
     pub preflush: bool,
-    /// Whether the cache is emptied after it.
+    /// Whether the device's cache is flushed after it.
     pub postflush: bool,
     /// Whether it joined a request that waited in the scheduler.
     pub joined: bool,
-    /// Whether the driver gave it back.
+    /// Whether the driver requeued it.
     pub requeued: bool,
 }
 
 impl Arrival {
-    /// Data to the device.
+    /// Whether it is not a read.
     pub fn is_write(&self) -> bool {
         self.class != Class::Read
     }
 }
 
-/// What one device was asked for.
+/// The requests that one device received.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// In order of `queued`.
+    /// Sorted by `queued`.
     pub arrivals: Vec<Arrival>,
-    /// Requests of which some step was not seen: begun before the recording, or lost.
+    /// Number of requests with a missing step: begun before the recording, or lost.
     pub partial: u64,
-    /// Discards and passthrough.
+    /// Number of discards and passthrough requests.
     pub others: u64,
-    /// Requests beyond [`MOST_ARRIVALS`].
+    /// Number of requests beyond [`MOST_ARRIVALS`].
     pub too_many: u64,
 }
 
-/// Gathers arrivals, by device.
+/// Collects arrivals by device.
 #[derive(Debug, Default)]
 pub struct Gather {
     devices: BTreeMap<DevId, Recorded>,
 }
 
 impl Gather {
-    /// All devices that completed anything.
+    /// The arrivals of all devices that completed a request.
     pub fn finish(mut self) -> BTreeMap<DevId, Recorded> {
         for recorded in self.devices.values_mut() {
             recorded.arrivals.sort_by_key(|a| (a.queued, a.got, a.issued));
@@ -94,7 +94,7 @@ impl IoObserver for Gather {
         }
         let t = &r.time;
         if r.op == Op::Flush && t.queued.is_none() {
-            // The kernel's own, on behalf of those that wait for it.
+            // The kernel's own flush, on behalf of requests that wait for it.
             return;
         }
         // An empty flush is not issued itself: the kernel issues one for all that wait.
@@ -108,7 +108,7 @@ impl IoObserver for Gather {
             to.too_many += 1;
             return;
         }
-        // A flush has no data step; all of it is between issue and end.
+        // A flush has no data step: all of its time is between issue and completion.
         let data = t.data_completed.unwrap_or(t.completed);
         let entered = t.inserted.unwrap_or(issued);
         let later = |s: &&Share| s.merged && s.joined.is_some_and(|j| j > entered);

@@ -1,10 +1,10 @@
-//! Devices as token servers: how long each operation holds the device, and how long its answer takes.
+//! Models devices as token servers: how long each operation holds the device, and how long its answer takes.
 //!
 //! A device has a few channels. An operation takes the channel that is free first, holds it for its **cost** (per
 //! operation and per byte, by direction), and is answered one **latency** after it got the channel. A disk that serves
-//! one operation after the other has a latency equal to its cost; a device behind a rate limit answers fast and makes
-//! the next one wait. Who gets a channel is the arbitration: one row for all, reads and writes in turn, or channels of
-//! their own for each.
+//! one operation after the other has a latency equal to its cost; a device behind a rate limit answers fast and delays
+//! the next one. Arbitration decides who gets a channel: one queue for all, reads and writes in turn, or separate channels
+//! for each.
 //!
 //! **Invariant**: no channel is held by two operations at once.
 //!
@@ -13,16 +13,16 @@
 use serde::Serialize;
 use std::collections::VecDeque;
 
-/// Who gets the channel that is free.
+/// Decides which operation gets a free channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
-    /// First come, first served.
+    /// One queue: first come, first served.
     OneRow,
-    /// Reads and writes in turn, each in a row of its own.
+    /// Two queues: reads and writes in turn.
     InTurn,
-    /// Reads and writes do not interfere: each has its own channels.
+    /// Separate channels for reads and writes, which do not interfere.
     Apart,
 }
 
@@ -30,31 +30,31 @@ pub enum Arbitration {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
-    /// Per operation that the channel is held.
+    /// Time per operation for which the channel is held.
     pub hold: f64,
-    /// Per byte that the channel is held.
+    /// Time per byte for which the channel is held.
     pub hold_byte: f64,
-    /// Per operation until it is answered.
+    /// Time per operation until it is answered.
     pub answer: f64,
-    /// Per byte until it is answered.
+    /// Time per byte until it is answered.
     pub answer_byte: f64,
 }
 
-/// A device.
+/// The parameters of a device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
-    /// Operations that are served at once.
+    /// Number of operations that are served at once; with [`Arbitration::Apart`] per direction.
     pub channels: u32,
-    /// Who is next.
+    /// The arbitration between reads and writes.
     pub arbitration: Arbitration,
-    /// Of reads and writes.
+    /// Costs of reads and of writes.
     pub cost: [Cost; 2],
-    /// Of a flush.
+    /// The time of a flush, in nanoseconds.
     pub flush: f64,
-    /// More, where an operation does not begin where the last one ended: both for the channel and for the answer.
+    /// Additional time for channel and answer if an operation does not begin where the last one ended, in nanoseconds.
     pub seek: f64,
-    /// What unloaded operations took more or less than the model says, by direction, in nanoseconds, in rising order.
+    /// Deviations of operations alone from the model, by direction, in nanoseconds, sorted.
     #[serde(skip)]
     pub scatter: [Vec<f32>; 2],
 }
@@ -64,20 +64,20 @@ pub struct Model {
 pub struct Op {
     /// Its number in the simulation.
     pub slot: u32,
-    /// Where it starts, in sectors.
+    /// Its first sector.
     pub sector: u64,
-    /// The size in bytes.
+    /// Its size in bytes.
     pub bytes: u32,
-    /// Write or read.
+    /// Whether it is a write.
     pub write: bool,
-    /// A flush: no data.
+    /// Whether it is a flush, which has no data.
     pub flush: bool,
 }
 
-/// A device at work. Times in nanoseconds.
+/// The state of a device in a simulation. Times are in nanoseconds.
 pub struct Device<'a> {
     model: &'a Model,
-    /// When each channel is free; with [`Arbitration::Apart`] those of writes are the second half.
+    /// The time when each channel is free; with [`Arbitration::Apart`] the second half is for writes.
     free: Vec<u64>,
     rows: [VecDeque<Op>; 2],
     turn: usize,
@@ -94,7 +94,7 @@ impl<'a> Device<'a> {
         Device { model, free: vec![0; channels], rows: Default::default(), turn: 0, head: 0, random }
     }
 
-    /// Takes an operation. The answer's time, or `None` if it waits for its turn ([`Device::next`]).
+    /// Adds an operation. Returns the time of its answer, or `None` if it waits for its turn ([`Device::next`]).
     pub fn arrive(&mut self, now: u64, op: Op) -> Option<u64> {
         match self.model.arbitration {
             Arbitration::InTurn => {
@@ -114,7 +114,7 @@ impl<'a> Device<'a> {
         }
     }
 
-    /// With turns: the operation that gets a channel now, and the answer's time; or when to ask again.
+    /// For [`Arbitration::InTurn`]: the operation that gets a channel now and the time of its answer; or else when to ask again.
     pub fn next(&mut self, now: u64) -> Result<(u32, u64), Option<u64>> {
         if self.rows.iter().all(VecDeque::is_empty) {
             return Err(None);

@@ -1,34 +1,34 @@
-//! What a simulation gives: a request that was completed; and how long it goes on.
+//! The results of a simulation, and how long it runs.
 
-/// A request that was completed. Times in nanoseconds from the beginning.
+/// A completed request. Times are in nanoseconds from the beginning of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Done {
-    /// [`life::Class::index`].
+    /// The class: [`life::Class::index`].
     pub class: u8,
-    /// When it was queued.
+    /// The time when it was queued.
     pub queued: u64,
-    /// When it was in the scheduler.
+    /// The time when it entered the scheduler.
     pub inserted: u64,
-    /// When it went to the device.
+    /// The time when it was issued to the device.
     pub issued: u64,
-    /// When its data was done.
+    /// The time when its data was completed.
     pub data: u64,
-    /// When all was done.
+    /// The time when all of it was completed.
     pub completed: u64,
-    /// The size in bytes.
+    /// Its size in bytes.
     pub bytes: u32,
-    /// Which stream and item it was.
+    /// Index of its stream, and of its item in the stream.
     pub from: (u32, u32),
-    /// Whether it joined another one that waited in the scheduler.
+    /// Whether it joined a request that waited in the scheduler.
     pub joined: bool,
 }
 
-/// Whether a run lasts as long as the recording did, or does what the recording did.
+/// Decides when a run ends: after the recorded time, or after the recorded work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Work {
-    /// As long: streams that are through begin again if they went on to the end. What benchmarks with a runtime and services do.
+    /// The recorded time: streams that ran until the end begin again when they are through, like services and benchmarks with a runtime.
     #[default]
     Time,
-    /// As much: however long that takes, up to twenty times as long.
+    /// The recorded work, for up to twenty times the recorded time.
     Amount,
 }

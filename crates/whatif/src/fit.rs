@@ -1,9 +1,9 @@
-//! Devices that explain a recording: found by simulating the recorded settings and comparing with what was recorded.
+//! Finds devices that explain a recording: simulates the recorded settings and compares the result with the recording.
 //!
-//! Time in the device holds the queue of that day, so it cannot be taken for the cost of an operation. Instead costs are
-//! tried: for every kind of device (channels, arbitration, cost by operation or by byte) a search for the costs under
-//! which the closed loop gives the recorded times. Many kinds do nearly as well; all of these are kept, for what they
-//! disagree about is not known. Only what an operation takes alone (the answer) is read off: from those that met no others.
+//! Recorded time in the device includes queueing, so it is not the cost of an operation. Instead, for every kind of device (channels,
+//! arbitration, cost by operation or by byte) costs are searched under which the closed loop gives the recorded times. Many kinds do
+//! almost equally well, and all of these are kept: their disagreement shows what is unknown. Only the latency alone (the answer) is
+//! measured directly, on operations that met no others.
 
 use crate::arrival::Recorded;
 use crate::crowd::crowd;
@@ -15,43 +15,43 @@ use crate::side::{side, some_in_a_row, Side};
 use crate::simulate::{simulate, Work};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A device, and how far its recording is from the real one.
+/// A device, and how far its simulation is from the recording.
 #[derive(Clone, Debug)]
 pub struct Fitted {
     /// The device.
     pub model: Model,
-    /// The mean of the logarithms of simulated over recorded, without sign: 0.1 is 10 %.
+    /// The mean absolute logarithm of simulated over recorded: 0.1 is 10 %.
     pub score: f64,
 }
 
-/// Arrivals that all kinds are searched with, then those that are searched further; the best are judged by all.
+/// Number of arrivals for the search over all kinds, and for the further search; the best are judged by all arrivals.
 const SEARCHED: [usize; 2] = [3_000, 6_000];
-/// Kinds that are searched further, with few arrivals and with more.
+/// Number of kinds that are searched further, with few arrivals and with more.
 const BEST: [usize; 2] = [24, 12];
-/// Devices that are kept at most.
+/// Maximal number of devices that are kept.
 const KEPT: usize = 8;
-/// And at least: one alone would not show how little is known.
+/// Minimal number: a single device would not show how little is known.
 const KEPT_LEAST: usize = 3;
-/// A device is kept if its score is no worse than the best one's times this ...
+/// A device is kept if its score is at most the best one's times this ...
 const NEARLY: f64 = 1.2;
-/// ... or by this.
+/// ... or at most the best one's plus this.
 const AS_GOOD: f64 = 0.02;
-/// Added to both before they are compared: below this, in nanoseconds, a difference is the kernel's own time, not the
+/// Added to both values before they are compared, in nanoseconds: smaller differences are the kernel's own time, not the
 /// device's. (From the scheduler to an idle device took 1 to 10 us on Linux 6.18.)
 pub const FLOOR: f64 = 20_000.0;
-/// Values that a metric must have to be compared.
+/// Minimal number of values of a metric that is compared.
 pub const FEWEST: usize = 30;
 const WIDE: [f64; 6] = [0.3, 0.6, 0.85, 1.18, 1.6, 3.0];
 const NARROW: [f64; 6] = [0.8, 0.9, 0.96, 1.04, 1.1, 1.25];
 const FINE: [f64; 4] = [0.95, 0.98, 1.02, 1.05];
-/// The part of a random operation's cost that is a seek, where the search begins.
+/// The part of a random operation's cost that is a seek, as the starting point of the search.
 const SEEK: f64 = 0.7;
 
 fn is_limited(model: &Model, sides: &[Side; 2]) -> bool {
     sides.iter().zip(&model.cost).any(|(side, cost)| side.is_limited(cost))
 }
 
-/// Devices under which `settings` give what was recorded, best first. `progress` gets the fraction done, 0 to 1.
+/// Devices under which `settings` reproduce the recording, the best first. `progress` gets the fraction done, 0 to 1.
 pub fn fit(
     recorded: &Recorded,
     load: &Load,
@@ -93,7 +93,7 @@ pub fn fit(
     let limit = found.first().map_or(0.0, |f| (f.score * NEARLY).max(f.score + AS_GOOD));
     let near = found.iter().filter(|f| f.score <= limit).count();
     found.truncate(near.max(KEPT_LEAST));
-    // What a plain device explains as well needs no limit in front of it.
+    // If a plain device explains the recording equally well, no limit in front of it is assumed.
     if found.iter().any(|f| !is_limited(&f.model, &sides)) {
         found.retain(|f| !is_limited(&f.model, &sides));
     }
@@ -101,7 +101,7 @@ pub fn fit(
     found
 }
 
-/// Does it on two threads; the order of answers is that of the questions.
+/// Applies `f` on all processors; the results are in the order of the arguments.
 pub(crate) fn in_parallel<T: Sync, A: Send>(of: &[T], f: impl Fn(&T) -> A + Sync) -> Vec<A> {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(of.len().max(1));
@@ -123,7 +123,7 @@ pub(crate) fn in_parallel<T: Sync, A: Send>(of: &[T], f: impl Fn(&T) -> A + Sync
     all.into_iter().map(|(_, a)| a).collect()
 }
 
-/// The stretch that the search runs over: the middle.
+/// The stretch that the search uses: the middle of the recording.
 struct Sample {
     load: Load,
     real: Times,
@@ -139,7 +139,7 @@ impl Sample {
     }
 }
 
-/// How far a device's recording is from the real one.
+/// How far the simulation of a device is from the recording; see [`Fitted::score`].
 pub fn score(load: &Load, real: &Times, settings: &Settings, model: &Model, seed: u64) -> f64 {
     let done = simulate(load, settings, model, Work::Time, seed);
     let times = Times::simulated(&done, settings.scheduler != Kind::None, load).sort();
@@ -148,7 +148,7 @@ pub fn score(load: &Load, real: &Times, settings: &Settings, model: &Model, seed
         if values.len() < FEWEST {
             continue;
         }
-        // All of an I/O's time counts as much as both of its parts.
+        // The whole time of an I/O has the same weight as its two parts together.
         let weight = if metric.phase == Phase::Q2C { 1.0 } else { 0.5 };
         for q in [0.5, 0.9, 0.99] {
             sum += weight * distance(percentile(values, q), times.percentile(metric, q));
@@ -168,10 +168,10 @@ fn distance(real: Option<u64>, simulated: Option<u64>) -> f64 {
     ((b as f64 + FLOOR) / (a as f64 + FLOOR)).ln().abs().min(3.0)
 }
 
-/// Whether there is something of a kind, and how its cost is scaled.
+/// Whether a kind of cost exists, and how to scale it.
 type Way<'a> = (bool, &'a dyn Fn(&mut Model, f64));
 
-/// Changes one cost after the other as long as that helps: those of both directions together, of each, of flushes, of seeks.
+/// Scales one cost after the other as long as that improves the score: both directions, reads, writes, flushes, seeks.
 fn descend(start: &Model, sides: &[Side; 2], factors: &[f64], score: impl Fn(&Model) -> f64) -> Fitted {
     let score = |m: &Model| match sides.iter().zip(&m.cost).all(|(side, cost)| side.allows(cost)) {
         true => score(m),
@@ -216,7 +216,7 @@ fn scale(cost: &mut Cost, factor: f64, answer_too: bool) {
     }
 }
 
-/// Where the search begins: every kind of device.
+/// The starting points of the search: every kind of device.
 fn kinds(r: &Recorded, sides: &[Side; 2]) -> Vec<Model> {
     let (most, busy) = crowd(r);
     let both = sides.iter().all(|s| s.n > 0);
@@ -254,7 +254,7 @@ fn kinds(r: &Recorded, sides: &[Side; 2]) -> Vec<Model> {
                     seek: 0.0,
                     scatter: [scatter(&sides[0]), scatter(&sides[1])],
                 };
-                // What is answered at once although the channel is held: a device behind a limit.
+                // A device that answers at once although the channel is held: a device behind a limit.
                 if sides.iter().any(|s| s.n > 0 && s.alone.is_none()) {
                     let mut fast = model.clone();
                     for (cost, s) in fast.cost.iter_mut().zip(sides) {
@@ -288,7 +288,7 @@ fn differ(sides: &[Side; 2]) -> bool {
     a.max(b) > 2.0 * a.min(b)
 }
 
-/// What flushes without data took in the device, and before data, from being queued on.
+/// Times of flushes in nanoseconds: without data, in the device; before data, from getting the request to the issue of the data.
 fn flushes(r: &Recorded) -> Vec<f64> {
     let of = |a: &crate::arrival::Arrival| match (a.preflush, a.bytes.0) {
         (true, 0) => Some(a.completed.since(a.issued).0 as f64),
@@ -298,7 +298,7 @@ fn flushes(r: &Recorded) -> Vec<f64> {
     r.arrivals.iter().filter_map(of).collect()
 }
 
-/// Whether a metric's percentile is told well enough: off by this part.
+/// The relative error of a simulated percentile; `None` if a value is missing or the real one is 0.
 pub fn error(real: Option<u64>, simulated: Option<u64>) -> Option<f64> {
     let (a, b) = (real? as f64, simulated? as f64);
     (a > 0.0).then(|| b / a - 1.0)

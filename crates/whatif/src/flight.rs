@@ -1,10 +1,10 @@
-//! Where requests and streams are in a simulation.
+//! The state of requests and streams in a simulation.
 
 use crate::done::Done;
 use crate::load::Item;
 use crate::sched::Queued;
 
-/// How far it is.
+/// The current step of a request.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub enum Step {
     #[default]
@@ -19,7 +19,7 @@ pub struct Flight {
     pub done: Done,
     pub item: Option<Item>,
     pub step: Step,
-    /// Others that joined it.
+    /// Other requests that joined it.
     pub joined: Vec<Done>,
 }
 
@@ -34,7 +34,7 @@ pub struct State {
     pub scheduled: bool,
 }
 
-/// What the scheduler sees of it.
+/// The scheduler's view of a request.
 pub fn queued(slot: u32, item: &Item) -> Queued {
     Queued { slot, sector: item.sector, write: item.write, sync: item.sync, priority: 1 }
 }

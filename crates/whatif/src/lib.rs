@@ -1,9 +1,9 @@
-//! What would this setting have done? Recorded arrivals are sent through a model of the scheduler and of the device.
+//! Predicts latencies under other settings: sends recorded arrivals through a model of the scheduler and of the device.
 //!
-//! Left to right: [`arrival`] gathers what a device was asked for; [`load`] turns it into streams that react; [`simulate`]
-//! sends them through [`wbt`], [`tags`], a [`sched`]uler and a [`device`]; [`fit`] finds devices under which the recorded settings
-//! give the recorded latencies; [`predict`] compares settings and says where it cannot; [`suggest`] searches among them; [`schedule`] shows
-//! the order. [`question`] is what users write.
+//! In order of use: [`arrival`] collects the requests that a device received; [`load`] turns them into streams that react; [`simulate`]
+//! sends these through [`wbt`], [`tags`], a [`sched`]uler and a [`device`]; [`fit`] finds devices that reproduce the recorded latencies
+//! under the recorded settings; [`predict`] compares settings and says where it cannot; [`suggest`] searches settings; [`schedule`] shows
+//! the order of requests. [`question`] parses the command line.
 
 pub mod arrival;
 pub mod crowd;

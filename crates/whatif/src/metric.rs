@@ -1,4 +1,4 @@
-//! What is compared: times of a class in a phase, at a percentile.
+//! The values that are compared: times of a class in a phase, at a percentile.
 
 use crate::arrival::Recorded;
 use crate::simulate::Done;
@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Phase {
-    /// All of it, from queued to completed.
+    /// The whole time, from queued to completed.
     Q2C,
-    /// In the scheduler.
+    /// In the scheduler, from inserted to issued.
     I2D,
-    /// In the device.
+    /// In the device, from issued to completed.
     D2C,
 }
 
 impl Phase {
-    /// Every phase that is predicted.
+    /// All phases that are predicted.
     pub const ALL: [Phase; 3] = [Phase::Q2C, Phase::I2D, Phase::D2C];
 
-    /// In plain words.
+    /// Its name in plain words.
     pub fn words(self) -> &'static str {
         match self {
             Phase::Q2C => "all of it",
@@ -32,11 +32,11 @@ impl Phase {
     }
 }
 
-/// Which class, and which part of the time.
+/// A class and a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metric {
-    /// Whose: the class, in JSON by its name: `read`, `sync-write`, `background-write`, `flush`, `other`.
+    /// The class of the I/O; in JSON by name: `read`, `sync-write`, `background-write`, `flush`, `other`.
     #[serde(serialize_with = "class_name")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub class: usize,
@@ -48,7 +48,7 @@ fn class_name<S: serde::Serializer>(class: &usize, s: S) -> Result<S::Ok, S::Err
     s.serialize_str(name_of(*class))
 }
 
-/// What a class is called wherever a human reads.
+/// The name of a class for people.
 pub fn words_of(class: usize) -> &'static str {
     match Class::ALL.get(class) {
         Some(Class::Background) => "writeback",
@@ -56,7 +56,7 @@ pub fn words_of(class: usize) -> &'static str {
     }
 }
 
-/// What a class is called in JSON and in aims.
+/// The name of a class in JSON and in aims.
 pub fn name_of(class: usize) -> &'static str {
     match Class::ALL.get(class) {
         Some(Class::Read) => "read",
@@ -67,14 +67,14 @@ pub fn name_of(class: usize) -> &'static str {
     }
 }
 
-/// Values by metric, in nanoseconds, in the order in which they were queued until [`Times::sort`].
+/// Values by metric, in nanoseconds, in the order in which the I/Os were queued; sorted by value after [`Times::sort`].
 #[derive(Clone, Debug, Default)]
 pub struct Times {
     of: BTreeMap<Metric, Vec<u64>>,
 }
 
 impl Times {
-    /// Of a recording.
+    /// The values of a recording.
     pub fn recorded(r: &Recorded) -> Times {
         let mut t = Times::default();
         for a in &r.arrivals {
@@ -86,7 +86,7 @@ impl Times {
         t
     }
 
-    /// Of a simulation.
+    /// The values of a simulation.
     pub fn simulated(done: &[Done], with_scheduler: bool, load: &crate::load::Load) -> Times {
         let mut t = Times::default();
         let mut order: Vec<u32> = (0..done.len() as u32).collect();
@@ -109,29 +109,29 @@ impl Times {
         device.into_iter().for_each(|v| put(Phase::D2C, v));
     }
 
-    /// Puts values in rising order, for [`Times::percentile`].
+    /// Sorts the values, for [`Times::percentile`].
     pub fn sort(mut self) -> Times {
         self.of.values_mut().for_each(|v| v.sort_unstable());
         self
     }
 
-    /// The values of a metric.
+    /// The values of a metric; empty if there are none.
     pub fn values(&self, m: Metric) -> &[u64] {
         self.of.get(&m).map_or(&[], Vec::as_slice)
     }
 
-    /// The metrics that have values.
+    /// All metrics with their values.
     pub fn metrics(&self) -> impl Iterator<Item = (Metric, &[u64])> {
         self.of.iter().map(|(m, v)| (*m, v.as_slice()))
     }
 
-    /// The smallest value that at least `q` of them do not exceed. Sorted values only.
+    /// The smallest value that at least the part `q` of the values does not exceed. Requires [`Times::sort`].
     pub fn percentile(&self, m: Metric, q: f64) -> Option<u64> {
         percentile(self.values(m), q)
     }
 }
 
-/// The smallest of some sorted values that at least `q` of them do not exceed.
+/// The smallest of sorted values that at least the part `q` of them does not exceed; `None` if there are none.
 pub fn percentile(sorted: &[u64], q: f64) -> Option<u64> {
     let rank = (sorted.len() as f64 * q).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()

@@ -1,17 +1,17 @@
-//! What is asked of a recording, as it is written on the command line.
+//! Parses questions about a recording from the command line.
 
 use std::ops::Range;
 use std::str::FromStr;
 
-/// Settings by their names in sysfs, with their values.
+/// Settings as pairs of sysfs name and value.
 pub type Set = Vec<(String, String)>;
 
-/// A word after `--set`.
+/// One argument of `--set`.
 #[derive(Clone, Debug)]
 pub enum Word {
-    /// A setting, by its name in sysfs, and its value.
+    /// A setting: its name in sysfs and its value.
     Set(String, String),
-    /// What follows is asked for itself.
+    /// Separates alternatives.
     Or,
 }
 
@@ -26,7 +26,7 @@ impl FromStr for Word {
     }
 }
 
-/// `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 pub fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() && !value.is_empty() => {
@@ -36,7 +36,7 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What is to be set, each alternative for itself: one empty set where nothing is, none where `or` has nothing on one side.
+/// The alternatives, each as a set. One empty set if there are no words; none if one side of an `or` is empty.
 pub fn alternatives(words: &[Word]) -> Vec<Set> {
     let mut all = vec![Set::new()];
     for word in words {
@@ -53,16 +53,16 @@ pub fn alternatives(words: &[Word]) -> Vec<Set> {
     }
 }
 
-/// `NAME=FROM..TO`: values of one setting.
+/// `NAME=FROM..TO`: a range of values for one setting.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// The setting, by its name in sysfs.
+    /// The setting's name in sysfs.
     pub key: String,
     from: u64,
     to: u64,
 }
 
-/// Values that a sweep tries.
+/// Number of values that a sweep tries.
 const SWEPT: usize = 8;
 
 impl FromStr for Sweep {
@@ -81,7 +81,7 @@ impl FromStr for Sweep {
 }
 
 impl Sweep {
-    /// Rising values over the range, its ends included, each about the same factor above the one before.
+    /// Rising values over the range including both ends, at about equal ratios.
     pub fn values(&self) -> Vec<u64> {
         let low = self.from.max(1) as f64;
         let step = (self.to as f64 / low).powf(1.0 / (SWEPT - 1) as f64);
@@ -93,7 +93,7 @@ impl Sweep {
     }
 }
 
-/// `FROM-TO` in seconds since the first event, as nanoseconds.
+/// Parses `FROM-TO` in seconds since the first event; returns nanoseconds.
 pub fn stretch(text: &str) -> Result<Range<u64>, String> {
     let wrong = || "FROM-TO in seconds, as 12.3-12.9".to_string();
     let (from, to) = text.split_once('-').ok_or_else(wrong)?;

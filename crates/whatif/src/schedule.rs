@@ -1,6 +1,6 @@
-//! In which order requests went to the device in a stretch of time: as recorded, and as simulated.
+//! The order in which requests went to the device in a stretch of time: as recorded, and as simulated.
 //!
-//! A percentile says how long reads waited; the order says behind which. Times count from the first arrival, in nanoseconds.
+//! A percentile tells how long reads waited; the order tells behind which requests. Times are in nanoseconds.
 
 use crate::arrival::Recorded;
 use crate::load::Load;
@@ -11,35 +11,35 @@ use serde::Serialize;
 use std::ops::Range;
 use trace::Nanos;
 
-/// A request that went to the device. What joined it later went with it and is none of its own.
+/// A request that was issued to the device. I/O that joined it is not listed separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Sent {
-    /// When.
+    /// The time of the issue.
     pub issued: u64,
-    /// How long it had been in the scheduler.
+    /// Time in the scheduler before that.
     pub waited: u64,
-    /// [`life::Class::index`].
+    /// The class: [`life::Class::index`].
     pub class: usize,
-    /// Where, in sectors.
+    /// Its first sector.
     pub sector: u64,
-    /// How much; 0 for a flush.
+    /// Its size in bytes; 0 for a flush.
     pub bytes: u64,
 }
 
-/// The order in a stretch, both ways. Times count from the recording's first event.
+/// The order in a stretch, recorded and simulated. Times count from the recording's first event.
 pub struct Schedule {
-    /// As recorded.
+    /// The recorded order.
     pub recorded: Vec<Sent>,
-    /// As simulated.
+    /// The simulated order.
     pub simulated: Vec<Sent>,
-    /// When the first arrival was.
+    /// The time of the first arrival since the first event.
     shift: u64,
-    /// The stretch since then.
+    /// The stretch, counted from the first arrival.
     inner: Range<u64>,
 }
 
 impl Schedule {
-    /// As recorded, in a stretch since `began`; why not.
+    /// The recorded order in a stretch, which counts from `began`; fails if the stretch has no request.
     pub fn recorded(r: &Recorded, began: Nanos, stretch: &Range<u64>) -> Result<Schedule, String> {
         // The model's time begins with the first arrival.
         let shift = r.arrivals.first().map_or(0, |a| a.queued.since(began).0);
@@ -51,7 +51,7 @@ impl Schedule {
         }
     }
 
-    /// And as simulated.
+    /// Adds the simulated order under the settings `asked`.
     pub fn simulated(mut self, lab: &Lab, asked: &Settings) -> Result<Schedule, String> {
         self.simulated = lab.schedule(asked, &self.inner).ok_or("no device explains the recording")?;
         for sent in self.recorded.iter_mut().chain(&mut self.simulated) {
@@ -61,7 +61,7 @@ impl Schedule {
     }
 }
 
-/// As recorded.
+/// The recorded order; times count from the first arrival.
 fn recorded(r: &Recorded, stretch: &Range<u64>) -> Vec<Sent> {
     let Some(began) = r.arrivals.first().map(|a| a.queued) else { return Vec::new() };
     let sent = r.arrivals.iter().filter(|a| !a.joined).map(|a| Sent {
@@ -74,7 +74,7 @@ fn recorded(r: &Recorded, stretch: &Range<u64>) -> Vec<Sent> {
     in_order(sent, stretch)
 }
 
-/// As simulated.
+/// The simulated order.
 pub(crate) fn simulated(load: &Load, done: &[Done], stretch: &Range<u64>) -> Vec<Sent> {
     let sent = done.iter().filter(|d| !d.joined).map(|d| Sent {
         issued: d.issued,
@@ -88,7 +88,7 @@ pub(crate) fn simulated(load: &Load, done: &[Done], stretch: &Range<u64>) -> Vec
 
 fn in_order(sent: impl Iterator<Item = Sent>, stretch: &Range<u64>) -> Vec<Sent> {
     let mut sent: Vec<Sent> = sent.filter(|s| stretch.contains(&s.issued)).collect();
-    // The sort is stable: what is issued at one time stays as it was.
+    // The sort is stable: requests issued at the same time keep their order.
     sent.sort_by_key(|s| s.issued);
     sent
 }
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// The second overtakes the first; what joined is not told again; the stretch begins with the first arrival.
+    /// The second overtakes the first; I/O that joined is not listed separately; the stretch begins with the first arrival.
     #[test]
     fn the_order_is_that_of_the_device() {
         let arrivals = vec![

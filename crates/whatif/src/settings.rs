@@ -1,7 +1,7 @@
-//! The settings that can be asked about, as the kernel names and limits them.
+//! The settings that can be predicted, with the kernel's names and limits.
 //!
 //! Limits are those of block/mq-deadline.c (`STORE_INT`, `STORE_JIFFIES`) and block/blk-sysfs.c (`queue_requests_store`) of
-//! Linux 6.18. What sysfs would refuse is refused here, in words.
+//! Linux 6.18. Values that sysfs refuses are refused here, with the reason.
 
 mod limits;
 mod recorded;
@@ -17,7 +17,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Scheduler"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// None.
+    /// No scheduler: first come, first served.
     None,
     /// mq-deadline.
     MqDeadline,
@@ -59,26 +59,26 @@ pub const MQ_DEADLINE: [&str; 7] = [
 pub const KYBER: [&str; 2] = ["read_lat_nsec", "write_lat_nsec"];
 /// Settings of every queue that are modelled.
 pub const QUEUE: [&str; 5] = ["scheduler", "nr_requests", "queue_depth", "max_sectors_kb", "wbt_lat_usec"];
-/// `queue_max_sectors_store`: a page at least.
+/// `queue_max_sectors_store`: at least one page.
 const SMALLEST_KB: u64 = 4;
 
-/// By what times in the device may be off for a target: half of what a model of the recording may be off by.
+/// Factors by which latency targets are varied: half of the error that a model of the recording may have.
 const NEAR: [f64; 3] = [1.0, 1.0 / 1.1, 1.1];
 
-/// How a queue is set.
+/// The settings of a queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
-    /// Its scheduler.
+    /// The scheduler.
     pub scheduler: Kind,
     /// mq-deadline's settings; the defaults with another scheduler.
     pub deadline: Tunables,
-    /// Requests that may exist.
+    /// Number of requests that may exist (`nr_requests`).
     pub nr_requests: u32,
-    /// Requests that the device takes at once.
+    /// Number of requests that the device takes at once.
     pub queue_depth: u32,
-    /// Whether one request is taken out of the scheduler before the device has room for it (block/blk-mq-sched.c): where
-    /// the limit is the device's tags. SCSI's `queue_depth` is asked before a request is chosen (`scsi_mq_get_budget`).
+    /// Whether one request is taken out of the scheduler before the device has room for it (block/blk-mq-sched.c). True if the limit
+    /// is the device's tags; SCSI's `queue_depth` is checked before a request is chosen (`scsi_mq_get_budget`).
     pub chooses_ahead: bool,
     /// Bits in a word of the bitmap of tags, if `async_depth` is a limit on each word: until "block/mq-deadline: Fix the tag
     /// reservation code" (Linux 6.10, and Debian's 6.1.192), where it is three quarters of `nr_requests` unless set.
@@ -87,19 +87,19 @@ pub struct Settings {
     pub kyber: Targets,
     /// The largest request, in bytes (`max_sectors_kb`).
     pub largest: u32,
-    /// Writeback throttling; `None` where it is off, or on but delayed nothing.
+    /// Writeback throttling; `None` if it is off, or on but delayed nothing.
     pub wbt: Option<Throttle>,
-    /// `write_cache`, where it is known.
+    /// The text of `queue/write_cache`, if known.
     #[serde(skip)]
     pub cache: Option<String>,
 }
 
-/// Why settings cannot be used.
+/// Why settings cannot be used, in words.
 pub type Refusal = String;
 
 impl Settings {
-    /// These settings; where the kernel steers by times in the device (kyber, writeback throttling), also with targets that are
-    /// off by as much as such times are in a model: near a target a little decides.
+    /// These settings. If the kernel controls by times in the device (kyber, writeback throttling), also with varied targets, because such
+    /// times are inexact in a model: near a target, small differences decide.
     pub fn aims(&self) -> Vec<Settings> {
         if self.scheduler != Kind::Kyber && self.wbt.is_none() {
             return vec![self.clone()];
@@ -113,7 +113,7 @@ impl Settings {
         NEAR.map(aim).to_vec()
     }
 
-    /// These settings with changes, `(name, value)` in any order.
+    /// These settings with changes, pairs of name and value in any order.
     pub fn with(&self, changes: &[(String, String)]) -> Result<Settings, Refusal> {
         let mut s = self.clone();
         let mut seen: Vec<&str> = Vec::new();
@@ -133,7 +133,7 @@ impl Settings {
                 s.word = s.word.map(|_| word_of(s.nr_requests));
             }
         }
-        // The number of tags first: async_depth is limited by it.
+        // The number of tags comes first: it limits async_depth.
         let mut rest: Vec<&(String, String)> = changes.iter().filter(|(k, _)| k != "scheduler").collect();
         rest.sort_by_key(|(key, _)| (key != "queue_depth", key != "nr_requests"));
         for (key, value) in rest {
@@ -211,7 +211,7 @@ impl Settings {
             ));
         }
         self.nr_requests = n as u32;
-        // Fewer are given out of the same bitmap, for more there is a new one (`blk_mq_tag_update_depth`).
+        // A smaller number uses the same bitmap, a larger one gets a new bitmap (`blk_mq_tag_update_depth`).
         self.word = self.word.map(|word| word.max(word_of(self.nr_requests)));
         // `dd_depth_updated`.
         self.deadline.async_depth = None;

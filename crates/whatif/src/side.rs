@@ -1,62 +1,62 @@
-//! What the operations of one direction show: their sizes, and what they took alone.
+//! Measures the operations of one direction: their sizes, and their latencies alone.
 
 use crate::arrival::Recorded;
 use crate::device::Cost;
 use crate::load::median;
 
-/// Operations that met no others, for an answer to be read off.
+/// Minimal number of operations alone, for the latency alone to be measured.
 const ALONE: usize = 20;
-/// So many operations of a direction may have been answered faster than the device can: accidents of the clock.
+/// This many operations of a direction may have been answered faster than the device can: accidents of the clock.
 const TOO_FAST: usize = 5;
-/// And those that were fast may have been luckier than the device's middle by this factor.
+/// Fast operations may have been faster than the device's median by this factor.
 const LUCK: f64 = 1.15;
-/// A channel that is held for longer than this times its answer is that of a device behind a limit.
+/// A channel that is held for longer than this many answer times belongs to a device behind a limit.
 const LIMITED: f64 = 1.5;
-/// The part of operations that must begin where the last one ended, and that must not.
+/// The part of operations that must begin where the last one ended, and the part that must not.
 const IN_A_ROW: f64 = 0.05;
 
-/// What an operation takes alone: per operation, per byte, and what is left over.
+/// The latency of operations alone: per operation, per byte, and deviations.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Per operation, in nanoseconds.
+    /// Time per operation, in nanoseconds.
     pub fixed: f64,
-    /// Per byte, in nanoseconds.
+    /// Time per byte, in nanoseconds.
     pub per_byte: f64,
-    /// What is left over, in rising order.
+    /// Deviations in nanoseconds, sorted.
     pub scatter: Vec<f32>,
 }
 
-/// What the operations of one direction say of themselves.
+/// Measurements of the operations of one direction.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
-    /// How many there are.
+    /// Number of operations.
     pub n: usize,
     /// Their mean size in bytes.
     pub mean: f64,
-    /// [`sizes_vary`].
+    /// Whether there are small and large ones: [`sizes_vary`].
     pub varied: bool,
-    /// What they took alone, if some were alone.
+    /// Their latencies alone, if enough were alone.
     pub alone: Option<Answer>,
-    /// What one in a hundred took less than, in nanoseconds.
+    /// The quantile 0.01 of their times in the device, in nanoseconds.
     pub shortest: f64,
-    /// What operations took at least, except for [`TOO_FAST`] of them.
+    /// Their minimal time in the device without the [`TOO_FAST`] fastest, in nanoseconds.
     pub least: f64,
 }
 
 impl Side {
-    /// Whether the device could have answered as fast as it did.
+    /// Whether a device with this cost could have answered as fast as recorded.
     pub fn allows(&self, cost: &Cost) -> bool {
         self.n == 0 || self.alone.is_some() || cost.answer + cost.answer_byte * self.mean <= LUCK * self.least
     }
 
-    /// Whether operations are answered long before the next may begin.
+    /// Whether a device with this cost answers long before the next operation may begin.
     pub fn is_limited(&self, cost: &Cost) -> bool {
         let hold = cost.hold + cost.hold_byte * self.mean;
         self.n > 0 && self.alone.is_none() && hold > LIMITED * (cost.answer + cost.answer_byte * self.mean)
     }
 }
 
-/// Whether some operations began where the last one ended, and others did not: then it can be told what a seek costs.
+/// Whether some operations began where the last one ended and others did not: then the cost of a seek can be found.
 pub fn some_in_a_row(r: &Recorded) -> bool {
     let mut order: Vec<_> = r.arrivals.iter().filter(|a| a.bytes.0 > 0 && !a.joined).collect();
     order.sort_by_key(|a| a.issued);
@@ -65,7 +65,7 @@ pub fn some_in_a_row(r: &Recorded) -> bool {
     part > IN_A_ROW && part < 1.0 - IN_A_ROW
 }
 
-/// Whether there are small and large ones of a direction: the middle nine tenths differ by more than a factor of two.
+/// Whether a direction has small and large operations: the quantiles 0.05 and 0.95 differ by more than a factor of 2.
 pub fn sizes_vary(r: &Recorded, write: bool) -> bool {
     let of = r.arrivals.iter().filter(|a| a.is_write() == write && a.bytes.0 > 0 && !a.joined);
     let mut sizes: Vec<u64> = of.map(|a| a.bytes.0).collect();
@@ -74,7 +74,7 @@ pub fn sizes_vary(r: &Recorded, write: bool) -> bool {
     at(95) > at(5).saturating_mul(2)
 }
 
-/// Those of a direction.
+/// Measures the operations of a direction.
 pub fn side(r: &Recorded, write: bool) -> Side {
     let of = || r.arrivals.iter().filter(|a| a.is_write() == write && a.bytes.0 > 0 && !a.joined);
     let n = of().count();
@@ -90,7 +90,7 @@ pub fn side(r: &Recorded, write: bool) -> Side {
     Side { n, mean, varied, alone: alone(r, write), shortest, least }
 }
 
-/// Fits what operations took that were alone.
+/// Fits the latencies of operations alone; `None` if there are too few.
 fn alone(r: &Recorded, write: bool) -> Option<Answer> {
     let mut order: Vec<_> = r.arrivals.iter().filter(|a| !a.joined).collect();
     order.sort_by_key(|a| a.issued);
@@ -107,7 +107,7 @@ fn alone(r: &Recorded, write: bool) -> Option<Answer> {
     if points.len() < ALONE {
         return None;
     }
-    // Theil and Sen's line between small and large ones, where there are both; else a middle.
+    // The line of Theil and Sen between small and large operations, if there are both; else a median.
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let third = points.len() / 3;
     let middle = |p: &[(f64, f64)]| {
@@ -129,5 +129,5 @@ fn alone(r: &Recorded, write: bool) -> Option<Answer> {
     Some(Answer { fixed, per_byte, scatter })
 }
 
-/// Values that the scatter is drawn from at most.
+/// Maximal number of deviations.
 const MOST_SCATTER: usize = 2000;

@@ -1,10 +1,10 @@
 //! The simulation: streams queue I/O, tags are taken, the scheduler chooses, the device serves.
 //!
-//! A heap of events in order of time; what happens at one time happens in the order in which it was put there. Flushes go
-//! past the scheduler (`blk_mq_insert_request` in block/blk-mq.c of Linux 6.18), and a write that needs one before or
+//! A heap holds the events in order of time; events at the same time are handled in the order in which they were added. Flushes
+//! bypass the scheduler (`blk_mq_insert_request` in block/blk-mq.c of Linux 6.18), and a write that needs one before or
 //! after it goes flush, data, flush (block/blk-flush.c).
 //!
-//! **Invariant**: what is queued is completed once, or still in flight at the end.
+//! **Invariant**: every queued I/O is completed once, or still in flight at the end.
 
 mod held;
 
@@ -23,14 +23,14 @@ use crate::wbt::Wbt;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A run with fixed work is cut off after so many times the recorded time.
+/// A run with fixed work ends after this many times the recorded time.
 const LONGEST: u64 = 20;
 
-/// Nanoseconds from being woken to running: a task that sleeps for a tag is not there when one is freed. An idle processor
-/// takes about as long (`iowhy explain` shows it as waiting for a CPU); a busy one longer.
+/// Nanoseconds from being woken to running: a task that sleeps for a tag does not run at once when one is freed. An idle processor
+/// takes about this long (`iowhy explain` shows it as waiting for a CPU), a busy one longer.
 const WAKES: u64 = 20_000;
 
-/// And after so many times the recorded I/Os.
+/// A run ends after this many times the recorded number of I/Os.
 const FASTEST: usize = 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +49,7 @@ pub struct Simulation<'a> {
     settings: &'a Settings,
     work: Work,
     end: u64,
-    /// I/Os at which it is cut off: no setting makes a device so much faster, but a device that is tried may be.
+    /// Number of I/Os at which the run ends: settings do not make a device so much faster, but a device in the search may be.
     most: usize,
     now: u64,
     sequence: u64,
@@ -60,22 +60,22 @@ pub struct Simulation<'a> {
     flights: Vec<Flight>,
     free: Vec<u32>,
     scheduler: Box<dyn Scheduler>,
-    /// Flushes and requests after a flush: they go first.
+    /// Flushes and requests after a flush, which are issued first.
     direct: VecDeque<u32>,
-    /// Out of the scheduler, and not yet in the device.
+    /// A request that has left the scheduler but is not in the device yet.
     in_hand: Option<u32>,
     in_device: u32,
     device: Device<'a>,
     turn_at: u64,
     waiting: Waiting,
-    /// The largest request that joins make, in bytes.
+    /// The maximal size of a request after merging, in bytes.
     largest: u32,
     out: Vec<Done>,
-    /// Who was given a tag or a place just now; kept for its room.
+    /// Slots that just got a tag or a place; kept to reuse the memory.
     woken: Vec<u32>,
 }
 
-/// Runs it. The same arguments give the same answer.
+/// Runs a simulation. The same arguments give the same result.
 pub fn simulate(load: &Load, settings: &Settings, model: &Model, work: Work, seed: u64) -> Vec<Done> {
     let mut s = Simulation::new(load, settings, model, work, seed);
     s.run();
@@ -146,7 +146,7 @@ impl<'a> Simulation<'a> {
                     self.turn_at = u64::MAX;
                     self.turns();
                 }
-                // An earlier turn was asked for since.
+                // A turn was requested for an earlier time since.
                 What::Turn => {}
                 What::Window => self.window(),
             }
@@ -184,7 +184,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Those who were given something have yet to run.
+    /// Schedules woken waiters, which run a little later.
     fn wake(&mut self, mut woken: Vec<u32>, what: fn(u32) -> What) {
         for slot in woken.drain(..) {
             self.at(self.now + WAKES, what(slot));
@@ -202,7 +202,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Joins a request that waits, if one ends where this begins, or begins where this ends.
+    /// Merges into a waiting request that ends where this one begins, or begins where this one ends. Returns whether it did.
     fn join(&mut self, item: &Item, done: Done) -> bool {
         if self.waiting.is_empty() || item.bytes == 0 || item.preflush || item.postflush {
             return false;
@@ -230,7 +230,7 @@ impl<'a> Simulation<'a> {
         true
     }
 
-    /// It has its tag: into the scheduler, or a flush first.
+    /// The request has its tag: it enters the scheduler, or a flush comes first.
     fn got(&mut self, slot: u32) {
         let flight = &mut self.flights[slot as usize];
         let Some(item) = flight.item else { return };
@@ -249,7 +249,7 @@ impl<'a> Simulation<'a> {
         self.dispatch();
     }
 
-    /// When does the stream's next item come?
+    /// Schedules the stream's next item, if it need not wait for a completion.
     fn go_on(&mut self, stream: u32) {
         let of = &self.load.streams[stream as usize];
         let state = &mut self.streams[stream as usize];
@@ -286,14 +286,14 @@ impl<'a> Simulation<'a> {
             let Some(slot) = next.or_else(|| self.chosen()) else { return };
             self.issue(slot);
         }
-        // `__blk_mq_do_dispatch_sched` stops at the first request that gets no tag of the device, and that one has left the
-        // scheduler: it is the next, whoever comes meanwhile.
+        // `__blk_mq_do_dispatch_sched` stops at the first request that gets no tag of the device. That request has left the
+        // scheduler: it is the next, whatever arrives meanwhile.
         if self.settings.chooses_ahead && self.in_hand.is_none() {
             self.in_hand = self.chosen();
         }
     }
 
-    /// Leaves the scheduler: nothing merges into it any more.
+    /// Takes a request out of the scheduler: no other request merges into it any more.
     fn chosen(&mut self) -> Option<u32> {
         let slot = self.scheduler.dispatch(self.now)?;
         if let Some(item) = self.flights[slot as usize].item.filter(|_| !self.waiting.is_empty()) {
@@ -377,7 +377,7 @@ impl<'a> Simulation<'a> {
             let Done { issued, data, completed, .. } = done;
             self.out.push(Done { issued, data, completed, ..*j });
         }
-        // Meanwhile the place in the device goes to somebody who is in the scheduler.
+        // Meanwhile the place in the device goes to a request in the scheduler.
         let mut woken = std::mem::take(&mut self.woken);
         self.tags.give(limit, |slot| woken.push(slot));
         self.wake(woken, What::Got);
@@ -388,7 +388,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// One less of a stream is in flight.
+    /// A stream has one request less in flight.
     fn left(&mut self, stream: u32) {
         let state = &mut self.streams[stream as usize];
         state.in_flight = state.in_flight.saturating_sub(1);

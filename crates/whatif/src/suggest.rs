@@ -1,8 +1,8 @@
-//! Settings of mq-deadline that reach an aim, and which classes they slow down.
+//! Searches settings of mq-deadline that reach an aim, and reports which classes they slow down.
 //!
-//! One setting after the other is tried at a few values, the best is kept, twice around. A candidate counts if the aim's
-//! number is predicted, and none that is predicted for others becomes worse by more than the bound; what is refused for
-//! others is said.
+//! Tries a few values of one setting after the other, keeps the best, and repeats once. A candidate is valid if the aim's
+//! number is predicted and no predicted number of other classes becomes worse by more than the bound; numbers of others that are
+//! refused are reported.
 
 use crate::metric::{name_of, words_of, Metric, Phase};
 use crate::predict::{Cell, Lab};
@@ -10,7 +10,7 @@ use crate::question::Set;
 use crate::settings::{Kind, Settings};
 use std::str::FromStr;
 
-/// What is wanted.
+/// The aim of a search. Example: `read.p99 < 20ms`.
 #[derive(Clone, Debug)]
 pub struct Aim {
     metric: Metric,
@@ -44,26 +44,26 @@ const TRIED: [(&str, &[u64]); 5] = [
 ];
 const ROUNDS: usize = 2;
 
-/// What was found.
+/// The result of a search.
 pub struct Suggestion {
-    /// What to set.
+    /// The settings to change.
     pub set: Set,
-    /// What it would do.
+    /// The predicted numbers under these settings.
     pub cells: Vec<Cell>,
-    /// What was wanted.
+    /// The aim.
     pub aim: Aim,
-    /// Whether that would be reached.
+    /// Whether the aim would be reached.
     pub reached: bool,
 }
 
 impl Aim {
-    /// Whether it is of this number.
+    /// Whether the aim is about this number.
     pub fn is_of(&self, cell: &Cell) -> bool {
         cell.metric == self.metric && cell.percentile == self.percentile
     }
 }
 
-/// Searches. `harm` is how much worse others may become.
+/// Searches settings. `harm`: the factor by which other classes may become worse.
 pub fn suggest(lab: &Lab, aim: &Aim, harm: f64) -> Result<Suggestion, String> {
     if lab.settings.scheduler != Kind::MqDeadline {
         return Err("the scheduler is not mq-deadline: there is nothing to search".into());
@@ -89,7 +89,7 @@ pub fn suggest(lab: &Lab, aim: &Aim, harm: f64) -> Result<Suggestion, String> {
                     continue;
                 };
                 let value = p.value as f64;
-                // Not a hair better at the cost of one more setting.
+                // Slight improvements are not worth a further setting.
                 let better =
                     best.as_ref().map_or(value < 0.95 * cell.recorded as f64, |(b, ..)| value < 0.97 * b);
                 if better && worst(&cells, aim) <= harm {
@@ -110,7 +110,7 @@ pub fn suggest(lab: &Lab, aim: &Aim, harm: f64) -> Result<Suggestion, String> {
     }
 }
 
-/// By which factor the worst off of the others becomes worse.
+/// The factor by which the most affected of the other classes becomes worse.
 fn worst(cells: &[Cell], aim: &Aim) -> f64 {
     let others = cells.iter().filter(|c| c.metric.phase == Phase::Q2C && c.metric.class != aim.metric.class);
     let factor = |c: &Cell| Some(c.predicted?.value as f64 / c.recorded.max(1) as f64);

@@ -1,9 +1,9 @@
-//! Tags: who submits a request waits until one is free.
+//! Tags: a request waits until one is free.
 //!
-//! As lib/sbitmap.c of Linux 6.18 hands them out: a task that finds all in use sleeps; sleepers are woken in the order in
-//! which they came, several at a time, after as many tags were freed (`sbq_calc_wake_batch`: an eighth of the tags that the
-//! most limited task may use, 1 to 8), and who comes meanwhile may take a free tag before them. mq-deadline says that a task
-//! may be limited to one tag (`dd_depth_updated`), so there they are woken one by one.
+//! Modelled after lib/sbitmap.c of Linux 6.18: a task that finds all tags in use sleeps. Sleepers are woken in the order of their
+//! arrival, several at a time, after as many tags were freed (`sbq_calc_wake_batch`: an eighth of the tags that the most limited task
+//! may use, 1 to 8). A task that arrives meanwhile may take a free tag before them. mq-deadline declares that a task may be limited
+//! to one tag (`dd_depth_updated`), so with mq-deadline they are woken one by one.
 //!
 //! **Invariant**: never more tags in use than there are; waiters are woken while others free tags.
 
@@ -13,33 +13,33 @@ use std::collections::VecDeque;
 const WAIT_QUEUES: u32 = 8;
 const MOST_WOKEN: u32 = 8;
 
-/// The tags of a queue, and who waits for one.
+/// The tags of a queue and the requests that wait for one.
 ///
-/// Who is limited (`async_depth`) finds a tag only among so many places of the bitmap; others mostly have theirs elsewhere
-/// (`sbitmap_get_shallow`), so the limit is one on the limited.
+/// A limited request (`async_depth`) finds a tag only in a part of the bitmap; other requests mostly have theirs elsewhere
+/// (`sbitmap_get_shallow`), so the limit applies to limited requests only.
 pub struct Tags {
     depth: u32,
     in_use: u32,
-    /// Those in use by who is limited.
+    /// Number of tags in use by limited requests.
     limited: u32,
     freed: u32,
     batch: u32,
     waiting: VecDeque<(u32, u32)>,
 }
 
-/// How many are woken at a time where the most limited task may use `fewest` tags.
+/// Number of waiters that are woken at a time if the most limited task may use `fewest` tags.
 pub fn wake_batch(fewest: u32) -> u32 {
     (fewest / WAIT_QUEUES).clamp(1, MOST_WOKEN)
 }
 
 impl Tags {
-    /// So many, and so many tasks woken at a time.
+    /// `depth`: number of tags; `batch`: number of waiters that are woken at a time.
     pub fn new(depth: u32, batch: u32) -> Tags {
         let waiting = VecDeque::new();
         Tags { depth: depth.max(1), in_use: 0, limited: 0, freed: 0, batch: batch.max(1), waiting }
     }
 
-    /// Takes a tag if there is one, and fewer than `limit` are in use by the limited.
+    /// Takes a tag, if one is free and limited requests use fewer than `limit`.
     pub fn take(&mut self, limit: u32) -> bool {
         let is_limited = limit < self.depth;
         let free = self.in_use < self.depth && !(is_limited && self.limited >= limit.max(1));
@@ -48,12 +48,12 @@ impl Tags {
         free
     }
 
-    /// `who`, which got none, waits.
+    /// `who` got no tag and waits for one.
     pub fn wait(&mut self, who: u32, limit: u32) {
         self.waiting.push_back((who, limit));
     }
 
-    /// Gives a tag back that was taken with `limit`. Who gets one now is told to `woken`.
+    /// Frees a tag that was taken with `limit`. Calls `woken` for each waiter that gets a tag now.
     pub fn give(&mut self, limit: u32, mut woken: impl FnMut(u32)) {
         self.in_use = self.in_use.saturating_sub(1);
         self.limited = self.limited.saturating_sub(u32::from(limit < self.depth));
@@ -67,7 +67,7 @@ impl Tags {
         }
         self.freed = 0;
         for _ in 0..self.batch {
-            // Who is woken and finds none sleeps again; the next one is woken.
+            // A waiter that is woken and finds no tag sleeps again; the next one is woken.
             let Some(at) = (0..self.waiting.len()).find(|i| self.take(self.waiting[*i].1)) else { return };
             if let Some((who, _)) = self.waiting.remove(at) {
                 woken(who);
@@ -112,7 +112,7 @@ mod tests {
         let mut t = Tags::new(4, wake_batch(4));
         assert!(t.take(2) && t.take(2) && !t.take(2));
         assert!(t.take(4) && t.take(4) && !t.take(4));
-        // One of the unlimited ends: there is a tag, but not for who is limited.
+        // An unlimited request ends: a tag is free, but not for a limited request.
         t.wait(7, 2);
         t.wait(8, 4);
         let mut woken = Vec::new();

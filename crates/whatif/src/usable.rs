@@ -1,22 +1,22 @@
-//! Whether a recording is good enough to ask, and what held its requests back.
+//! Decides whether a recording is good enough for predictions, and what delayed its requests.
 
 use crate::arrival::Recorded;
 use crate::crowd::most_with_tag;
 use crate::settings::Refusal;
 use life::Class;
 
-/// Fewer arrivals are too short a recording.
+/// Minimal number of arrivals.
 pub const FEWEST_ARRIVALS: usize = 500;
-/// A shorter one too, in nanoseconds.
+/// Minimal length of the recording, in nanoseconds.
 pub const SHORTEST: u64 = 2_000_000_000;
 /// A device that was busy for less than this part of the time was idle.
 pub const LEAST_BUSY: f64 = 0.02;
-/// Of the requests this part may be damaged: begun before the recording, or discards.
+/// Maximal part of requests that are incomplete (begun before the recording, or lost) or discards.
 const MOST_DAMAGED: f64 = 0.01;
-/// From this part of the tags in use on, tasks count as having waited for them.
+/// If at least this part of the tags was in use, tasks count as having waited for tags.
 pub const ALL_TAGS: f64 = 0.9;
 
-/// Whether a recording is good enough to ask at all.
+/// Whether a recording is good enough for predictions; else the reason.
 pub fn usable(r: &Recorded) -> Result<(), Refusal> {
     let n = r.arrivals.len();
     let (Some(first), Some(last)) = (r.arrivals.first(), r.arrivals.last()) else {
@@ -59,13 +59,13 @@ pub fn usable(r: &Recorded) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether, while the device had as many as it ever had, requests waited in the scheduler: then it takes no more.
+/// Whether more than 1 % of the requests waited in the scheduler: then the device counts as full at the most that it had.
 pub fn held_back(r: &Recorded) -> bool {
     let waited = r.arrivals.iter().filter(|a| a.inserted.is_some_and(|i| a.issued.since(i).0 > WAITED));
     waited.count() as f64 > HELD * r.arrivals.len() as f64
 }
 
-/// Whether writes that no task waits for waited for a tag although some of `tags` were left: writeback throttling.
+/// Whether writes that no task waits for waited for a tag although some of `tags` were free: writeback throttling.
 pub fn throttled(r: &Recorded, tags: u32) -> bool {
     let of = || r.arrivals.iter().filter(|a| a.class == Class::Background && !a.joined);
     let waited = of().filter(|a| a.got.since(a.queued).0 > WAITED);
@@ -73,7 +73,7 @@ pub fn throttled(r: &Recorded, tags: u32) -> bool {
         && waited.count() as f64 > HELD * of().count() as f64
 }
 
-/// More than this in the scheduler is waiting: a run of the queue takes tens of microseconds.
+/// A longer time is a wait: a run of the queue takes tens of microseconds.
 const WAITED: u64 = 1_000_000;
-/// The part of requests that waited, from which on the device counts as full.
+/// If more than this part of the requests waited, the device counts as full.
 const HELD: f64 = 0.01;

@@ -39,7 +39,7 @@ fn a_read_behind_a_write_waits_for_it() {
     assert_eq!(r.total(), Nanos(10 * MS));
 }
 
-/// A disk that is still at work for the one before takes longer for the next; what one takes alone is measured after a rest.
+/// A disk that is still busy with one request takes longer for the next; the latency alone is measured after a rest.
 #[test]
 fn what_a_request_takes_alone_is_told_by_those_after_a_rest() {
     let (mut inside, mut now) = (Inside::default(), 0);
@@ -69,7 +69,7 @@ fn alone_and_slow_is_nobodys_fault() {
     assert!(near(r.own, 1) && near(r.paused, 99), "{r:?}");
 }
 
-/// A read that lies in the device for 60 ms while 60 others, each alone with it, come and go: one was there before it.
+/// A read that stays in the device for 60 ms while 60 others, each alone with it, come and go: one was there before it.
 #[test]
 fn who_is_passed_over_is_behind_those_before_it_alone() {
     let (mut inside, now) = learned();
@@ -86,7 +86,7 @@ fn who_is_passed_over_is_behind_those_before_it_alone() {
     let split = inside.complete(Nanos(now + 60 * MS), 0, Bytes(4096), &mut lies);
     assert_eq!((split.behind[0].holder, split.behind[0].time), (B, Nanos(MS)), "{split:?}");
     assert!(split.slow + split.varied > Nanos(57 * MS) && split.total() == Nanos(60 * MS), "{split:?}");
-    // Of a queue as long, all of it is behind others.
+    // If the queue was as long, all of the time is behind others.
     let mut queue: Vec<Ticket> = (0..60).map(|_| Ticket::default()).collect();
     queue.iter_mut().for_each(|t| read(&mut inside, B, 61 * MS, t));
     read(&mut inside, A, 61 * MS, &mut lies);
@@ -97,8 +97,8 @@ fn who_is_passed_over_is_behind_those_before_it_alone() {
     assert!(split.behind[0].time > Nanos(55 * MS), "{split:?}");
 }
 
-/// A disk that takes 0.5 ms for a read that follows the one before and 8 ms for one elsewhere: a scan, and now and then a read of somebody
-/// else's.
+/// A disk that takes 0.5 ms for a read that follows the one before and 8 ms for one elsewhere: a scan, and now and then another task's
+/// read.
 #[test]
 fn the_way_back_is_because_of_who_led_the_head_away() {
     let (mut inside, mut now) = (Inside::default(), 0);
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// One after the other: of reads that take 1 ms and writes of 9 ms, more than enough to tell that the device serves so.
+/// A device that serves one after the other: reads that take 1 ms and writes that take 9 ms, enough to recognise this.
 fn one_by_one() -> (Inside, u64) {
     let (mut inside, mut now) = learned();
     for i in 0..40 {
@@ -184,7 +184,7 @@ fn one_by_one() -> (Inside, u64) {
     (inside, now)
 }
 
-/// Two writes of B, then A's read, which comes when the first of them has had 4 of its 9 ms; C's write comes after it.
+/// Two writes of B, then A's read, issued when the first write has had 4 of its 9 ms; C's write is issued after it.
 #[test]
 fn one_after_the_other_each_is_behind_those_served_before_it() {
     const C: Holder = Holder(3);
@@ -211,7 +211,7 @@ fn one_after_the_other_each_is_behind_those_served_before_it() {
     assert!(near(of(B).unwrap(), 14) && near(of(A).unwrap(), 1) && near(l.own, 9), "{l:?}");
 }
 
-/// A read that is done together with a write of 9 ms before it, and is told first: its time is the write's all the same.
+/// A read that is done together with an earlier write of 9 ms and is completed first: its time belongs to the write nevertheless.
 #[test]
 fn what_is_told_a_moment_before_those_it_was_behind_is_behind_them() {
     let (mut inside, now) = one_by_one();
@@ -223,7 +223,7 @@ fn what_is_told_a_moment_before_those_it_was_behind_is_behind_them() {
     inside.complete(Nanos(now + 10 * MS), 1, Bytes(1 << 20), &mut write);
 }
 
-/// A read of a size of which none was ever alone, beside a write of 9 ms; at last with another write that waits until it is done.
+/// A read of a size that was never alone, beside a write of 9 ms; if `beside`, with another write that waits until it is done.
 fn never_alone(beside: bool) -> Split {
     let (mut inside, mut now) = one_by_one();
     let mut last = Split::default();
@@ -254,7 +254,7 @@ fn the_turn_of_one_that_was_never_alone_is_nobody_elses() {
     }
 }
 
-/// Writes of B that a cache takes at once, while A's reads of 10 ms are served in turn: they had their own time, not what passed before they came.
+/// Writes of B that a cache takes at once, while A's reads of 10 ms are served in turn: the writes have their own time only.
 #[test]
 fn who_comes_later_and_goes_at_once_had_no_more_than_its_own_time() {
     let (mut inside, mut now) = (Inside::default(), 0);
@@ -279,7 +279,7 @@ fn who_comes_later_and_goes_at_once_had_no_more_than_its_own_time() {
     assert_eq!(of(B), 1, "{last:?}");
 }
 
-/// A flush of 4 to 6 ms alone that takes 5 this time, with a read behind it.
+/// A flush that takes 4 to 6 ms alone takes 5 ms, with a read behind it.
 #[test]
 fn a_flush_has_its_own_time_and_no_more() {
     let (mut inside, mut now) = one_by_one();
@@ -297,7 +297,7 @@ fn a_flush_has_its_own_time_and_no_more() {
     assert!(near(r.own, 1) && r.behind[0].holder == B && near(r.behind[0].time, 5), "{r:?}");
 }
 
-/// The device stalls for 100 ms while it has B's write, C's write and a read: the stall is nobody's by name, nor its weight.
+/// The device stalls for 100 ms while it has B's write, C's write and a read: neither the stall nor its weight belongs to a holder.
 #[test]
 fn a_pause_is_no_weight_of_whose_turn_it_was() {
     const C: Holder = Holder(3);
@@ -314,7 +314,7 @@ fn a_pause_is_no_weight_of_whose_turn_it_was() {
     assert!(r.paused.0 > 80 * MS && of(B) < 3 * of(C), "{r:?}");
 }
 
-/// Reads of 1 ms go by while one lies there for 60: that it does so is a stall, the others' time is none.
+/// Reads of 1 ms are completed while one stays in the device for 60 ms: its time is a stall, that of the others is not.
 #[test]
 fn how_long_requests_are_overtaken_is_counted_as_stalls() {
     let (mut inside, now) = learned();

@@ -1,4 +1,4 @@
-//! Where the time of a completed request went: its own turn, and whose came before.
+//! Splits the time of a completed request: its own turn, and those before it.
 
 use super::{Inside, Ticket, LONGEST_SERVICE, MOST, REMEMBERED};
 use crate::quiet::Quiet;
@@ -7,13 +7,13 @@ use crate::split::{largest_remainder, Behind, Holder, Split, MOST_HOLDERS};
 use smallvec::SmallVec;
 use trace::Nanos;
 
-/// A request was overtaken where this many times as many were completed meanwhile as it found there: devices take the nearest
-/// first, but a request that has waited for several rounds is none of a queue.
+/// A request was overtaken if this many times as many requests were completed meanwhile as were there before it: devices take the
+/// nearest first, but a request that waits for several rounds is not just queued.
 const PASSED_OVER: u64 = 5;
 
 impl Inside {
-    /// What a request takes more than a near one, and because of which holder, where another one moved the head away from its
-    /// holder's last one.
+    /// The seek back to the end of a holder's last request, if another holder moved the head away: that holder, and how much longer a far
+    /// request takes than a near one.
     pub(super) fn way_back(
         &mut self,
         shape: Shape,
@@ -22,7 +22,7 @@ impl Inside {
     ) -> Option<(Holder, Nanos)> {
         let (mover, far) = (ticket.led_away?, quiet?);
         let near = self.services.of(Shape::new(shape.class, true, shape.bytes))?;
-        // Flash takes about as long for both.
+        // Flash takes about the same time for both.
         (far.p50 > near.most).then(|| (mover, far.p50.since(near.p50)))
     }
 
@@ -61,7 +61,7 @@ impl Inside {
         split
     }
 
-    /// How long a request lay there while many that came later were completed, if it did so for long.
+    /// How long a request stayed in the device while many later ones were completed; 0 if it was not overtaken.
     pub(super) fn overtaken(&self, d2c: Nanos, ticket: &Ticket) -> Nanos {
         match self.is_overtaken(d2c, ticket) {
             true => d2c.since(self.queue(d2c, Nanos(0), ticket)),
@@ -74,8 +74,8 @@ impl Inside {
         d2c >= LONGEST_SERVICE && served >= PASSED_OVER * (u64::from(ticket.ahead) + 1)
     }
 
-    /// The most that those there before it can have held up a request, unless it was overtaken: all of its time; where one is served after
-    /// the other, until its own turn, and what that took too long.
+    /// The longest time for which requests ahead can have delayed this one: all of its time or, if requests are served one after the other, the
+    /// time until its own turn and what exceeds it. Less if it was overtaken.
     fn queue(&self, d2c: Nanos, beyond: Nanos, ticket: &Ticket) -> Nanos {
         let (ahead, served) = (u64::from(ticket.ahead), self.completed - ticket.completed);
         if !self.is_overtaken(d2c, ticket) {
@@ -84,8 +84,8 @@ impl Inside {
         Nanos((u128::from(d2c.0) * u128::from(ahead) / u128::from(served + 1)) as u64)
     }
 
-    /// Of a device that serves one after the other: how much longer its own turn took than such ones take alone, while others were there. One
-    /// that is done together with others is at times completed before them.
+    /// For a device that serves one after the other: how much longer its own turn took than such requests alone, while others were there. A
+    /// request that is done together with others is sometimes completed before them.
     fn beyond_its_turn(&self, now: Nanos, quiet: Option<Quiet>, ticket: &Ticket) -> Nanos {
         match quiet {
             Some(quiet) if self.model.in_turn && self.in_flight > 1 => {
@@ -95,13 +95,13 @@ impl Inside {
         }
     }
 
-    /// Shares the time behind others among them.
+    /// Shares the time behind others among their holders.
     fn share(&self, behind: Nanos, beyond: Nanos, ticket: &Ticket, split: &mut Split) {
         if let [only] = self.holders.as_slice() {
             split.behind[0] = Behind { holder: only.holder, time: behind };
             return;
         }
-        // What it takes itself is no time behind others; where that is not known, its part of the shared time stays with its holder.
+        // Its own time is not behind others; if that is unknown, its part of the shared time stays with its holder.
         let mine = match (self.model.in_turn, split.known) {
             (_, true) => ticket.cost * (self.per_cost - ticket.per_cost),
             (true, false) => -(behind.since(self.served.since(ticket.issued)).0 as f64),
@@ -113,7 +113,7 @@ impl Inside {
         let mut rest = 0.0;
         for (i, held) in self.holders.iter().enumerate() {
             let noted = if i < ticket.places as usize { ticket.times[i] } else { 0.0 };
-            // Of a place that changed hands meanwhile, the time before that is no holder's by name.
+            // If the place has a new holder since, the time before belongs to no named holder.
             let from = if held.first > ticket.number { held.before.max(noted) } else { noted };
             rest += from - noted;
             let (mine, cost) = match i == ticket.place as usize {
@@ -121,7 +121,7 @@ impl Inside {
                 false => (0.0, held.cost),
             };
             let before = begun[i];
-            // What a former holder had of it is among the rest.
+            // A former holder's part of it belongs to the rest.
             let (before, of_rest) = if held.first > ticket.number { (0.0, before) } else { (before, 0.0) };
             rest = (rest - of_rest).max(0.0);
             let time = held.time - from - mine - before + per_cost * cost.max(0.0);
@@ -146,8 +146,8 @@ impl Inside {
         split.others = parts[weights.len() - 1];
     }
 
-    /// Of a device that serves one after the other, by place: what of the time of those completed since a request was issued had passed before
-    /// that.
+    /// For a device that serves one after the other, by place: the part of the time of later completions that had passed before this request was
+    /// issued.
     fn begun_before(&self, ticket: &Ticket) -> [f64; MOST] {
         let mut begun = [0.0; MOST];
         let mut left = ticket.into;

@@ -1,4 +1,4 @@
-//! What is known of which samples.
+//! What is known after which samples.
 
 use super::*;
 
@@ -92,7 +92,7 @@ fn a_flush_that_was_never_alone_takes_what_it_has_the_device_for() {
     assert!(is(with(side_by_side, [100_000, 2_300_000]), 9_000_000), "side by side: no gap is anybody's");
 }
 
-/// Four flushes of 429 ms behind a queue of writes that come one by one, 4.4 ms apart.
+/// Four flushes of 429 ms behind a queue of writes that are completed one by one, every 4.4 ms.
 #[test]
 fn the_turns_of_a_few_flushes_tell_what_one_takes() {
     let flush = Shape::new(3, true, Bytes(0));
@@ -138,7 +138,7 @@ fn a_rested_device_counts_more() {
     assert!(s.of(shape(4)).unwrap().p50.0 < 120_000);
 }
 
-/// Of two flushes of 820 and 26 ms the longer waited for something else; one alone is compared with nothing.
+/// Of two flushes of 820 and 26 ms, the longer one waited for something else; a single one cannot be compared.
 #[test]
 fn the_fastest_of_a_few_flushes_tells_what_one_takes() {
     let flush = Shape::new(3, false, Bytes(0));

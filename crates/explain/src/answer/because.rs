@@ -1,4 +1,4 @@
-//! What a victim lost, by cause ([`claims`](super::claims)) and culprit.
+//! Splits a victim's lost time by cause ([`claims`](super::claims)) and culprit.
 
 use super::claims::Claims;
 use stats::{Facts, Group};
@@ -6,28 +6,28 @@ use std::collections::BTreeMap;
 use trace::Nanos;
 use waits::{ChainId, Culprit, CulpritId, Link, Phase, Selection};
 
-/// A part of what a victim lost.
+/// A part of a victim's lost time: one cause and one culprit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Because {
-    /// Which cause explains it.
+    /// The cause that claims it; `None` if no cause does.
     pub cause: Option<&'static str>,
-    /// Because of whom.
+    /// The culprit; its kind is `Unknown` if there is none.
     pub culprit: Culprit,
-    /// The chain of waits with the most of it.
+    /// The chain of waits with most of this time, from the operation to the last link, in short words.
     pub chain: Vec<String>,
-    /// The last link.
+    /// The last link of that chain.
     pub phase: Option<Phase>,
-    /// The length of time.
+    /// The sum over all chains.
     pub time: Nanos,
 }
 
-/// By what lost time is put together: the cause, and because of whom.
+/// Cause and culprit: the key by which lost time is summed.
 type Key = (Option<&'static str>, Culprit);
 
-/// A lost row: its chain, its culprit, its time.
+/// A row of lost time: chain, culprit, time.
 type Lost = (ChainId, CulpritId, Nanos);
 
-/// All that some operations of a group lost, the largest part first; it sums to `lost`.
+/// Splits the time `lost` by the selected operations of a group, the largest part first; the parts sum to `lost`.
 pub(crate) fn all(
     facts: &Facts,
     (number, group): (usize, &Group),
@@ -50,7 +50,7 @@ pub(crate) fn all(
             sums.entry((None, culprit.clone())).or_default().push((chain, left));
         }
     }
-    // What is in no row of its own.
+    // Lost time without a row of its own.
     if lost > told {
         sums.entry((None, Culprit::default())).or_default().push((ChainId(1), lost.since(told)));
     }
@@ -69,7 +69,7 @@ pub(crate) fn all(
     all
 }
 
-/// What of the time of some operations of a group each cause has, lost or not.
+/// The time of the selected operations that each cause claims, lost or not.
 pub(crate) fn due(
     facts: &Facts,
     (number, group): (usize, &Group),
@@ -85,12 +85,12 @@ pub(crate) fn due(
     sums
 }
 
-/// What the slowest of a group lost.
+/// The lost time of the selected operations of a group.
 pub(crate) fn lost_in(facts: &Facts, group: &Group, which: Selection) -> Nanos {
     lost_rows(facts, group, which).iter().map(|(_, _, time)| *time).sum()
 }
 
-/// The rows of some operations of a group that are lost time.
+/// The rows of the selected operations that are lost time.
 fn lost_rows(facts: &Facts, group: &Group, which: Selection) -> Vec<Lost> {
     let table = &facts.waits;
     let rows = group.rows(table, which);
@@ -98,7 +98,7 @@ fn lost_rows(facts: &Facts, group: &Group, which: Selection) -> Vec<Lost> {
     rows.iter().filter(|r| is_lost(r)).map(|r| (r.chain, r.culprit, r.time)).collect()
 }
 
-/// A chain in short words, from the operation to the leaf.
+/// A chain in short words, from the operation to the last link.
 fn words(facts: &Facts, group: &Group, chain: ChainId) -> Vec<String> {
     let mut words = vec![group.op.map_or(group.words().to_string(), |op| op.kind.name().to_string())];
     for link in facts.waits.links(chain) {

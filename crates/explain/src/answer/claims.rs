@@ -1,9 +1,9 @@
-//! Which part of lost time is whose cause.
+//! Attributes lost time to causes.
 //!
-//! Causes claim rows of the slowest operations. The same chain and culprit in all operations is the same wait: so each lost row
-//! is shared among causes as its part in the tail was claimed. A wait that the slowest did not have is shared as the same phase of
-//! the same kind of culprit was in them, or in the slowest of others on the same device, unless a cause says that it is its own in all
-//! operations; what was claimed nowhere is nobody's cause.
+//! Causes claim rows of the slowest operations. The same chain and culprit in all operations is the same wait, so each lost row is
+//! divided among causes as its part in the tail was claimed. A wait that does not occur in the tail is divided like the waits of
+//! the same phase and the same kind of culprit in the tail of its group, else in the tails of all groups on the same device,
+//! unless a cause claims the wait for all operations. A wait that is claimed nowhere has no cause.
 
 use causes::Verdict;
 use life::Io;
@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 use waits::{ChainId, CulpritId, CulpritKind, Phase, Table};
 
-/// Parts of a time by the causes that claimed them, 0 to 1.
+/// The part of a wait's time that each cause claims, 0 to 1.
 type Parts = Vec<(&'static str, f64)>;
 
-/// A wait as it is alike for several: its phase, and what kind of culprit by which I/O.
+/// What similar waits have in common: phase, kind of culprit, and the culprit's kind of I/O.
 type Alike = (Phase, CulpritKind, Option<Io>);
 
-/// Time, and what of it each cause claimed.
+/// A wait's time and the part of it that each cause claimed.
 #[derive(Default)]
 struct Sum {
     time: Nanos,
@@ -32,20 +32,20 @@ impl Sum {
     }
 }
 
-/// What was claimed of every group's tail.
+/// The claimed parts of every group's tail, by group and wait.
 #[derive(Default)]
 pub(crate) struct Claims {
     rows: BTreeMap<(usize, ChainId, CulpritId), Parts>,
-    /// Of all operations.
+    /// Waits that a cause claims for all operations, not only for the tail.
     of_all: BTreeMap<(usize, ChainId, CulpritId), Parts>,
-    /// Of what is alike in one group.
+    /// By similarity within one group.
     alike: BTreeMap<(usize, Alike), Parts>,
-    /// Of what is alike in all groups on one device.
+    /// By similarity over all groups on one device.
     beside: BTreeMap<(DevId, Alike), Parts>,
 }
 
 impl Claims {
-    /// Gathers what the causes found claimed; each tail is gone through once.
+    /// Collects the claims of the causes found, in one pass over each tail.
     pub fn new(facts: &Facts, groups: &[Group], found: &[&Verdict]) -> Claims {
         let table = &facts.waits;
         let tails: Vec<Vec<TailRow>> = groups.iter().map(|g| g.tail_rows(table)).collect();
@@ -71,7 +71,7 @@ impl Claims {
         Claims { rows: parts(rows), of_all: of_all.collect(), alike: parts(mine), beside: parts(all) }
     }
 
-    /// Which part of a row of a group on a device each cause claimed.
+    /// The part that each cause claims of a row (chain and culprit) of a group on a device; empty if no cause does.
     pub fn of(
         &self,
         table: &Table,

@@ -1,4 +1,4 @@
-//! What a remedy would gain: the latencies of a victim without its cause, and what came of the same command where it was tried.
+//! Estimates the gain of a remedy: a victim's predicted latencies without the cause, and the result of the same command in a test.
 
 use super::claims::Claims;
 use super::precedence::{changes_the_work, compares, gone_without, makes_rarer};
@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 use trace::Nanos;
 use waits::{Absent, Bucket};
 
-/// A remedy, and what there is to gain.
+/// A remedy and its expected gain.
 #[derive(Clone, Debug)]
 pub struct Try<'a> {
-    /// The remedy.
+    /// The remedy as its cause suggests it.
     pub remedy: &'a Remedy,
-    /// The first victim's latencies without what the remedy acts on: the culprit, or the cause.
+    /// The first victim's latencies without the target of the remedy: the culprit, or the cause; `None` if not predictable.
     pub predicted: Option<Latencies>,
-    /// What came of the command where it was tried.
+    /// The result of the same command in a test; `None` if it was not tested, is proven or changes nothing.
     pub tested: Option<Tested>,
 }
 
 impl<'a> Try<'a> {
-    /// A remedy of a cause of what a victim lost.
+    /// Estimates the gain of a remedy of `cause` for a victim.
     pub fn of(remedy: &'a Remedy, cause: &str, victim: Option<&Sufferer>) -> Try<'a> {
         let without = |name: &str| {
             let all = victim?.without.iter();
@@ -33,25 +33,25 @@ impl<'a> Try<'a> {
         let of_cause = || victim?.relieved.get(cause).copied();
         let predicted = match &remedy.acts {
             Acts::Culprit(name) => without(name).or_else(of_cause),
-            // What it does otherwise is other work: it may take next to nothing.
+            // The victim would do other work instead, which may take almost no time: only the upper bounds hold.
             Acts::Victim => of_cause().map(Latencies::at_most_these),
             _ => of_cause(),
         };
-        // What was tried is the change, of which the command to look at it is a part.
+        // Only commands that change something were tested, not those that look at a setting.
         let is_tried = remedy.action.changes() && !remedy.is_proven;
         let tested = if is_tried { tested(cause, &remedy.command()) } else { None };
         Try { remedy, predicted, tested }
     }
 
-    /// Whether something is known of what it gains, or it changes nothing.
+    /// Whether the gain is predicted or tested, or not needed because the remedy is proven or changes nothing.
     pub fn is_founded(&self) -> bool {
         let is_needed = self.remedy.action.changes() && !self.remedy.is_proven;
         !is_needed || self.predicted.is_some() || self.tested.is_some()
     }
 }
 
-/// Of a group's victim with most operations, for each cause that has a part of its time, lost or not: what need not be read any more is not
-/// even served.
+/// The predicted latencies of a group's largest victim without each cause, if they are lower. Counts all of the time that a cause claims,
+/// lost or not: an I/O that is no longer needed takes no service time either.
 pub(super) fn of_each(
     e: &Explanation,
     (number, group): (usize, &Group),
@@ -64,7 +64,7 @@ pub(super) fn of_each(
     };
     let sums = table.of(*victim).1;
     let now = Nanos(sums.ns / sums.ops.max(1));
-    // Where the median is among the slowest, what was claimed of these is of the usual ones, too.
+    // If the median itself is among the slowest, claims on the slowest also hold for usual operations.
     let (usual, slowest) = (Bucket::of(sums.quantile(0.5)), Bucket::of(group.tail.threshold));
     let without = |cause: &str| {
         let part = |bucket, chain, who| {
@@ -81,7 +81,7 @@ pub(super) fn of_each(
     for cause in found.map(|v| v.cause) {
         let (mean, at) = without(cause);
         if mean < now {
-            // Where the work itself is less without it, its own time is no bound, nor what others wait for.
+            // If operations are less work without the cause, neither their own time nor what others wait for is a lower bound.
             let bounded = |p: Predicted| if changes_the_work(cause) { p.at_most_this() } else { p };
             let of = |part: usize, unlike: f64| {
                 let (now, alone) = (sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
@@ -96,7 +96,7 @@ pub(super) fn of_each(
     all
 }
 
-/// Whether operations of a bucket have anything of what a cause claimed of the slowest.
+/// Whether operations of a latency bucket contain any of the time that a cause claimed of the slowest.
 fn has_any(cause: &str, bucket: Bucket, usual: Bucket, slowest: Bucket) -> bool {
     !compares(cause) || bucket > usual || bucket >= slowest
 }
@@ -117,7 +117,7 @@ mod tests {
         );
     }
 
-    /// Of 10 ms that are 4 without a cause and 3 by themselves.
+    /// An operation of 10 ms that takes 4 ms without a cause and 3 ms alone.
     #[test]
     fn how_much_less_its_own_time_may_be() {
         let [now, then, alone] = [10, 4, 3].map(|ms| Nanos(ms * 1_000_000));

@@ -1,4 +1,4 @@
-//! What kind of answer it is: a cause, nothing to act on, or unknown.
+//! Decides the kind of answer: a cause, nothing to act on, or unknown.
 
 use super::victim::Sufferer;
 use super::{precedence, worth};
@@ -33,18 +33,18 @@ impl Kind {
     }
 }
 
-/// Who lost less than a hundredth of the recording was not kept waiting, unless by one operation that was long by itself.
+/// A victim that lost less than 1/100 of the recording was not delayed, unless a single operation was long by itself.
 const UNHINDERED: u64 = 100;
 
-/// What kind of answer an explanation has, by its victims: before it is asked whether the cause is worth acting on.
+/// The kind of answer by its victims, before the decision whether the cause is worth acting on.
 pub(super) fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     let found = |v: &&Verdict| v.verdict == Verdicted::Found;
     let claims = || e.verdicts.iter().filter(found).any(|v| !v.claims.is_empty());
     match e.lack {
         Some(Lack::Work { .. }) => return Kind::Healthy,
-        // How long an operation took is not known where a processor's events are missing, how long a request did mostly is.
+        // If a processor's events are missing, operation times are unknown, but most request times are known.
         Some(Lack::Others | Lack::Whole) if claims() && is_blind(&e.facts) => return Kind::Cause,
-        // What does not end on another device says nothing of whom this one kept waiting.
+        // A missing end on one device does not affect what was recorded of a victim on another device.
         Some(Lack::End { dev, .. })
             if claims() && victims.first().is_some_and(|v| is_elsewhere(e, v, dev)) =>
         {
@@ -53,7 +53,7 @@ pub(super) fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
         Some(_) => return Kind::Unknown,
         None => {}
     }
-    // The recorder saw all that tasks did, and nobody waited.
+    // The recorder saw all operations of the tasks, and none of them waited.
     if victims.is_empty() && e.subject.of_operations && e.subject.watched.is_some() {
         return Kind::Healthy;
     }
@@ -76,12 +76,12 @@ pub(super) fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     }
 }
 
-/// Whether a victim waited for another device.
+/// Whether the victim's operations waited for another device than `dev`.
 fn is_elsewhere(e: &Explanation, v: &Sufferer, dev: DevId) -> bool {
     e.focus.groups.get(v.group).is_some_and(|group| group.dev != dev)
 }
 
-/// Whether something shows of what holds I/O back before block events begin, where nothing else was recorded.
+/// Whether a recording of block events alone has signs of a cgroup limit, which delays I/O before its first block event.
 pub(super) fn may_be_held_above(e: &Explanation) -> bool {
     let shows = |v: &Verdict| {
         v.cause == "cgroup-limit" && v.verdict == Verdicted::CannotTell && !v.evidence.is_empty()
@@ -89,7 +89,7 @@ pub(super) fn may_be_held_above(e: &Explanation) -> bool {
     is_blind(&e.facts) && e.verdicts.iter().any(shows)
 }
 
-/// Whether what applications wait for was not recorded.
+/// Whether the recording has block events only: what applications wait for was not recorded.
 pub(super) fn is_blind(facts: &Facts) -> bool {
     facts.operations.is_empty()
 }

@@ -1,7 +1,7 @@
-//! The answer: who lost time, because of what and whom. Read off the table of waits and what causes claimed of it.
+//! The answer: who lost time, because of which cause and which culprit. Derived from the table of waits and the causes' claims.
 //!
-//! Victims are ranked by time lost. Each victim's `because` sums to what it lost, to the nanosecond; what no cause claims and
-//! no culprit has is `unknown`.
+//! Victims are ranked by time lost. Each victim's `because` sums to its lost time, to the nanosecond; time that has neither a
+//! cause nor a culprit is `unknown`.
 
 mod because;
 mod chosen;
@@ -33,47 +33,47 @@ use life::Io;
 use trace::Nanos;
 use waits::Culprit;
 
-/// The answer.
+/// The answer of a recording or of texts.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The kind of culprit.
+    /// Whether a cause was found, nothing is worth acting on, or the cause is unknown.
     pub kind: Kind,
-    /// The cause of what the first victim lost.
+    /// The cause of the first victim's lost time, or `healthy`; `None` if it is unknown. Example: `writeback-flood`.
     pub cause: Option<&'static str>,
-    /// The root cause behind it.
+    /// The root cause behind `cause`, if one was found.
     pub root: Option<&'static str>,
-    /// The confidence of the cause.
+    /// The confidence of `cause`; `None` unless `kind` is [`Kind::Cause`].
     pub confidence: Option<Confidence>,
-    /// Because of whom, if of somebody.
+    /// The task or other culprit that is named beside the cause; `None` if it has less than 1/5 of the time that the cause explains.
     pub culprit: Option<Culprit>,
-    /// The part of what the first victim lost that a cause or a culprit has, 0 to 1; `None` where only texts were read, whose
-    /// counters do not tell what anybody lost.
+    /// The part of the first victim's lost time that has a cause or a culprit, 0 to 1. `None` if only texts were read: their
+    /// counters do not show who lost time.
     pub explained: Option<f64>,
-    /// Who lost time, the heaviest first.
+    /// Sorted by rank, at most 30; the first one is the victim that the answer is about.
     pub victims: Vec<Sufferer>,
-    /// Victims that lost too little to be told.
+    /// Number of victims that are left out because they lost too little.
     pub bystanders: usize,
-    /// What the first victim lost to the cause with the most of it, or without any that is known, where it is too little to act on.
+    /// Set if the first victim lost too little to act on: the cause with the largest part, if known, and the time lost to it.
     pub too_little: Option<(Option<&'static str>, Nanos)>,
 }
 
-/// Victims that are told at most: a page of thirty.
+/// Maximal number of victims in an answer.
 const MOST_VICTIMS: usize = 30;
 
-/// Whoever has less than a fifth of what a cause explains is not named beside it.
+/// A culprit with less than 1/5 of the time that the cause explains is not named.
 const WORTH_NAMING: u64 = 5;
 
-/// Remedies that an answer has at most.
+/// Maximal number of remedies in an answer.
 pub const MOST_REMEDIES: usize = 3;
 
-/// What a victim waits for that flushes itself.
+/// The cause of a victim that waits for its own flushes.
 const FLUSH_COST: &str = "flush-cost";
 
-/// A victim that lost less than this part of what the first one lost is a bystander, unless it noticed, beside many that wait at once.
+/// A victim with less than this part of the largest lost time is a bystander, unless it noticed its lost time ([`worth::NOTICED`]).
 const BYSTANDER: f64 = 0.01;
 
 impl Answer {
-    /// Reads it off an explanation.
+    /// Derives the answer from an explanation.
     pub fn of(e: &Explanation) -> Answer {
         if e.is_of_texts() {
             return Answer::of_texts(e);
@@ -115,7 +115,7 @@ impl Answer {
             }
             _ if too_little.is_some() => Kind::Healthy,
             Kind::Cause if quick => Kind::Healthy,
-            // What was found is about others.
+            // The cause found concerns other victims.
             Kind::Cause if verdict.is_none() => Kind::Unknown,
             kind => kind,
         };
@@ -137,7 +137,7 @@ impl Answer {
         }
     }
 
-    /// Of texts alone: counters show a cause, but nobody who waited.
+    /// The answer from texts alone: counters show a cause but no victims.
     fn of_texts(e: &Explanation) -> Answer {
         let found = e.verdicts.iter().find(|v| v.verdict == Verdicted::Found);
         Answer {
@@ -153,8 +153,8 @@ impl Answer {
         }
     }
 
-    /// What to do first, at most [`MOST_REMEDIES`]: of the cause behind before those of the one that is seen, and what risks less before
-    /// what risks more.
+    /// The remedies to try first, at most [`MOST_REMEDIES`]: those with less risk first, and at equal risk the first remedy of the root
+    /// cause before those of the visible cause.
     pub fn remedies<'a>(&self, e: &'a Explanation) -> Vec<Try<'a>> {
         let of = |cause: Option<&str>| {
             let verdict = e.verdicts.iter().find(|v| Some(v.cause) == cause);
@@ -167,8 +167,8 @@ impl Answer {
         all
     }
 
-    /// Those of one cause: nothing that slows the victim for somebody else's sake, whoever is named before others, and no change of
-    /// which nobody knows what it gains.
+    /// The remedies of one cause, those of the named culprit first. Leaves out remedies that slow the victim down for others, and
+    /// changes whose gain is neither predicted nor tested.
     fn remedies_of<'a>(&self, e: &'a Explanation, v: &'a Verdict) -> Vec<Try<'a>> {
         let blamed = self.culprit.is_some();
         let victim = self.victims.first();
@@ -188,7 +188,7 @@ impl Answer {
         tries.filter(Try::is_founded).collect()
     }
 
-    /// The part of what all victims lost that nothing explains, 0 to 1; `None` where `explained` is.
+    /// The part of all victims' lost time that has neither a cause nor a culprit, 0 to 1; `None` if `explained` is `None`.
     pub fn unexplained(&self) -> Option<f64> {
         self.explained?;
         let (lost, unknown) = self
@@ -199,8 +199,8 @@ impl Answer {
     }
 }
 
-/// Whether a remedy acts on the victim itself, for others, or on the process of which it is a thread, or stops a server for somebody else: its
-/// clients wait for it.
+/// Whether a remedy slows the victim down: it acts on the victim's own task or on another thread of its process, or it pauses a
+/// server, whose clients wait for it.
 pub fn slows(e: &Explanation, victim: &Sufferer, remedy: &Remedy) -> bool {
     let is_itself =
         |name: &str| name == victim.task || e.facts.operations.process_of_both(&victim.task, name).is_some();
@@ -209,13 +209,13 @@ pub fn slows(e: &Explanation, victim: &Sufferer, remedy: &Remedy) -> bool {
     matches!(&remedy.acts, Acts::Culprit(name) if is_itself(name) || pauses && is_server(name))
 }
 
-/// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first;
-/// else whoever it is for who spent more time. So is, where no cause of what the first lost is known, whoever lost half as much and is worth
-/// acting for.
+/// Moves another victim to the front if no cause of the first one is worth acting on. Preferred: the same task's operations
+/// that took more time; then, if the first victim's cause is unknown, a victim that lost at least half as much; then any
+/// victim that spent more time.
 fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     let is_worth = |v: &Sufferer| chosen(e, v, victims).is_some_and(|(_, is_worth)| is_worth);
     let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
-    // Who is not let go on is told before those that wait for themselves.
+    // A victim whose wait did not end comes before tasks that only wait in their own queue.
     let is_worth = |v: &Sufferer| is_worth(v) && !(first.waits_without_end() && rank::is_queue(e, v));
     let explains = |found: &Verdict| !worth::hardly_explains(e, first, found);
     let is_unknown = !precedence::choose(e, first).is_some_and(explains);
@@ -227,8 +227,8 @@ fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     }
 }
 
-/// Where the first is behind somebody's flushes, and that one lost about as much to them itself, that one is told: with a device that flushes
-/// quickly neither waits, and nobody would pause a database for its backup.
+/// If the first victim waits behind another task's flushes, and that task lost about as much to them itself, moves that task to the
+/// front: a device that flushes quickly helps both, and nobody would pause a database for its backup.
 fn flushes_first(e: &Explanation, victims: &mut [Sufferer]) {
     let Some((first, others)) = victims.split_first() else { return };
     let Some(by) = precedence::choose(e, first).and_then(|found| culprit(first, Some(found))) else { return };
@@ -242,7 +242,7 @@ fn flushes_first(e: &Explanation, victims: &mut [Sufferer]) {
     }
 }
 
-/// Who is named beside a cause: of what it explains, or of all that was lost, the somebody else with the most.
+/// The culprit beside a cause: the one with most of the time that the cause explains (of all lost time, if there is no cause).
 fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Culprit> {
     let cause = verdict.map(|v| v.cause);
     let its = v.because.iter().filter(|b| cause.is_none() || b.cause == cause);
@@ -263,13 +263,13 @@ mod tests {
         Because { culprit: Culprit { name, ..Culprit::of(kind) }, ..flushes(ms) }
     }
 
-    /// Who is named beside what fio lost.
+    /// The culprit that is named for fio.
     fn named(because: Vec<Because>) -> Option<String> {
         culprit(&Sufferer { because, ..victim(1000, 100, 2000) }, None)
             .map(|c| c.name.unwrap_or_default().into_string())
     }
 
-    /// From a fifth of it on; neither a device nor the victim's own task is somebody else.
+    /// Named from 1/5 on; neither the device nor the victim's own task counts as a culprit.
     #[test]
     fn somebody_else_with_a_fifth_of_what_was_lost_is_named() {
         let tar = |ms| because(CulpritKind::Task, "tar", ms);
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(named(vec![because(CulpritKind::Task, "?", 90), device(10)]), None, "nobody knows who");
     }
 
-    /// What was lost counts: of 400 ms nobody had 300.
+    /// Weighted by lost time: of 400 ms, 300 ms have no culprit.
     #[test]
     fn what_nothing_explains_is_a_part_of_what_all_victims_lost() {
         let of = |kind, ms| {
@@ -315,7 +315,7 @@ mod tests {
         }
     }
 
-    /// A backup behind a database's flushes, which lost so much to them itself.
+    /// A backup behind a database's flushes; the database itself lost the given time to them.
     #[test]
     fn who_flushes_is_told_before_who_waits_for_that_if_it_lost_as_much() {
         let mut e = Explanation::of_texts(crate::texts::Texts::default());

@@ -1,6 +1,6 @@
-//! Which of the causes found is the answer for a victim: the one with the largest part of what it lost, in all of its operations, and with
-//! less weight in the slowest, where they are more than a few. One that only says where the time passed must have twice the part of one that
-//! says why.
+//! Chooses the cause that is the answer for a victim: the one with the largest part of its lost time, over all of its operations and, with a
+//! smaller weight, over the slowest ones if there are more than a few. A general cause, which only says where the time passed, needs twice
+//! the part of a cause that says why.
 
 use super::victim::Sufferer;
 use super::worth::MOSTLY;
@@ -12,26 +12,26 @@ use waits::CulpritKind;
 /// The limit of the victim's own cgroup.
 const OWN_LIMIT: &str = "cgroup-limit";
 
-/// The victim's own requests, in the device together.
+/// The victim's own requests queue together in the device.
 const QUEUE: &str = "device-saturated";
 
-/// Requests that wait in front of the device until fewer are in it.
+/// Requests wait in front of the device until fewer are in flight.
 const HELD_BACK: &str = "writeback-throttle";
 
-/// Requests that end with an error.
+/// Requests that ended with an error.
 const ERRORS: &str = "device-errors";
 
-/// A fifth of a time is what the eye sees at a glance: a cause that would spare less is not why all of it is slow.
+/// The smallest part of a time that is visible at a glance (1/5): a cause that would save less does not explain why all of it is slow.
 pub const WORTH_SEEING: f64 = 0.2;
 
-/// The weight of the slowest beside all operations: users feel them, but an application's pace is that of all. A choice without a source: of
-/// the 97 recordings of draws 36 to 40 a quarter answers two more rightly than 0; of those of 13 and 14 a half fewer.
+/// Weight of the slowest operations beside all operations: users notice the slowest, but all of them set an application's pace. Chosen
+/// without a source: on the 97 recordings of draws 36 to 40, 1/4 gives two more right answers than 0; on draws 13 and 14, 1/2 gives fewer.
 const SLOWEST_COUNT: f64 = 0.25;
 
-/// What one of these counts beside one that says why: their remedies are a faster device or less work.
+/// Weight of a general cause beside one that says why: the remedies of a general cause are a faster device or less work.
 const GENERAL_COUNTS: f64 = 0.5;
 
-/// How much of a time counts that a cause has.
+/// The weight of a cause.
 pub(super) fn counts(cause: &str) -> f64 {
     if nature(cause) == Nature::General {
         GENERAL_COUNTS
@@ -40,9 +40,9 @@ pub(super) fn counts(cause: &str) -> f64 {
     }
 }
 
-/// The part of a wait because of somebody that is gone without its cause. What is held back behind its own requests waits for these in the
-/// device then, as far as that does not serve them together. Measured without writeback throttling: 0.57, 0.68, and 0.76 of a latency were left
-/// where 0.95, 0.67, and 0.46 of it had been held back.
+/// The part of a wait behind a culprit that disappears without its cause. Requests that are held back behind requests of their own task
+/// wait for these in the device instead, unless the device serves them together. Measured without writeback throttling: 0.57, 0.68 and 0.76
+/// of a latency remained where 0.95, 0.67 and 0.46 of it had been held back.
 pub(super) fn gone_without(cause: &str, kind: CulpritKind) -> f64 {
     if cause == HELD_BACK && kind == CulpritKind::Own {
         GENERAL_COUNTS
@@ -51,17 +51,17 @@ pub(super) fn gone_without(cause: &str, kind: CulpritKind) -> f64 {
     }
 }
 
-/// Causes that are found by comparing the slowest with what is usual: the faster half has nothing of them, whatever else it shares with
-/// the slowest (a device that is slower than alone, parts of its service).
+/// Causes that are found by comparing the slowest operations with the usual ones: the faster half contains none of their time, even if it
+/// shares other waits with the slowest (a device that is slower than alone, service shares).
 const COMPARED: [&str; 4] = ["device-errors", "device-stall", "misaligned", "power-state"];
 
-/// Whether only operations slower than the median have anything of a cause.
+/// Whether only operations slower than the median contain time of this cause.
 pub(super) fn compares(cause: &str) -> bool {
     COMPARED.contains(&cause)
 }
 
-/// Causes without which the same operations are less work, or the device has less idle time between requests: the time that they take by
-/// themselves is not what remains, and all that waits behind it goes on sooner. How much is gained so is not known.
+/// Causes without which the same operations are less work, or the device idles less between requests. So the operations' own time is no
+/// lower bound, and everything that waits behind them continues sooner. The gain is not known exactly.
 const LESS_WORK: [&str; 7] = [
     "lost-merging",
     "misaligned",
@@ -72,39 +72,39 @@ const LESS_WORK: [&str; 7] = [
     "scheduler-idling",
 ];
 
-/// Whether operations are less work without a cause.
+/// Whether the same operations are less work without this cause.
 pub(super) fn changes_the_work(cause: &str) -> bool {
     LESS_WORK.contains(&cause)
 }
 
-/// Whether without a cause waits become rarer and longer, each for more at a time: how long the longest are then is not known.
+/// Whether waits become rarer and longer without a cause, because each transfers more: how long the longest are then is not known.
 pub(super) fn makes_rarer(cause: &str) -> bool {
     cause == "read-ahead-short"
 }
 
-/// Whether a cause is one that every busy machine has a little of.
+/// Whether every busy machine has a little of this cause.
 pub(crate) fn is_everyday(cause: &str) -> bool {
     matches!(nature(cause), Nature::Everyday | Nature::General | Nature::Contention)
 }
 
-/// Whether a cause is a limit that somebody set.
+/// Whether a cause is a limit that an administrator set.
 pub fn is_limit(cause: &str) -> bool {
     nature(cause) == Nature::Limit
 }
 
-/// The verdict with the largest part.
+/// The verdict that is the answer for a victim; `None` if no cause found has a part of its time.
 pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Verdict> {
     let found = || e.verdicts.iter().filter(|v| v.verdict == Answer::Found && v.cause != "healthy");
     let share = |v: &Verdict| match share_of_slowest(e, victim, v) {
         None => victim.share_of(v.cause),
         Some(of_slowest) => (1.0 - SLOWEST_COUNT) * victim.share_of(v.cause) + SLOWEST_COUNT * of_slowest,
     };
-    // Whoever waits for its own limit has reached it: with less of anything else it would wait for that the longer.
+    // A victim that waits for its own limit has reached it: with less of any other cause it would wait longer for the limit.
     let reached = found().find(|v| is_reached(victim, v.cause));
     if reached.is_some() {
         return reached;
     }
-    // Data that cannot be read or written is worse than any time.
+    // Data that cannot be read or written matters more than any time.
     if let Some(errors) = errors(e).filter(|_| fails(e, victim)) {
         return Some(errors);
     }
@@ -118,32 +118,32 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     let weighed = found().map(|v| (counts_here(v) * share(v), v)).filter(|(part, _)| *part > 0.0);
     let first = weighed.max_by(|(a, _), (b, _)| a.total_cmp(b));
     let first = slow_throughout(e, victim, first).or(first.map(|(_, v)| v))?;
-    // In one queue with others, its own requests are the answer where they are the larger part.
+    // If a victim queues together with other tasks, its own requests are the answer if they are the larger part.
     let queue = found().find(|v| v.cause == QUEUE);
     let is_larger = |v: &&Verdict| own_part(victim, v.cause) * share(v) > share(first);
     Some(queue.filter(|_| nature(first.cause) == Nature::Contention).filter(is_larger).unwrap_or(first))
 }
 
-/// Whether a cause is the limit of the victim's own cgroup, and the victim waits for it for a part worth seeing. Where it waits in its own
-/// queue for more than twice as long, the device is what is reached, and the limit only now and then.
+/// Whether a cause is the limit of the victim's own cgroup and has a visible part of the victim's lost time. Where the wait in the victim's own
+/// queue is more than twice as long, the device is saturated and the limit is reached only now and then.
 fn is_reached(victim: &Sufferer, cause: &str) -> bool {
     let queue = own_part(victim, QUEUE) * victim.share_of(QUEUE);
     let limit = victim.share_of(cause);
     cause == OWN_LIMIT && limit >= WORTH_SEEING && GENERAL_COUNTS * queue <= limit
 }
 
-/// That requests failed, if any did.
+/// The verdict on failed requests, if any failed.
 pub(super) fn errors(e: &Explanation) -> Option<&Verdict> {
     e.verdicts.iter().find(|v| v.verdict == Answer::Found && v.cause == ERRORS)
 }
 
-/// Whether requests like the victim's failed on its device.
+/// Whether requests of the victim's class failed on its device.
 pub(super) fn fails(e: &Explanation, victim: &Sufferer) -> bool {
     let group = e.focus.groups.get(victim.group);
     group.is_some_and(|g| e.facts.device(g.dev).is_some_and(|d| d.requests[g.class.index()].errors > 0))
 }
 
-/// What takes long for every operation, where the best of the other causes would spare the victim less of all its time.
+/// A cause that slows every operation, if the best other cause would save the victim a smaller part of all its time.
 fn slow_throughout<'a>(
     e: &'a Explanation,
     victim: &Sufferer,
@@ -158,7 +158,7 @@ fn slow_throughout<'a>(
     let throughout = || e.verdicts.iter().filter_map(|v| Some((v, part(v)?)));
     let (own, of_all) = throughout().find(|(v, _)| is_limit(v.cause)).or_else(|| throughout().next())?;
     let Some((_, best)) = best else { return Some(own) };
-    // What a limit holds back is not seen: what is seen is the rest of the time.
+    // Time that a limit holds back before requests are visible is not in the victim's time: only the rest is.
     let is_unseen = is_limit(own.cause) && victim.lost_to(own.cause).0 == 0;
     let seen = if is_unseen { 1.0 - of_all } else { 1.0 };
     let spared = seen * victim.lost.0 as f64 / victim.time.0.max(1) as f64 * victim.share_of(best.cause);
@@ -169,7 +169,7 @@ fn slow_throughout<'a>(
     (GENERAL_COUNTS * with_slowest(of_all, own) > spared).then_some(own)
 }
 
-/// The part of what a cause explains of a victim's lost time that was behind its own requests, 0 to 1.
+/// Of the victim's lost time that a cause explains, the part behind the victim's own requests, 0 to 1.
 fn own_part(victim: &Sufferer, cause: &str) -> f64 {
     let of = |own: bool| -> u64 {
         let rows = victim.because.iter().filter(|b| b.cause == Some(cause));
@@ -178,14 +178,14 @@ fn own_part(victim: &Sufferer, cause: &str) -> f64 {
     of(true) as f64 / of(false).max(1) as f64
 }
 
-/// The part of the victim's slowest operations' time that a verdict claims; `None` of fewer than a few.
+/// The part of the victim's slowest operations' time that a verdict claims, 0 to 1; `None` if they are only a few.
 pub fn share_of_slowest(e: &Explanation, victim: &Sufferer, v: &Verdict) -> Option<f64> {
     let group = e.focus.groups.get(victim.group).filter(|g| g.tail.sum.time.operations >= FEW)?;
     let claimed: u64 = v.claims.iter().filter(|c| c.group == victim.group).map(|c| c.time.0).sum();
     Some(claimed as f64 / group.tail.sum.time.total.0.max(1) as f64)
 }
 
-/// The cause that has most of the time of a victim's slowest operations, and that part, where it is not the one that is told for all of them.
+/// The cause with more than half of the time of a victim's slowest operations, and that part, if it is neither the reported cause nor its root.
 pub fn most_of_slowest<'a>(
     e: &'a Explanation,
     victim: &Sufferer,
@@ -229,7 +229,7 @@ mod tests {
         assert!(beside_queue(40) && !beside_queue(41));
     }
 
-    /// Each operation takes a little long, for 15 % of its time; the best other cause would spare a tenth.
+    /// Each operation takes a little long, for 15 % of its time; the best other cause would save a tenth.
     #[test]
     fn what_all_operations_take_comes_before_a_cause_that_says_no_more_and_not_before_one_that_says_why() {
         let mut e = Explanation::of_texts(crate::texts::Texts::default());
@@ -244,7 +244,7 @@ mod tests {
         };
         assert_eq!(beside("cold-reads"), Some("slow-device"));
         assert_eq!(beside("flush-cost"), None);
-        // A limit sets the pace of all, and is told itself.
+        // A limit that sets the pace of all operations is reported itself.
         assert_eq!(beside("rate-limit"), None);
     }
 }

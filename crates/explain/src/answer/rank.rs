@@ -1,9 +1,9 @@
-//! Which victim is told first: who was kept waiting longest, by the clock.
+//! Ranks victims: the task that was delayed longest, by the clock, comes first.
 //!
-//! Operations that one task has in flight together are waited for together: what they lost counts once, and not what they lost to
-//! one another. Who is in the way of others more than they are in its way comes after them. A job that runs as long as it runs
-//! ([`Roles`](super::roles)), or a task that keeps many operations in flight and is no server, asks for throughput: it comes after
-//! whoever shares its disk and waits for each operation. Of those that lost the same who is in nobody's way comes first.
+//! A task waits for all operations that it has in flight at the same time: their lost time counts once, without the time that they
+//! lost to one another. A task that delays others more than they delay it ranks after them. A job, which runs as long as it takes
+//! ([`Roles`](super::roles)), or a task with many operations in flight that is no server, needs throughput: it ranks after tasks on
+//! the same disk that wait for each operation. Among tasks with the same lost time, one that delays nobody comes first.
 
 use super::precedence::{is_limit, WORTH_SEEING};
 use super::victim::Sufferer;
@@ -19,17 +19,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use trace::{is_journal, DevId, Nanos};
 use waits::CulpritKind;
 
-/// The order of victims; where nobody lost more than noise, those that took most time come first.
+/// Sorts victims by rank: by time lost or, if at most a fifth of all their time was lost beyond noise, by time taken.
 pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let lost: Nanos = all.iter().map(|s| s.lost.since(s.noise)).sum();
     let time: Nanos = all.iter().map(|s| s.time).sum();
-    // Where less was lost everybody took what the device takes.
+    // With so little lost time, all operations took the device's own time.
     let by_time = !is_worth_seeing(lost, time);
     let balance = balance(e, all);
     let costs_more = |s: &Sufferer| {
         let beside_own = s.lost.since(own_queue(s));
         let in_the_way = |b: &Balance| b.cost > b.lost_by_the_clock && is_worth_seeing(b.lost, beside_own);
-        // A server's clients wait for one another: who waits for them is told beside them.
+        // A server's clients wait for one another: tasks that wait for the server are reported beside the clients.
         let is_of_clients = s.role.is_some() && 2 * own_queue(s).0 > s.lost.0 && s.time > e.facts.duration();
         !is_of_clients && balance.get(&s.task).is_some_and(in_the_way)
     };
@@ -39,7 +39,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         !s.is_thin && lost.0 >= least && is_worth_seeing(s.lost, s.time)
     };
     let waits = |s: &&Sufferer| keeps_waiting(s, s.lost);
-    // Devices on which somebody was kept waiting who is in nobody's way, and of these who is no job.
+    // Devices with delayed tasks that delay nobody; below, devices with delayed tasks that are no jobs.
     let in_nobodys_way = |s: &&Sufferer| !costs_more(s);
     let victims: BTreeSet<DevId> =
         all.iter().filter(waits).filter(in_nobodys_way).map(|s| device(e, s)).collect();
@@ -47,10 +47,10 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let beside_jobs: BTreeSet<DevId> = no_jobs().filter(waits).map(|s| device(e, s)).collect();
     let commits_wait = all.iter().filter(|s| commits(e, s)).filter(waits);
     let beside_commits: BTreeSet<DevId> = commits_wait.map(|s| device(e, s)).collect();
-    // Many requests in flight keep nobody from a processor.
+    // Many requests in flight delay nobody on a processor.
     let for_the_disk = |s: &&Sufferer| keeps_waiting(s, s.lost.since(for_a_processor(s)));
     let noticed = (NOTICED * e.facts.duration().0 as f64) as u64;
-    // Neither does one operation of a job, unless nothing lets it go on, nor one of anybody that is hardly noticed.
+    // Nor is a single operation of a job delayed, unless it did not end, nor a single operation of any task that is hardly noticeable.
     let waits_for_each = |s: &&Sufferer| {
         let alone = (!e.subject.roles.is_job(&s.task) || s.waits_without_end())
             && by_the_clock(e, s, s.lost.since(s.noise)).0 >= noticed;
@@ -70,14 +70,14 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
             true if beside_jobs.contains(&dev) || !commits(e, s) && beside_commits.contains(&dev) => 2,
             _ => 0,
         };
-        // Whose operations are mostly among the slowest, of these none is slower than the others.
+        // If most of a task's operations are among the slowest, none of them is slower than the others.
         let has_no_tail = e.subject.which == Which::Slowest && s.count >= FEW && 2 * s.asked > s.count;
         let is_last = s.is_thin || e.subject.roles.is_recorder(&s.task) || is_elsewhere(e, dev);
         (is_last, unnoticed.contains(&dev), has_no_tail, runs_on, costs_more(s) && victims.contains(&dev))
     };
     let by = |s: &Sufferer| if by_time { s.time } else { s.lost.since(s.noise) };
     all.sort_by_cached_key(|s| {
-        // Where nobody else waits long, what waits for itself is told.
+        // If no other task waits long, time lost to the task's own queue counts too.
         let lost = if nobody_noticed { of_the_clock(e, s, by(s)) } else { by_the_clock(e, s, by(s)) };
         (class(s), Reverse(lost))
     });
@@ -92,8 +92,8 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     first_of_equals(&mut all[..alike], &lost, &[&is_innocent, &is_known]);
 }
 
-/// Of those that lost about as much as the first, who is in nobody's way comes before who is; where all are, who is known to have lost that
-/// before who may have lost it at most.
+/// Moves to the front a victim that lost about as much as the first one: preferably one that delays nobody, else one whose lost time is
+/// known and not only an upper bound.
 fn first_of_equals(
     all: &mut [Sufferer],
     lost: &dyn Fn(&Sufferer) -> Nanos,
@@ -107,8 +107,8 @@ fn first_of_equals(
     }
 }
 
-/// Devices on which nobody noticed anything, where on another somebody did: who comes after whom is a matter of the disk that they share, and
-/// these come last. `all`: on which device each was, and whether it noticed.
+/// Devices without a noticeable delay, if another device has one: their victims rank last. The order of victims matters only on a
+/// shared disk. `all`: each victim's device, and whether its delay is noticeable.
 fn unnoticed<D: Ord>(all: impl Iterator<Item = (D, bool)>) -> BTreeSet<D> {
     let mut noticed_on = BTreeMap::<D, bool>::new();
     all.for_each(|(dev, noticed)| *noticed_on.entry(dev).or_default() |= noticed);
@@ -116,14 +116,14 @@ fn unnoticed<D: Ord>(all: impl Iterator<Item = (D, bool)>) -> BTreeSet<D> {
     noticed_on.into_iter().filter(|(_, noticed)| anybody && !noticed).map(|(dev, _)| dev).collect()
 }
 
-/// Among kinds of operations that are alike (one task's on one device), the one that lost most comes first. What overlaps cannot lose more
-/// than the recording is long, by the clock, and what it lost beyond that is lost all the same.
+/// Within each set of similar operations (one task's on one device), puts the one with most lost time first. By the clock, overlapping
+/// operations cannot lose more than the length of the recording, so the full lost time decides.
 fn most_of_each_first<K: Ord>(
     all: &mut [Sufferer],
     its: &dyn Fn(&Sufferer) -> K,
     lost: &dyn Fn(&Sufferer) -> Nanos,
 ) {
-    // There may be thousands: each is looked at once.
+    // There may be thousands: computes each loss once.
     let mut losses: Vec<Nanos> = all.iter().map(lost).collect();
     let mut alike = BTreeMap::<K, Vec<usize>>::new();
     for (at, s) in all.iter().enumerate() {
@@ -139,7 +139,7 @@ fn most_of_each_first<K: Ord>(
     }
 }
 
-/// Where a limit held somebody back before its requests were seen, and for longer than the first victim lost, that one is told first.
+/// Moves to the front the victim that a limit held back longest before its requests were visible, if that is longer than the first lost.
 pub(crate) fn held_first(e: &Explanation, all: &mut [Sufferer]) {
     let Some(first) = all.first().map(|s| of_the_clock(e, s, s.lost)) else { return };
     let held = all.iter().enumerate().filter_map(|(at, s)| Some((held(e, s)?, at)));
@@ -149,7 +149,7 @@ pub(crate) fn held_first(e: &Explanation, all: &mut [Sufferer]) {
     }
 }
 
-/// How long a limit held somebody back before its requests were seen; `None` where none did.
+/// How long a limit held a victim back before its requests were visible; `None` if no limit did.
 fn held(e: &Explanation, s: &Sufferer) -> Option<Nanos> {
     let found = e.verdicts.iter().filter(|v| is_limit(v.cause) && v.verdict == Answer::Found);
     let unseen = found.filter(|v| s.lost_to(v.cause) == Nanos(0)).flat_map(|v| &v.throughout);
@@ -157,7 +157,7 @@ fn held(e: &Explanation, s: &Sufferer) -> Option<Nanos> {
     Some(Nanos((part * e.facts.duration().0 as f64) as u64))
 }
 
-/// Whether one time is a visible part of another.
+/// Whether `part` is more than a fifth of `of` ([`WORTH_SEEING`]).
 pub(super) fn is_worth_seeing(part: Nanos, of: Nanos) -> bool {
     part.0 as f64 > WORTH_SEEING * of.0 as f64
 }
@@ -170,14 +170,14 @@ fn is_job(e: &Explanation, s: &Sufferer) -> bool {
     e.subject.roles.is_job(&s.task) || is_queue(e, s)
 }
 
-/// Whether somebody waits for what it writes, who is not seen where no operations were recorded: the journal's thread.
+/// Whether other tasks wait for its writes, unseen in a recording without operations: the journal's thread.
 pub(super) fn commits(e: &Explanation, s: &Sufferer) -> bool {
     e.facts.operations.is_empty() && is_journal(&s.task)
 }
 
-/// Whether it keeps operations in flight, and is no server, or one whose clients wait for none of these. Of writes that blocks show somebody
-/// may wait for all together: a sync. What a limit holds for most of its time does not wait for the disk that it would keep busy, and what
-/// mostly waits for others does not keep it busy.
+/// Whether it keeps operations in flight and is no server, or a server whose clients do not wait for these. Not if it is a writer in a
+/// recording of block events: a task may wait for all its writes together (a sync). Not if a limit holds it for most of its time, or if it
+/// mostly waits for others: then it does not keep the disk busy.
 pub(super) fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
     let waited_for = |g: &Group| g.op.is_none() && g.class != Class::Read;
     let limited: Nanos =
@@ -193,23 +193,23 @@ pub(super) fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
         && !e.focus.groups.get(s.group).is_some_and(waited_for)
 }
 
-/// Whether it lost more to other tasks than to its own requests and all else: deep or not, they are in its way.
+/// Whether it lost more than half of its lost time to other tasks: then they delay it, whatever its queue depth.
 fn is_mostly_behind_others(s: &Sufferer) -> bool {
     let others: Nanos = s.because.iter().filter(|b| b.culprit.is_another_than(&s.task)).map(|b| b.time).sum();
     others.0 > s.lost.0 / 2
 }
 
-/// What it lost to no disk: it waited for a processor.
+/// Its time lost to waiting for a processor, not for a disk.
 fn for_a_processor(s: &Sufferer) -> Nanos {
     s.because.iter().filter(|b| b.culprit.kind == CulpritKind::Cpu).map(|b| b.time).sum()
 }
 
-/// Of operations that overlap, what they took together, but for their own queue.
+/// The wall-clock part of `time`: overlapping operations count once, without the wait in their own queue.
 fn by_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
     of_the_clock(e, s, time.since(own_queue_of_many(e, s)))
 }
 
-/// What operations that overlap lost to one another.
+/// The time that overlapping operations lost to one another; 0 if they do not overlap.
 fn own_queue_of_many(e: &Explanation, s: &Sufferer) -> Nanos {
     let many = overlaps(e, s) && s.time > e.facts.duration();
     if many {
@@ -219,22 +219,22 @@ fn own_queue_of_many(e: &Explanation, s: &Sufferer) -> Nanos {
     }
 }
 
-/// What it lost to its own requests.
+/// Its time lost to its own requests.
 fn own_queue(s: &Sufferer) -> Nanos {
     s.because.iter().filter(|b| b.culprit.kind == CulpritKind::Own).map(|b| b.time).sum()
 }
 
-/// Of operations that overlap, what they took together.
+/// The wall-clock part of `time`: overlapping operations count once.
 pub(crate) fn of_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
     e.focus.groups.get(s.group).map_or(time, |g| g.by_the_clock(&e.facts, time))
 }
 
-/// What one of as many as always waited at once waited.
+/// The wall-clock part of `time` for one of the operations that were in flight at the same time on average.
 fn of_one(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
     stats::of_one(s.time, e.facts.duration(), time)
 }
 
-/// Whether a recording was limited to other devices: of such a one hardly anything is in it.
+/// Whether the recording was limited to other devices: it then contains almost nothing of this device.
 fn is_elsewhere(e: &Explanation, dev: DevId) -> bool {
     let only = &e.subject.only;
     if only.is_empty() || dev == DevId(0) {
@@ -249,20 +249,20 @@ fn device(e: &Explanation, s: &Sufferer) -> DevId {
     e.focus.groups.get(s.group).map_or(DevId(0), |g| g.dev)
 }
 
-/// What a task and the others do to one another.
+/// The time that a task lost to other tasks and that they lost to it.
 #[derive(Clone, Copy, Default)]
 struct Balance {
-    /// What it lost because of them.
+    /// Time that it lost because of others, summed over its operations.
     lost: Nanos,
     /// The same by the clock.
     lost_by_the_clock: Nanos,
-    /// What they lost because of it, by the clock.
+    /// Time that others lost because of it, by the clock.
     cost: Nanos,
 }
 
-/// What each task lost because of other tasks, and what it cost these. Who lost a part worth seeing to others, of what was not its own
-/// queue, and costs them more than that, is in their way: by the clock, since of many that wait at once all lose to each request in their way.
-/// What a job loses to somebody who is none does not count.
+/// The balance of each task by name. A task that costs others more than it loses to them delays them, unless a visible part of its loss,
+/// without its own queue, is due to others. Measured by the clock: of many operations in flight, all lose to each request ahead of them.
+/// Time that a job loses to a task that is no job does not count.
 fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, Balance> {
     let mut sums = BTreeMap::<String, Balance>::new();
     for s in all.iter().filter(|s| !s.is_thin) {
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(all.map(|s| s.lost.0 / 1_000_000), [25, 4, 5, 1]);
     }
 
-    /// Equal losses keep their order, and where there are many tasks each is asked for its key and loss once: each asks for a name's role.
+    /// Equal losses keep their order. The key and loss of each are computed once, even with many tasks: each needs a role lookup by name.
     #[test]
     fn each_of_many_is_looked_at_once() {
         let tasks = (0..600).map(|n| (n % 300, n)).map(|(task, n)| Sufferer {

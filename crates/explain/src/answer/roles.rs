@@ -1,15 +1,15 @@
-//! What the tasks of a recording are to their users.
+//! The roles of tasks: server, job, recorder.
 
 use capture::Role;
 use std::collections::BTreeMap;
 use trace::{is_kernel_thread, program};
 
-/// By their names; in a redacted copy, where these are stand-ins, as it says itself.
+/// Roles by task name in a redacted copy, which stores them because the names are replaced; `None` for an original recording.
 #[derive(Clone, Debug, Default)]
 pub struct Roles(pub Option<BTreeMap<String, Role>>);
 
 impl Roles {
-    /// What server a task belongs to.
+    /// The server that a task belongs to, if any. Example: `postgres`; `server` in a redacted copy.
     pub(crate) fn server(&self, task: &str) -> Option<&'static str> {
         let task = program(task);
         match &self.0 {
@@ -20,7 +20,7 @@ impl Roles {
         }
     }
 
-    /// Whether it is a server whose clients hardly wait for what it writes asynchronously.
+    /// Whether a task is a server whose clients hardly wait for its asynchronous writes.
     pub(crate) fn writes_behind(&self, task: &str) -> bool {
         let task = program(task);
         match &self.0 {
@@ -29,7 +29,7 @@ impl Roles {
         }
     }
 
-    /// Whether it runs as long as it runs: another that is delayed by it is asked about first. So do kernel threads.
+    /// Whether a task is a job, which runs as long as it takes: victims that it delays rank first. Kernel threads are jobs, too.
     pub(crate) fn is_job(&self, task: &str) -> bool {
         let task = program(task);
         let by_name = || capture::is_job(task);
@@ -37,7 +37,7 @@ impl Roles {
         is_kernel_thread(task) || self.0.as_ref().map_or_else(by_name, is_told)
     }
 
-    /// Whether it records what others do, and is no victim where there is another.
+    /// Whether a task is a recorder: it ranks after all other victims. Always false in a redacted copy.
     pub(crate) fn is_recorder(&self, task: &str) -> bool {
         self.0.is_none() && capture::is_recorder(program(task))
     }

@@ -1,4 +1,4 @@
-//! Who lost time, and how much.
+//! The victims of an answer: who lost time, how much, and because of what.
 
 use super::because::{self, Because};
 use super::claims::Claims;
@@ -16,77 +16,77 @@ use std::collections::{BTreeMap, BTreeSet};
 use trace::Nanos;
 use waits::{CulpritKind, Selection};
 
-/// Parts of the latencies that are told.
+/// Quantiles of latencies that are reported: median and p99.
 pub(super) const TOLD: [f64; 2] = [0.5, 0.99];
 
-/// A victim.
+/// A victim: one task's operations of one kind on one device, with their lost time.
 #[derive(Clone, Debug)]
 pub struct Sufferer {
-    /// Its place in the explanation's focus.
+    /// Index into the groups of the explanation's focus.
     pub group: usize,
-    /// The task's name.
+    /// The task's name. Example: `fio`.
     pub task: String,
-    /// What server it belongs to, where its name tells.
+    /// The server that the task belongs to, by its name. Example: `postgres`.
     pub role: Option<&'static str>,
-    /// The control group of its processes, where that is known and one.
+    /// The cgroup of its processes; `None` if it is unknown or they are in several.
     pub cgroup: Option<String>,
-    /// How many operations.
+    /// Number of operations.
     pub count: u64,
-    /// How many of them were in a device, and their time.
+    /// Number of operations that were in a device, and their time.
     pub in_devices: (u64, Nanos),
-    /// What flash takes for one of them.
+    /// Time that flash takes for an operation of the mean size.
     pub(super) at_once: Nanos,
-    /// Whether they make data safe.
+    /// Whether the operations make data durable, such as fsync.
     pub(super) commits: bool,
-    /// How many of them are asked about: all, or the slowest 1 %.
+    /// Number of selected operations: all, or the slowest 1 %.
     pub asked: u64,
-    /// The time of those that are asked about: of all, or of the slowest 1 %.
+    /// Sum over the selected operations.
     pub time: Nanos,
-    /// What of that time was lost.
+    /// The part of `time` that was lost.
     pub lost: Nanos,
-    /// What of that is no more than such requests vary by.
+    /// The part of `lost` that is within the normal variation of such requests.
     pub noise: Nanos,
-    /// Whether the service of its requests is not known, so that what it lost is an upper bound.
+    /// Whether the service time of its requests is unknown: `lost` is then an upper bound.
     pub is_bound: bool,
-    /// Whether its operations are too few to say anything.
+    /// Whether it has too few operations to draw conclusions.
     pub is_thin: bool,
-    /// Median, p99 and longest latency.
+    /// Median, p99 and longest latency of all operations.
     pub latency: [Nanos; 3],
-    /// How many of the slowest had not ended when the recording did.
+    /// Number of sampled slowest operations that had not ended at the end of the recording.
     pub still_out: u64,
-    /// Whether the longest had begun before the recording did: it took longer.
+    /// Whether the longest sampled operation began before the recording: it took longer than recorded.
     pub begun_before: bool,
-    /// What half of them, and 99 of 100, would take alone; `None` where that is not known.
+    /// Median and p99 of the operations alone, without interference; `None` if that is unknown.
     pub alone: Option<[Nanos; 2]>,
-    /// Why it was lost; sums to `lost`.
+    /// `lost` by cause and culprit; sums to `lost`.
     pub because: Vec<Because>,
-    /// What of all its time each cause has, lost or not: a log's write that takes what it takes alone is the log's, too.
+    /// All claimed time by cause, lost or not: a log's write that takes only its own time still belongs to the log.
     pub(super) due: BTreeMap<&'static str, Nanos>,
-    /// What would be without one culprit.
+    /// Predicted latencies without one culprit each.
     pub without: Vec<Without>,
-    /// What would be without a cause.
+    /// Predicted latencies without each cause, by the cause's name.
     pub relieved: BTreeMap<&'static str, Latencies>,
 }
 
 impl Sufferer {
-    /// The part of what it lost that no cause explains and nobody had, 0 to 1.
+    /// The part of its lost time that has neither a cause nor a known culprit, 0 to 1.
     pub fn unexplained(&self) -> f64 {
         let unknown = |b: &&Because| b.cause.is_none() && b.culprit.kind == CulpritKind::Unknown;
         let time: Nanos = self.because.iter().filter(unknown).map(|b| b.time).sum();
         time.0 as f64 / self.lost.0.max(1) as f64
     }
 
-    /// Whether less of its time was lost than the eye sees.
+    /// Whether at most a fifth of its time was lost ([`WORTH_SEEING`]).
     pub fn lost_little(&self) -> bool {
         self.lost.0 as f64 <= WORTH_SEEING * self.time.0 as f64
     }
 
-    /// Whether nothing recorded shows what it waited for most of what it lost.
+    /// Whether at least half of its lost time is unexplained.
     pub fn is_mostly_unexplained(&self) -> bool {
         self.unexplained() >= MOSTLY
     }
 
-    /// Whether most of what it lost is a wait whose end was not recorded: the place says what it waits in, and not why.
+    /// Whether most of its lost time is a wait whose end was not recorded: the recording shows where it waits, not why.
     pub fn waits_without_end(&self) -> bool {
         let unknown = self.because.iter().filter(|b| b.culprit.kind == CulpritKind::Unknown);
         let of_nobody: u64 = unknown.map(|b| b.time.0).sum();
@@ -98,18 +98,18 @@ impl Sufferer {
         e.focus.groups.get(self.group).map(|g| g.class)
     }
 
-    /// The part of what it lost that a cause explains, 0 to 1.
+    /// The part of its lost time that a cause explains, 0 to 1.
     pub fn share_of(&self, cause: &str) -> f64 {
         self.lost_to(cause).0 as f64 / self.lost.0.max(1) as f64
     }
 
-    /// What of what it lost a cause explains.
+    /// Its lost time that a cause explains.
     pub fn lost_to(&self, cause: &str) -> Nanos {
         self.because.iter().filter(|b| b.cause == Some(cause)).map(|b| b.time).sum()
     }
 }
 
-/// All victims, in the order in which they are told.
+/// All victims, sorted by rank.
 pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
     let found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
     let claims = Claims::new(&e.facts, &e.focus.groups, &found);
@@ -165,20 +165,20 @@ fn still_out(e: &Explanation, group: &Group) -> u64 {
     slowest(e, group).iter().filter(|sampled| sampled.operation.still_out.is_some()).count() as u64
 }
 
-/// The slowest operations of a group that are kept.
+/// The sampled slowest operations of a group.
 fn slowest<'a>(e: &'a Explanation, group: &Group) -> Vec<&'a SampledOperation> {
     let stats = group.op.and_then(|key| e.facts.operations.groups.get(&key));
     stats.map(|stats| stats.slowest.of(&group.task)).unwrap_or_default()
 }
 
-/// The control group that all processes of a task were in, as far as it is known.
+/// The cgroup of all processes of a task; `None` if it is unknown or they are in several.
 fn cgroup(e: &Explanation, task: &str) -> Option<String> {
     let of = |process| e.facts.operations.cgroup(process);
     let groups: Option<BTreeSet<&str>> = e.facts.operations.processes_of(task).map(of).collect();
     groups.filter(|g| g.len() == 1)?.first().map(|g| g.to_string())
 }
 
-/// Names of the tasks that did I/O in a control group or below it, and in no other.
+/// Names of the tasks whose processes were all in a cgroup or below it.
 pub fn tasks_of_cgroup<'a>(e: &'a Explanation, path: &'a str) -> impl Iterator<Item = &'a str> {
     let is_below = move |group: &str| {
         group
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use waits::Culprit;
 
-    /// Who lost so much to flushes, and so much that no cause explains to a culprit of this kind.
+    /// A victim that lost the given times to flushes and, without a cause, to a culprit of this kind.
     fn lost(to_flushes: u64, to: CulpritKind, time: u64) -> Sufferer {
         let culprit = Culprit::of(to);
         let other = Because { cause: None, culprit, ..flushes(time) };
@@ -220,7 +220,7 @@ mod tests {
         assert!(mostly(most) && mostly(100) && !mostly(most - 1) && !mostly(0));
     }
 
-    /// What ends a wait tells why it was; of one that had not ended only its place is known.
+    /// The end of a wait shows its reason; for a wait that had not ended only its place is known.
     #[test]
     fn a_wait_without_end_is_mostly_nobodys() {
         let of = |still_out, unknown: u64| {

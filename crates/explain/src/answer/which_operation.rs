@@ -1,9 +1,9 @@
-//! Which of a task's operations are told: those with most of the cause that has most of all of them.
+//! Decides which of a task's operations come first: those that have most of the cause with the largest part of the task's time.
 //!
-//! What was lost to a cause counts; where it is less than the eye sees of all that the operations took, so does what the device takes by
-//! itself for each, of the operations of which that is told.
+//! Lost time to a cause counts. If that is less than a fifth of the time that the operations took, the device's own time per
+//! operation counts too, for operations for which that is the reported cause.
 //!
-//! Example: commits of 21 ms took 1.4 s, page faults of 5 ms 0.7 s, each what the device takes alone: the commits are told.
+//! Example: commits of 21 ms took 1.4 s, page faults of 5 ms 0.7 s, each the device's latency alone: the commits come first.
 
 use super::chosen::chosen;
 use super::precedence::{self, WORTH_SEEING};
@@ -13,11 +13,11 @@ use crate::explanation::Explanation;
 use causes::Verdict;
 use trace::{Call, Nanos};
 
-/// Where another cause has more of what the first victim's task spent in all of its operations on that device than the one of the first
-/// of them, the operations are told first that have most of it.
+/// If another cause than that of the first victim's operations has more of all the time that its task spent in operations on that device,
+/// moves the operations that have most of this cause to the front.
 pub(super) fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     let Some(first) = victims.first() else { return };
-    // Who asks for writeback ahead (sync_file_range(2): a checkpoint) does not wait for what it asks for, nor for what it keeps in flight.
+    // A task that starts writeback ahead (sync_file_range(2): a checkpoint) waits neither for that writeback nor for what it keeps in flight.
     let asks_ahead = |v: &Sufferer| {
         let op = e.focus.groups.get(v.group).and_then(|g| g.op);
         op.is_some_and(|op| op.kind == operation::Kind::Call(Call::SyncFileRange))
@@ -38,14 +38,14 @@ pub(super) fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     }
 }
 
-/// Operations of one task, their place among the victims, and the cause that is told of them.
+/// One kind of operation of a task, its index among the victims, and the cause that is reported for it.
 struct Of<'a> {
     at: usize,
     victim: &'a Sufferer,
     chosen: Option<Chosen>,
 }
 
-/// A cause, and the time that operations take throughout because of it.
+/// A cause, and the time that it adds to all operations (`throughout`).
 #[derive(Clone, Copy)]
 struct Chosen {
     cause: &'static str,
@@ -53,7 +53,7 @@ struct Chosen {
 }
 
 fn pace(v: &Sufferer, found: &Verdict) -> Nanos {
-    // What a limit lets through takes as long alone: hardly anything of it seems lost.
+    // Operations that a limit lets through take the same time alone: almost none of it appears as lost.
     if precedence::is_limit(found.cause) && found.throughout.is_empty() {
         return if v.lost_little() { v.time } else { Nanos(0) };
     }
@@ -61,7 +61,7 @@ fn pace(v: &Sufferer, found: &Verdict) -> Nanos {
     Nanos((part * v.time.0 as f64) as u64)
 }
 
-/// Those of a task's operations that have most of a cause that has more of all of them than the cause of the first.
+/// The index of the operations with most of the cause that outweighs the cause of the first operations; `None` if none does.
 fn outweighed(its: &[Of], by_the_clock: impl Fn(&Sufferer, Nanos) -> Nanos) -> Option<usize> {
     let lost_to = |of: &Of, cause| by_the_clock(of.victim, of.victim.lost_to(cause));
     let sum = |time: &dyn Fn(&Of) -> Nanos| its.iter().map(time).sum::<Nanos>().0 as f64;
@@ -99,7 +99,7 @@ mod tests {
         Some(Chosen { cause, pace: Nanos(pace_ms * 1_000_000) })
     }
 
-    /// A task's reads lost 150 ms to its own queue, which counts half, and 60 ms to flushes; its syncs lost so many ms to flushes.
+    /// A task's reads lost 150 ms to its own queue, which has weight 1/2, and 60 ms to flushes; its syncs lost the given ms to flushes.
     #[test]
     fn the_cause_with_most_of_what_a_task_lost_is_told() {
         let queue = Because {
@@ -117,8 +117,8 @@ mod tests {
         assert_eq!(of(100, None), None, "not worth acting on");
     }
 
-    /// Syncs of a second lost so many ms to flushes; writes took so many ms, nearly all of it what the device takes for each, which counts
-    /// half.
+    /// Syncs of 1 s in all lost the given ms to flushes. Writes took the given ms, nearly all of it the device's own time per operation, which
+    /// has weight 1/2.
     #[test]
     fn the_devices_own_pace_is_told_of_the_operations_that_have_most_of_it() {
         let of = |lost: u64, taken: u64, cause| {
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(of(10, 800, chosen("slow-device", 900)), None);
     }
 
-    /// Writes that a limit lets through, of which hardly anything seems lost, or half.
+    /// Writes that a limit lets through: almost nothing appears as lost, or half.
     #[test]
     fn a_limit_has_all_that_it_lets_through() {
         let limit = Verdict::rejected("rate-limit", "-");

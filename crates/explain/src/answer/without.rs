@@ -1,7 +1,7 @@
-//! What would be without somebody: each operation's time less what that one had in it.
+//! Predicts a victim's latencies without a culprit: each operation's time less the time that the culprit had in it.
 //!
-//! Those who are left would do more with the room that is left. Where they, a limit or a processor would decide how long operations
-//! take then, nothing is predicted.
+//! The remaining tasks would use the freed capacity. If they, a limit or a processor would then determine the latencies, nothing is
+//! predicted.
 
 use super::precedence::{is_limit, WORTH_SEEING};
 use super::victim::TOLD;
@@ -13,28 +13,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, Nanos};
 use waits::{Absent, Culprit, CulpritKind, Prediction, Selection, Table, VictimId, Way};
 
-/// A victim's latencies without somebody.
+/// A victim's predicted latencies without a culprit.
 #[derive(Clone, Debug)]
 pub struct Without {
-    /// Without whom.
+    /// The culprit that is taken away.
     pub who: Absent,
-    /// As they would be, or why that is not known.
+    /// The prediction, or why there is none.
     pub then: Result<Latencies, NotPredictable>,
 }
 
-/// Latencies that nobody saw.
+/// Predicted latencies.
 #[derive(Clone, Copy, Debug)]
 pub struct Latencies {
-    /// The mean. Where the slowest have much of it and it is not known why these would be slow, from nothing on.
+    /// The mean. Its lower bound is 0 if the slowest make up much of it and the rest of their time is unclear.
     pub mean: Predicted,
     /// The median.
     pub p50: Predicted,
-    /// 99 of 100; `None` of fewer operations than a p99 needs. Where it is not known why the slowest would be slow, from nothing on.
+    /// `None` for fewer than 100 operations. Its lower bound is 0 if the rest of the slowest operations' time is unclear.
     pub p99: Option<Predicted>,
 }
 
 impl Latencies {
-    /// The same, of which only the upper bounds are known.
+    /// The same with a lower bound of 0.
     pub(super) fn at_most_these(self) -> Latencies {
         let [mean, p50] = [self.mean, self.p50].map(Predicted::at_most_this);
         Latencies { mean, p50, p99: self.p99.map(Predicted::at_most_this) }
@@ -50,21 +50,21 @@ impl Latencies {
     }
 }
 
-/// Why nothing is predicted: who is left decides how long operations take then.
+/// Why nothing is predicted: what remains would determine the latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotPredictable {
-    /// A limit lets requests through at its pace, or would be reached no more.
+    /// A limit sets the pace of requests; whether it would still be reached is unknown.
     Limit,
-    /// Others are in the way as much as the one who is taken away.
+    /// Other tasks interfere at least as much as the culprit.
     Others,
-    /// The victim waits for processors as much as for that one.
+    /// The victim waits for processors at least as much as for the culprit.
     Processors,
-    /// What its operations take alone is not known: that one was always there.
+    /// Its latency alone is unknown: no operation ran without the culprit.
     NeverAlone,
 }
 
 impl NotPredictable {
-    /// In words.
+    /// A clause for the screen.
     pub fn words(self) -> &'static str {
         match self {
             NotPredictable::Limit => "a limit sets the pace: whether it would still be reached is not known",
@@ -79,37 +79,37 @@ impl NotPredictable {
     }
 }
 
-/// A latency that nobody saw.
+/// A predicted latency with its 90 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Predicted {
-    /// As the split of the time says.
+    /// The predicted value.
     pub value: Nanos,
-    /// The lower bound of its 90 % interval,
+    /// Lower bound of the 90 % interval.
     pub low: Nanos,
-    /// the upper one.
+    /// Upper bound of the 90 % interval.
     pub high: Nanos,
 }
 
 impl Predicted {
-    /// Of a latency as it is now, by how far such predictions were off ([`TOO_HIGH`], [`TOO_LOW`]).
-    /// No lower than it would be alone.
+    /// A prediction for a latency that is `now`. The interval is the error of such predictions in measurements ([`TOO_HIGH`], [`TOO_LOW`]),
+    /// but not below the latency `alone`.
     fn of(value: Nanos, now: Nanos, alone: Nanos) -> Predicted {
         let part = |part: f64| Nanos((now.0 as f64 * part) as u64);
         let low = value.since(part(TOO_HIGH)).max(alone).min(value);
         Predicted { value, low, high: value + part(TOO_LOW) }
     }
 
-    /// Of a latency without a cause: the operations' own time, too, may be less by so much.
+    /// A prediction without a cause: the operations' own time may be lower by the part `unlike`.
     pub(super) fn relieved(value: Nanos, now: Nanos, alone: Nanos, unlike: f64) -> Predicted {
         Predicted::of(value, now, Nanos((alone.min(value).0 as f64 * (1.0 - unlike)) as u64))
     }
 
-    /// The same, of which only the upper bound is known: it may be anything below.
+    /// The same with a lower bound of 0: only the upper bound is known.
     pub(super) fn at_most_this(self) -> Predicted {
         Predicted { low: Nanos(0), ..self }
     }
 
-    /// Of operations like those that did not meet somebody: these lie within so much, and so far off were they.
+    /// A prediction from operations that did not meet the culprit: the bounds `within`, widened by [`UNLIKE`].
     fn like(value: Nanos, least: Nanos, within: [Nanos; 2]) -> Predicted {
         let [low, high] = within.map(|t| t.0 as f64);
         let low = Nanos((low * (1.0 - UNLIKE)) as u64).max(least).min(value);
@@ -125,27 +125,27 @@ impl Predicted {
     }
 }
 
-/// Nine of ten means without a neighbour, measured in recordings of applications, were at most so much lower than predicted, as parts
-/// of the mean beside it (docs/what-if.md, "Without somebody")...
+/// 9 of 10 predicted means without a neighbour were too high by at most this part of the mean with the neighbour, in recordings of
+/// applications (docs/what-if.md, "Without somebody")...
 const TOO_HIGH: f64 = 0.45;
-/// ... or so much higher: who is gone leaves room that others take.
+/// ... or too low by at most this part: other tasks use the freed capacity.
 const TOO_LOW: f64 = 0.35;
 
-/// Nine of ten medians of operations that did not meet somebody were off by at most so much (docs/what-if.md, "Pairs of victim and
+/// 9 of 10 medians of operations that did not meet a culprit were off by at most this part (docs/what-if.md, "Pairs of victim and
 /// culprit").
 pub(super) const UNLIKE: f64 = 0.15;
 
-/// Of the slowest only a bound is predicted where so much of their time would be nobody's: a p99 may be off by twice as much as a median
-/// (docs/what-if.md).
+/// If at least this part of the slowest operations' time would be unclear, only an upper bound is predicted: a p99 may be off by twice as
+/// much as a median (docs/what-if.md).
 pub(super) const UNCLEAR: f64 = 2.0 * UNLIKE;
 
-/// Nine of ten values lie within so many standard deviations of the middle (normal distribution).
+/// 9 of 10 values lie within this many standard deviations of the mean (normal distribution).
 const NINE_IN_TEN: f64 = 1.645;
 
-/// Whoever would save less is not concerned.
+/// A victim is concerned if the absence of a culprit saves at least this part of its mean latency.
 pub const CONCERNED: f64 = 0.01;
 
-/// What would be without somebody, for each victim that would notice.
+/// Predicts each victim's latencies without a culprit: pairs of (group in focus, prediction).
 pub fn without_somebody(e: &Explanation, who: &Absent) -> Vec<(usize, Without)> {
     let is_gone = |g: &Group| match who {
         Absent::Task(name) => **name == *g.task,
@@ -156,7 +156,7 @@ pub fn without_somebody(e: &Explanation, who: &Absent) -> Vec<(usize, Without)> 
     groups.filter_map(|(number, g)| Some((number, one(e, g, who)?))).collect()
 }
 
-/// Tasks that kept others waiting, the dearest first.
+/// Tasks that delayed others, with the time they cost, the largest first.
 pub fn in_the_way(e: &Explanation) -> Vec<(String, Nanos)> {
     let table = &e.facts.waits;
     let mut all = BTreeMap::<String, Nanos>::new();
@@ -166,13 +166,13 @@ pub fn in_the_way(e: &Explanation) -> Vec<(String, Nanos)> {
             *all.entry(name.into()).or_default() += Nanos(without.time);
         }
     }
-    // Who was only there kept nobody waiting.
+    // A task that was only present delayed nobody.
     let mut all: Vec<_> = all.into_iter().filter(|(_, time)| time.0 > 0).collect();
     all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     all
 }
 
-/// What would be without each task whose I/O had a part worth a word. Who only ran on the processor is told by its own cause.
+/// Predictions without each task whose I/O caused at least 1/20 of the lost time. A task that only ran on the processor has its own cause.
 pub(super) fn each(e: &Explanation, group: &Group) -> Vec<Without> {
     let table = &e.facts.waits;
     let Some(victim) = group.victims.iter().max_by_key(|v| table.of(**v).1.ops) else { return vec![] };
@@ -187,7 +187,7 @@ pub(super) fn each(e: &Explanation, group: &Group) -> Vec<Without> {
     all.iter().filter_map(|(who, _)| one(e, group, who)).collect()
 }
 
-/// A group's latencies without somebody; `None` if that one's absence was not followed.
+/// A group's latencies without a culprit; `None` if its absence was not tracked.
 fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
     let table = &e.facts.waits;
     let victim = *group.victims.iter().max_by_key(|v| table.of(**v).1.ops)?;
@@ -207,23 +207,23 @@ fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
             Ok(Then { table, victim, who, least: least.unwrap_or_default(), subtracted, like }.latencies())
         }
     };
-    // Without everybody they take no longer than without somebody.
+    // Without any other task, operations take no longer than without one of them.
     let by_each = if *who == Absent::Everybody { each(e, group) } else { vec![] };
     let then = then.map(|own| by_each.iter().filter_map(|w| w.then.ok()).fold(own, Latencies::at_most));
     Some(Without { who: who.clone(), then })
 }
 
-/// Operations that did not meet somebody in the device, of which there are enough.
+/// Operations that did not meet the culprit in the device, if there are enough.
 struct Like {
     told: Prediction,
-    /// How many.
+    /// Number of these operations.
     count: f64,
 }
 
 impl Like {
     fn of(table: &Table, victim: VictimId, who: &Absent) -> Option<Like> {
         let count = table.did_not_meet(victim, who) as f64;
-        // The standard deviation of the part of so many that lies below the true median is half, divided by the root of their number.
+        // For n operations, the standard deviation of the part below the true median is 0.5 / sqrt(n).
         let off = NINE_IN_TEN * 0.5 / count.max(1.0).sqrt();
         let told =
             table.told_without(victim, who, &[TOLD[0], TOLD[1], 0.5 - off, 0.5 + off], Way::LikeOthers)?;
@@ -241,12 +241,12 @@ impl Like {
     }
 }
 
-/// A victim without somebody, by both ways.
+/// A victim without a culprit, predicted in both ways.
 struct Then<'a> {
     table: &'a Table,
     victim: VictimId,
     who: &'a Absent,
-    /// What one takes at least.
+    /// The least time that an operation in the device takes.
     least: Nanos,
     subtracted: Prediction,
     like: Option<Like>,
@@ -256,7 +256,7 @@ impl Then<'_> {
     fn latencies(self) -> Latencies {
         let sums = self.table.of(self.victim).1;
         let all = sums.ops.max(1);
-        // Others take no time in the device, and as a rule are the quickest.
+        // Operations outside the device take no time in it and are usually the quickest.
         let in_device = sums.in_device.values().sum::<u64>() as f64 / all as f64;
         let of = |part: usize, then: Nanos| {
             let (now, alone) = (sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
@@ -275,7 +275,7 @@ impl Then<'_> {
             Some(like) => of(0, like.told.at[0]),
             None => of(0, self.subtracted.at[0]),
         };
-        // What else happens only beside that one stays in the slowest by either way.
+        // What happens only together with the culprit stays in the slowest by either method: use the lower value.
         let slowest = self.like.iter().map(|like| like.told.at[1]).fold(self.subtracted.at[1], Nanos::min);
         let unclear = self.table.unclear_without(self.victim, self.who, TOLD[1]) >= UNCLEAR;
         let by_slowest = mean.value.0 as f64 > (1.0 + UNLIKE) * p50.value.0 as f64;
@@ -288,14 +288,14 @@ impl Then<'_> {
     }
 }
 
-/// What a read takes at least without others, of a device that serves one at a time.
+/// The least time of a read without others on a device that serves one request at a time; `None` if unknown.
 fn least(e: &Explanation, group: &Group, mean_size: Bytes) -> Option<Nanos> {
     let device = e.facts.device(group.dev).filter(|_| group.class == Class::Read)?;
     let kind = device.pace.kinds(false).find(|kind| kind.is_read && mean_size <= kind.most)?;
     kind.turns.least(group.all.time.total.0 as f64 / e.facts.duration().0.max(1) as f64)
 }
 
-/// Why a group's latencies without somebody, of whose time that one had this part, are not known.
+/// Why a group's latencies without a culprit are not predictable; `saved` is the part of the mean that would be saved.
 fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<NotPredictable> {
     let table = &e.facts.waits;
     let rows = group.rows(table, Selection::default());
@@ -316,7 +316,7 @@ fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<N
     Parts { saved, limits, others, processors: left(&|c| c.kind == CulpritKind::Cpu) }.decide()
 }
 
-/// Parts of a victim's time: of the one who would be gone, and of what is left.
+/// Parts of a victim's time, 0 to 1: what is saved without the culprit, and what remains.
 struct Parts {
     saved: f64,
     limits: f64,
@@ -325,7 +325,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// What is left that decides how long operations take then.
+    /// Whether something that remains would determine the latencies.
     fn decide(&self) -> Option<NotPredictable> {
         let decides = |theirs: f64| theirs >= WORTH_SEEING && theirs >= self.saved;
         if self.limits >= WORTH_SEEING {

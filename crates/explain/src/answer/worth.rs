@@ -1,24 +1,24 @@
-//! Whether a victim would notice that a cause is gone.
+//! Decides whether removing a cause would make a noticeable difference to its victim.
 //!
-//! Every busy machine has a little of everything: a flush, a neighbour, a processor that comes late. A cause that explains half of what
-//! was lost explains nothing that matters where hardly anything was lost. It matters where one of these is so:
+//! Every busy machine has a little of everything: a flush, a neighbour, a processor that comes late. A cause that explains half of
+//! the lost time does not matter if almost nothing was lost. It matters if one of these holds:
 //!
-//! - the victim waited for it for a tenth of the recording, by the clock: without it the application would be faster than its runs differ;
-//! - it takes each operation longer than Linux expects of a whole one (a commit longer than etcd expects of one), or a part worth seeing of
-//!   one in a hundred that took ten times that: somebody who asks for little waits long each time;
-//! - the victim spent much of the recording in operations that take longer than flash takes, and a part worth seeing of them is due to it;
-//! - the operations take longer than flash takes, a commit longer than etcd expects, and most of that is due to it: who commits now and then
-//!   waits so long each time;
-//! - it is rare by nature, such as a stall: its part of all time says nothing.
+//! - The victim waited for it for a tenth of the recording, by the clock: removing it gains more than runs of an application differ.
+//! - It takes longer per operation than Linux expects of a whole operation (per commit, longer than etcd expects), or it has a visible
+//! part of the time and 1 in 100 operations takes ten times that: a victim with few operations waits long each time.
+//! - The victim spent much of the recording in operations that take longer than on flash, and a visible part of that is due to it.
+//! - The operations take longer than on flash (a commit longer than etcd expects), and most of that is due to it: a task that commits
+//! only now and then waits that long each time.
+//! - It is rare by nature, such as a stall: its part of all time says nothing.
 //!
-//! Waiting for a processor behind many tasks, none of which has a part worth seeing, is what a busy machine is like, unless it is most
-//! of the time: taking any one of them away changes nothing.
+//! Waiting for a processor behind many tasks, none of which has a visible part, is normal on a busy machine, unless it is most of the
+//! time: removing any one of the tasks changes nothing.
 //!
-//! What only says where the time passed matters to nobody who waited longer for a processor between the operations than in all of them, unless
-//! one in a hundred takes long.
+//! A general cause, which only says where the time passed, does not matter to a victim that waited longer for a processor between
+//! operations than in all of them, unless 1 in 100 operations takes long.
 //!
-//! A limit sets the pace of all operations: it matters to whoever slept in them for a tenth of the recording, or waits long each time; and
-//! always where nobody was seen waiting, and its pace shows it.
+//! A limit sets the pace of all operations: it matters to a victim that slept in them for a tenth of the recording or waits long each
+//! time, and always if no victim was seen waiting but the pace shows the limit.
 
 use super::because::Because;
 use super::precedence::{is_everyday, is_limit, share_of_slowest, WORTH_SEEING};
@@ -32,29 +32,29 @@ use stats::{Device, Phases};
 use trace::Nanos;
 use waits::CulpritKind;
 
-/// Whoever waited for less than this part of the recording hardly noticed.
+/// A victim that waited for less than this part of the recording hardly noticed it.
 pub(super) const NOTICED: f64 = 0.1;
 
-/// Whoever waited for a third of the recording did little else.
+/// A victim that waited for a third of the recording did little else.
 const MUCH: f64 = 1.0 / 3.0;
 
-/// An operation in a hundred that takes so many times what Linux expects of flash is long.
+/// If 1 in 100 operations takes this many times what Linux expects of flash, the operations take long.
 const LONG: u64 = 10;
 
-/// Who commits now and then is well served by a disk that makes it safe within this: etcd asks that of its log (etcd.io, "Disk", p99 of
+/// Latency of a commit that is good enough for a task that commits now and then: etcd asks this of its log (etcd.io, "Disk", p99 of
 /// `wal_fsync_duration_seconds` below 10 ms).
 const COMMIT: Nanos = Nanos(10_000_000);
 
-/// Of all causes the one that names whoever ran.
+/// The only cause whose culprits are the tasks that ran on the processor.
 const CPU_WAIT: &str = "cpu-wait";
 
-/// More than half of a time is most of it.
+/// At least half of a time counts as most of it.
 pub(super) const MOSTLY: f64 = 0.5;
 
-/// A p99 of fewer is the longest.
+/// With fewer operations than this, the longest latency stands in for the p99.
 const FEW_FOR_P99: u64 = 100;
 
-/// Whether the cause found is worth acting on for that victim, one of `all`.
+/// Whether a cause is worth acting on for the victim `v`, one of `all`.
 pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, all: &[Sufferer], found: &Verdict) -> bool {
     let (recorded, by_the_clock) = (e.facts.duration(), |time| rank::of_the_clock(e, v, time));
     if is_limit(found.cause) && found.throughout.is_empty() {
@@ -73,8 +73,8 @@ pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, all: &[Sufferer], found: 
     always || !is_scattered(v, found.cause) && matters()
 }
 
-/// What a cause has of the time of a victim and of the journal's thread beside it, of a recording of blocks: who sends flushes waits for
-/// commits, too, which nothing shows there.
+/// In a recording of block events: the time of a cause in the victim and in the journal's thread on the same device. A task that sends
+/// flushes also waits for commits, which such a recording does not show. 0 for other victims.
 fn commits_for(e: &Explanation, v: &Sufferer, all: &[Sufferer], cause: &str) -> Nanos {
     let dev = |v: &Sufferer| e.focus.groups.get(v.group).map(|g| g.dev);
     let commits = |s: &&Sufferer| rank::commits(e, s) && dev(s) == dev(v);
@@ -86,7 +86,7 @@ fn commits_for(e: &Explanation, v: &Sufferer, all: &[Sufferer], cause: &str) -> 
     }
 }
 
-/// Whether most of what a victim lost is not explained, and a cause has hardly any of it, nor of its slowest.
+/// Whether most of a victim's lost time is unexplained and the cause has almost none of it, nor of its slowest operations' time.
 pub(crate) fn hardly_explains(e: &Explanation, v: &Sufferer, found: &Verdict) -> bool {
     found.throughout.is_empty() && has_little(v, found.cause, share_of_slowest(e, v, found))
 }
@@ -95,31 +95,31 @@ fn has_little(v: &Sufferer, cause: &str, of_slowest: Option<f64>) -> bool {
     v.is_mostly_unexplained() && v.share_of(cause).max(of_slowest.unwrap_or(0.0)) < MIN_SHARE
 }
 
-/// Whether what a victim lost is felt, whatever it is due to.
+/// Whether a victim notices its lost time, whatever the cause.
 pub(super) fn is_felt(e: &Explanation, v: &Sufferer) -> bool {
     loses_much(v, e.facts.duration(), rank::of_the_clock(e, v, v.lost))
 }
 
-/// Whether a victim feels what it lost, and most of that is somebody's doing, for a reason that no cause has: neither is it healthy, nor is it
-/// known why.
+/// Whether a victim notices its lost time and most of that is due to a named culprit without a known cause: such a recording is neither
+/// healthy nor explained.
 pub(super) fn is_behind_somebody(e: &Explanation, v: &Sufferer) -> bool {
     let behind = |b: &&Because| b.cause.is_none() && b.culprit.name.is_some();
     let sum: Nanos = v.because.iter().filter(behind).map(|b| b.time).sum();
     is_felt(e, v) && part_of(sum, v.lost) > MOSTLY
 }
 
-/// Whether it is a visible part of the recording, or much of each operation, or of one in a hundred.
+/// Whether the lost time is a tenth of the recording, long per operation, or 1 in 100 operations takes long.
 fn loses_much(v: &Sufferer, recorded: Nanos, by_the_clock: Nanos) -> bool {
     let part = by_the_clock.0 as f64 / recorded.0.max(1) as f64;
     is_long(v) || each(v, v.lost) >= WBT_FLASH || part >= NOTICED
 }
 
-/// Whether a victim's operations take no longer than flash takes, nor one in a hundred long, and none is stuck.
+/// Whether a victim's operations take no longer than on flash, 1 in 100 does not take long either, and all of them ended.
 pub(crate) fn is_quick(v: &Sufferer) -> bool {
     !takes_long(v) && !is_long(v) && v.still_out == 0
 }
 
-/// Whether devices read all of enough within what Linux expects of flash, and wrote nothing for which somebody above them may wait.
+/// Whether at least 100 requests completed, all of them reads that are fast for flash. A write may make a layer above wait unseen.
 pub(super) fn read_quickly(devices: &[Device]) -> bool {
     let all = || devices.iter().flat_map(|d| Class::ALL.map(|class| (class, d.phases(class))));
     let quick = |(class, phases): (Class, &Phases)| {
@@ -130,7 +130,7 @@ pub(super) fn read_quickly(devices: &[Device]) -> bool {
     all().map(|(_, phases)| phases.count).sum::<u64>() >= FEW_FOR_P99 && all().all(quick)
 }
 
-/// Whether it is long, often or much enough.
+/// Whether the time of a cause is long, frequent or large enough to be noticed.
 fn is_noticed(
     v: &Sufferer,
     cause: &str,
@@ -152,7 +152,7 @@ fn is_noticed(
         || part(v.lost_to(cause)) >= NOTICED
 }
 
-/// Whether it waited for processors that ran many tasks, each for a part that is not worth seeing, and not for most of its time.
+/// Whether the victim waited for processors that ran many tasks: none for a visible part, and all for less than half of its time.
 fn is_scattered(v: &Sufferer, cause: &str) -> bool {
     let behind = v.because.iter().filter(|b| b.cause == Some(cause) && b.culprit.kind == CulpritKind::Cpu);
     let most = behind.filter(|b| b.culprit.name.is_some()).map(|b| b.time).max().unwrap_or_default();
@@ -170,20 +170,20 @@ fn slept(e: &Explanation, v: &Sufferer) -> Nanos {
     time.total.since(time.of(Reason::OnCpu)).since(time.of(Reason::WaitCpu))
 }
 
-/// Whether a limit is felt by a victim that slept so long.
+/// Whether a victim that slept this long notices a limit.
 fn is_paced(v: &Sufferer, cause: &str, recorded: Nanos, slept: Nanos) -> bool {
     let part = slept.0 as f64 / recorded.0.max(1) as f64;
     is_long(v) || each(v, v.lost_to(cause)) >= WBT_FLASH || part >= NOTICED
 }
 
-/// Whether one operation in a hundred takes long.
+/// Whether 1 in 100 operations takes long.
 fn is_long(v: &Sufferer) -> bool {
     let [_, p99, longest] = v.latency;
     let slowest = if v.count < FEW_FOR_P99 { longest } else { p99 };
     slowest.0 >= LONG * WBT_FLASH.0
 }
 
-/// Whether operations take longer than flash takes: alone, or with all that they waited for; all of them, or those that no cache answered.
+/// Whether operations take longer than on flash, alone or with all their waits: all of them, or those that no cache answered.
 fn takes_long(v: &Sufferer) -> bool {
     let takes_long = |(count, time): (u64, Nanos)| {
         let each = |time: Nanos| Nanos(time.0 / count.max(1));
@@ -204,14 +204,14 @@ pub(super) mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// So many milliseconds that were lost to flushes.
+    /// A victim that lost the given ms to flushes.
     pub fn flushes(lost: u64) -> Because {
         let culprit = Culprit::of(CulpritKind::Device);
         let time = Nanos(lost * MS);
         Because { cause: Some("flush-cost"), culprit, chain: vec![], phase: None, time }
     }
 
-    /// A thousand operations within ten seconds, of so many microseconds each; so many milliseconds in all were lost to flushes.
+    /// 1,000 operations in 10 s, each of the given us; the given ms in all were lost to flushes.
     pub fn victim(each: u64, lost: u64, p99: u64) -> Sufferer {
         Sufferer {
             group: 0,
@@ -297,7 +297,7 @@ pub(super) mod tests {
         assert!(seldom(true, 11_000) && !seldom(true, 9000), "a commit");
     }
 
-    /// Of the slowest only, each of these counts, not each of all: 30 of 3,000 that lost 14 ms each.
+    /// If only the slowest are selected, the time per selected operation counts: 30 of 3,000 that lost 14 ms each.
     #[test]
     fn the_slowest_are_as_slow_as_each_of_them_is() {
         let of = |asked| {
@@ -363,12 +363,12 @@ pub(super) mod tests {
         };
         assert!(quick((20_000, Nanos(3400 * MS))));
         assert!(!quick((5_000, Nanos(3300 * MS))), "a cache answered the others");
-        // Of two megabytes each.
+        // Operations of 2 MB each.
         let large = Sufferer { at_once: causes::flash_takes(2 << 20), ..victim(3400, 900, 5000) };
         assert!(!takes_long(&large) && takes_long(&victim(3400, 900, 5000)));
     }
 
-    /// 100 ms, of which so many behind somebody, for a reason that no cause has; one in a hundred takes 20 ms.
+    /// 100 ms lost, the given part of it to a culprit without a cause; 1 in 100 operations takes 20 ms.
     #[test]
     fn who_is_behind_somebody_for_most_of_what_it_lost_is_not_healthy() {
         let e = Explanation::of_texts(crate::texts::Texts::default());

@@ -1,27 +1,27 @@
-//! The culprits of operations' lost time, before and after.
+//! Compares the culprits of operations' lost time before and after.
 
 use crate::blame::{culprit_name, Blame, Victim};
 use crate::explanation::Explanation;
 use std::collections::BTreeMap;
 use waits::Culprit;
 
-/// Victims that are compared.
+/// Maximal number of victims that are compared.
 const MOST_VICTIMS: usize = 8;
 
-/// What each operation of a victim lost on average, on both sides.
+/// A victim's mean lost time per operation, on both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blamed {
-    /// Who lost it: `fio reads on vda`.
+    /// The victim. Example: `fio reads on vda`.
     pub victim: String,
-    /// How many operations, before and after.
+    /// Number of operations, before and after.
     pub operations: [u64; 2],
-    /// What each lost, in nanoseconds, before and after.
+    /// Mean lost time per operation in nanoseconds, before and after.
     pub lost: [f64; 2],
-    /// The same by culprit, the dearest first; sums to `lost`.
+    /// `lost` by culprit, the largest first; sums to `lost`.
     pub because: Vec<(String, [f64; 2])>,
 }
 
-/// Of the victims that both sides have, those that lost most first.
+/// The victims that both sides have, those with the most lost time first.
 pub(super) fn blamed(before: &Explanation, after: &Explanation) -> Vec<Blamed> {
     let [before, after] = [before, after].map(Blame::of);
     let mut pairs: Vec<(&Victim, &Victim)> = before
@@ -52,7 +52,7 @@ fn of(before: &Victim, after: &Victim) -> Blamed {
     }
 }
 
-/// `sync: writes`.
+/// Example: `sync: writes`.
 fn words(c: &Culprit) -> String {
     let io = c.io.map_or(String::new(), |io| format!(": {}", io.words()));
     format!("{}{io}", culprit_name(c))

@@ -8,14 +8,14 @@
 //! OP.METRIC > 20ms on sda of cp     of tasks with that name
 //! ```
 //!
-//! A condition knows neither devices nor tasks: it is tried on a comparison of what [`Condition::place`] and
-//! [`Condition::task`] name.
+//! A condition selects neither devices nor tasks itself: the comparison must be limited to [`Condition::place`] and
+//! [`Condition::task`].
 
 use super::{Comparison, Metric, Row};
 use std::str::FromStr;
 use tooltext::Unit;
 
-/// A condition.
+/// A parsed condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     text: String,
@@ -29,12 +29,12 @@ pub struct Condition {
     task: Option<String>,
 }
 
-/// Why a condition was not tried.
+/// Why a condition could not be tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Untried {
-    /// It cannot hold, whatever is measured: nothing is called so.
+    /// It can never be tested: no operation or number has that name. With the reason.
     Never(String),
-    /// These two sides do not tell.
+    /// These two sides lack the data. With the reason.
     Here(String),
 }
 
@@ -64,7 +64,7 @@ impl FromStr for Condition {
     }
 }
 
-/// What a limit is multiplied by, and its unit: none of a ratio.
+/// The factor and the unit of a limit; the unit is `None` for a ratio.
 fn factor(unit: &str) -> Option<(f64, Option<Unit>)> {
     Some(match unit {
         "x" => (1.0, None),
@@ -79,7 +79,7 @@ fn factor(unit: &str) -> Option<(f64, Option<Unit>)> {
     })
 }
 
-/// `on sda of cp`, in either order: where, and whose. A name goes on to the next `on` or `of`: tasks have names with blanks.
+/// Parses `on sda of cp`, in either order: the place and the task. A name ends at the next `on` or `of`, since task names may contain blanks.
 fn whose(text: &str) -> Result<(Option<String>, Option<String>), String> {
     let (mut place, mut task) = (None, None);
     let mut words = text.split_whitespace().peekable();
@@ -104,24 +104,24 @@ fn whose(text: &str) -> Result<(Option<String>, Option<String>), String> {
 }
 
 impl Condition {
-    /// How it was written.
+    /// The condition as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The device or the mount that it is about.
+    /// The device or mount point after `on`.
     pub fn place(&self) -> Option<&str> {
         self.place.as_deref()
     }
 
-    /// The tasks that it is about.
+    /// The task name after `of`.
     pub fn task(&self) -> Option<&str> {
         self.task.as_deref()
     }
 
-    /// What makes it true, in words: nothing if it does not hold. `c` compares what it is about.
+    /// Tests the condition on `c`, which compares what it selects. Returns what makes it true, in words; `None` if it does not hold.
     pub fn holds(&self, c: &Comparison) -> Result<Option<String>, Untried> {
-        // What is after alone can be held against a limit, and has no ratio.
+        // A kind that exists only after can be compared with a limit, but not by a ratio.
         let after = c.only[1].iter().filter(|_| self.unit.is_some());
         let tried: Vec<&Row> = c.rows.iter().chain(after).filter(|r| r.op == self.op).collect();
         let metrics: Vec<_> = tried.iter().filter_map(|r| Some((r, r.metric(&self.metric)?))).collect();
@@ -141,7 +141,7 @@ impl Condition {
         Ok(None)
     }
 
-    /// Why nothing could be tried: none of it, on one side or on both, or no such number.
+    /// Why nothing could be tested: one or both sides lack the operation, or there is no such number.
     fn untried(&self, c: &Comparison, of_op: Option<&Row>) -> Untried {
         if let Some(row) = of_op {
             let names: Vec<&str> = row.metrics.iter().map(|m| m.name.as_str()).collect();
@@ -165,7 +165,7 @@ impl Condition {
 
     fn met_by(&self, metric: &Metric) -> Result<bool, Untried> {
         let value = match self.unit {
-            // Nothing before and nothing after is the same; anything after nothing is more than any times as much.
+            // 0 before and 0 after count as ratio 1; any value after 0 exceeds every ratio.
             None => metric.ratio().unwrap_or(if metric.values[1] > 0.0 { f64::INFINITY } else { 1.0 }),
             Some(unit) if unit == metric.unit => metric.values[1],
             Some(_) => {
@@ -174,7 +174,7 @@ impl Condition {
             }
         };
         let is_met = if self.more { value > self.limit } else { value < self.limit };
-        // Whether it is as it was is asked by a limit on this side of 1: that no difference is shown then says nothing against it.
+        // If 1 satisfies the limit, the condition asks for no change: then a range that contains 1 is no objection.
         let asks_for_change = self.unit.is_none() && self.more == (self.limit >= 1.0);
         let is_chance = metric.ranges.is_some_and(|r| r.ratio.from <= 1.0 && r.ratio.to >= 1.0);
         Ok(is_met && !(asks_for_change && is_chance))
@@ -214,7 +214,7 @@ mod tests {
         let holds = |text: &str| tried(text).unwrap().is_some();
         assert!(holds("read.p99 > 1.1x") && holds("read.p99>1100us") && holds("read.p99 < 1.3x"));
         assert!(!holds("read.p99 > 1.2x") && !holds("read.p99 < 1ms"));
-        // A limit is held against after alone.
+        // A limit with a unit applies to the value after.
         assert_eq!(
             tried("fsync.p99 > 2ms").unwrap().unwrap(),
             "fsyncs p99 3 ms after; there were none before"
@@ -235,7 +235,7 @@ mod tests {
             |text: &str, c: &Comparison| text.parse::<Condition>().unwrap().holds(c).unwrap().is_some();
         let (chance, shown) = (ratio(0.8, 1.5), ratio(1.05, 1.5));
         assert!(holds("read.p99 > 1.1x", &shown) && !holds("read.p99 > 1.1x", &chance));
-        // It has not become a tenth less; and a limit of time is one of after alone.
+        // It is not a tenth less; a time limit applies to the value after.
         assert!(holds("read.p99 > 0.9x", &chance) && holds("read.p99 > 1100us", &chance));
     }
 
@@ -268,7 +268,7 @@ mod tests {
             Err(Untried::Here(why)) => why,
             other => panic!("{text}: {other:?}"),
         };
-        // Nothing before: whatever is after is more.
+        // Nothing before: any value after is more.
         assert!(
             matches!(tried("read.p50 > 1.1x"), Ok(Some(_))) && matches!(tried("read.p50 < 1.1x"), Ok(None))
         );

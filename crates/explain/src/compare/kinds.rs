@@ -1,4 +1,4 @@
-//! The kinds of operation of one recording, with their latencies.
+//! The kinds of operations of one recording, with their latencies.
 
 use super::pair::Name;
 use crate::explanation::{latency, Explanation};
@@ -7,28 +7,28 @@ use stats::{class_words, Blocks, Distribution, Group, OpKey, PHASES_IN_ORDER};
 use std::collections::BTreeSet;
 use trace::{DevId, Fs, Nanos};
 
-/// Latencies of one kind on one side.
+/// One kind of operation on one side.
 pub(super) struct Kind<'a> {
-    /// Its name in a condition: `read`.
+    /// Its name in a condition. Example: `read`.
     pub op: String,
-    /// What it is called.
+    /// Its name and file system.
     pub name: Name,
     /// Whether a task waits for it.
     pub counts: bool,
-    /// Whether these are what tasks waited for, not bios.
+    /// Whether these are operations that tasks waited for, not bios.
     pub is_operation: bool,
-    /// Of all of them; 0 of operations that move no data, and where it is not known.
+    /// Bytes of all of them; 0 if they move no data or it is unknown.
     bytes: u64,
-    /// Who did them, of operations.
+    /// The tasks that did them; empty for bios.
     pub tasks: BTreeSet<&'a str>,
-    /// What they lost in all, where the table of waits has them.
+    /// The lost time of all of them, if the table of waits has them.
     pub lost: Option<Nanos>,
-    /// Name (empty for the whole), distribution and order of each phase.
+    /// Name (empty for the whole latency), distribution and order of each phase.
     pub phases: Vec<(&'static str, Distribution, Option<&'a Blocks>)>,
 }
 
 impl Kind<'_> {
-    /// What it is in the recording: `reads (ext4)`, `bios of reads on vda`.
+    /// Its name in a sentence. Examples: `reads (ext4)`, `bios of reads on vda`.
     pub fn told(&self) -> String {
         match self.is_operation {
             true => self.name.told(),
@@ -42,14 +42,14 @@ impl Kind<'_> {
         all.map_or(0.0, |all| all.mean() * all.count() as f64)
     }
 
-    /// Bytes of one.
+    /// Mean bytes of one; `None` if unknown.
     pub fn mean_size(&self) -> Option<f64> {
         let count = self.phases.first()?.1.count();
         (count > 0 && self.bytes > 0).then(|| self.bytes as f64 / count as f64)
     }
 }
 
-/// What a device is called in names of kinds: nothing if there is only one.
+/// The device part of a kind's name. Example: ` on vda`; empty if there is only one device.
 pub(super) fn on(e: &Explanation, dev: DevId, single: bool) -> String {
     if single {
         String::new()
@@ -58,7 +58,7 @@ pub(super) fn on(e: &Explanation, dev: DevId, single: bool) -> String {
     }
 }
 
-/// The file system of a kind of operation: what its events say, else what is mounted there.
+/// The file system of a kind of operation, by its events, else by the mounts.
 pub(super) fn fs_of(e: &Explanation, key: &stats::OpKey) -> Fs {
     match key.fs {
         Fs::Unknown => Fs::by_name(&e.filesystem(key)),
@@ -76,9 +76,9 @@ fn op_of(class: Class) -> &'static str {
     }
 }
 
-/// All kinds that are asked about, those that tasks waited for longest first. Where only some tasks or operations are, a device's own sums cover all tasks, and bios are
-/// counted by their order, which is kept of those asked about only.
-/// What a device that only the other recording has a name for is called there is in `aliases`.
+/// All selected kinds, those that tasks waited for longest first. `aliases`: names of devices that only the other recording has. With a filter
+/// for tasks or operations, a device's own sums cannot be used, as they cover all tasks: bios are then taken from the recorded order,
+/// which has only the selected ones.
 pub(super) fn kinds<'e>(e: &'e Explanation, single: bool, aliases: &[(String, String)]) -> Vec<Kind<'e>> {
     let mut all = of_tasks(e, single);
     match e.asks_about_devices() {
@@ -172,7 +172,7 @@ fn of_bios<'a>(
     }
 }
 
-/// What the groups of a kind lost, if it has any.
+/// The lost time of a kind's groups; `None` if it has none.
 fn lost(e: &Explanation, is_of: impl Fn(&Group) -> bool) -> Option<Nanos> {
     let groups: Vec<Nanos> = e.focus.groups.iter().filter(|g| is_of(g)).map(|g| g.lost).collect();
     (!groups.is_empty()).then(|| groups.into_iter().sum())

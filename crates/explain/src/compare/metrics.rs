@@ -1,40 +1,40 @@
-//! The numbers of one kind of operation on both sides, with ranges where their order is known.
+//! The numbers of one kind of operation on both sides, with ranges if the order of the latencies is known.
 
 use super::{Metric, Ranges};
 use stats::{rare, Blocks, Distribution, Estimate, Rare};
 use tooltext::Unit;
 use trace::Nanos;
 
-/// Percentiles that are compared.
+/// The percentiles that are compared.
 pub(super) const PERCENTILES: [(&str, f64); 4] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
-/// The percentile of the better side from which on operations are `slow`.
+/// The percentile of the better side from which on an operation is `slow`.
 pub(super) const SLOW: f64 = 0.99;
-/// Operations that take so many times the better side's p99 are `outliers`: of another kind than the slowest of what is usual there,
-/// however evenly that side works.
+/// An operation is an outlier from this many times the better side's p99 on: of another kind than the slowest usual ones, however uniform
+/// that side is.
 const OUTLIER: f64 = 2.0;
-/// Their name.
+/// The name of the share of outliers.
 pub(super) const OUTLIERS: &str = "outliers";
 /// Why a mean has no range.
 const FEW_DECIDE: &str = "a few slow operations decide it";
-/// Why there is no range of outliers.
+/// Why outliers have no range.
 const NONE_THERE: &str = "neither side has any";
-/// Why there is no range.
+/// Why other numbers have no range.
 const TOO_FEW: &str = "too few, or too clustered";
-/// Seeds, so that the same recordings always give the same ranges; the two sides must not draw alike.
+/// Seeds of the resampling: fixed, so that the same recordings give the same ranges; different, so that the two sides are independent.
 const SEEDS: [u64; 2] = [0x6265_666f_7265, 0x0061_6674_6572];
 
-/// What all operations lost.
+/// The lost time of all operations.
 pub(super) fn lost(of: [Nanos; 2]) -> Metric {
     time_of("lost".into(), of.map(|t| t.0 as f64), "a sum")
 }
 
-/// A time without a range.
+/// A time without a range, for the reason given.
 pub(super) fn time_of(name: String, values: [f64; 2], no_range: &'static str) -> Metric {
     Metric { name, threshold: None, unit: Unit::Nanoseconds, values, ranges: None, no_range }
 }
 
-/// The percentiles of both sides, with ranges where their order is known.
+/// The percentiles of both sides, with ranges if the order of the latencies is known.
 pub(super) fn latencies(
     named: impl Fn(&str) -> String,
     [before, after]: [&Distribution; 2],
@@ -49,8 +49,8 @@ pub(super) fn latencies(
     PERCENTILES.into_iter().map(one).collect()
 }
 
-/// Where both lie. What is shown of a side is its bucket's value and the draws' lies within the bucket, so a narrow range is widened up to
-/// what is shown.
+/// The ranges of both sides and their ratio. The displayed value is a bucket's, while resampled values lie anywhere in the bucket; so a range
+/// is widened to include the displayed value.
 fn ranges((before, after): (Estimate, Estimate), shown: [f64; 2]) -> Ranges {
     let ratio = shown[1] / shown[0];
     let [of_95, of_99] = after.ratio_to(&before).map(|r| if ratio.is_finite() { r.with(ratio) } else { r });
@@ -63,8 +63,8 @@ fn ranges((before, after): (Estimate, Estimate), shown: [f64; 2]) -> Ranges {
     }
 }
 
-/// How many are as slow as the slowest 1 % of the better side. Where these came in a few stalls, a percentile
-/// scatters over all of the distance between stall and none, and this share much less.
+/// The share of operations as slow as the slowest 1 % of the better side. If these occur in a few stalls, a percentile scatters over the
+/// whole distance between stall and none; this share scatters much less.
 pub(super) fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option<Metric> {
     let (before, after) = orders?;
     let of = |order: &Blocks, side: usize| Estimate::share_from(order, threshold, SEEDS[side]).ok();
@@ -80,7 +80,7 @@ pub(super) fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option
     })
 }
 
-/// How many take far longer than the slowest 1 % of the better side. Where one side has too few to draw from, their number alone tells.
+/// The share of operations far slower than the slowest 1 % of the better side. If a side has too few to resample, their counts decide.
 pub(super) fn outliers(orders: Option<(&Blocks, &Blocks)>, p99: u64) -> Option<Metric> {
     let (before, after) = orders?;
     let threshold = (p99 as f64 * OUTLIER) as u64;
@@ -109,7 +109,7 @@ pub(super) fn mean(name: String, [b, a]: [&Distribution; 2], orders: Option<(&Bl
     Metric { ranges, ..time_of(name, values, FEW_DECIDE) }
 }
 
-/// All of a log, as of a recording.
+/// All numbers of a log, as for a recording.
 pub(super) fn of_order([before, after]: [&Blocks; 2]) -> Vec<Metric> {
     let (b, a, orders) = (before.all(), after.all(), Some((before, after)));
     let least = b.quantile(SLOW).min(a.quantile(SLOW));

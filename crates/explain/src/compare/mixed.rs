@@ -1,9 +1,8 @@
-//! A run of a text, and a recording: what both have.
+//! Compares a run in a text with a recording: the numbers that both have.
 //!
-//! They are seldom of one level. fio's latency is that of a whole operation: system call to return. A
-//! recording with system calls has these too; one of block events alone has the bios below, which take less.
-//! iostat's waits are those of requests, which each recording has. Which two were compared is said beside the
-//! numbers, and where the levels differ, that a part of the difference is theirs.
+//! Their levels often differ. fio's latency is that of a whole operation, from system call to return. A recording with system calls has
+//! these too; a recording of block events has only the bios below, which take less. iostat's waits are those of requests, which every
+//! recording has. The output names the two levels; if they differ, a note says that this causes a part of the difference.
 
 use super::kinds::{kinds, Kind};
 use super::metrics::of_order;
@@ -18,17 +17,17 @@ use tooltext::{Reading, Row as Printed, Unit};
 use trace::Bytes;
 use units::words::size;
 
-/// Which of the two is before.
+/// Which of the two comes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// The run of the text.
+    /// The run in the text.
     Run,
     /// The recording.
     Recording,
 }
 
 impl First {
-    /// What a text and a recording have, in the order of time.
+    /// Puts a value of the text and one of the recording in order of time.
     fn order<T>(self, run: T, recording: T) -> [T; 2] {
         match self {
             First::Run => [run, recording],
@@ -36,7 +35,7 @@ impl First {
         }
     }
 
-    /// The same in words.
+    /// The words `before` and `after` for the text and the recording.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             First::Run => ("before", "after"),
@@ -45,7 +44,7 @@ impl First {
     }
 }
 
-/// Names of fio's operations in recordings: calls, operations of libaio and io_uring, bios.
+/// fio's operations with their names in recordings: system calls, operations of libaio and io_uring, bios.
 const NAMED: [(&str, &[&str]); 4] = [
     ("read", &["read", "libaio read", "io_uring read"]),
     ("write", &["write", "libaio write", "io_uring write", "background-write"]),
@@ -54,8 +53,8 @@ const NAMED: [(&str, &[&str]); 4] = [
 ];
 
 impl Comparison {
-    /// Compares a run and a recording, whose facts should have latencies in order: what the run's program says of its operations with what
-    /// was recorded of that program, if this is known.
+    /// Compares a run with a recording, whose facts should have latencies in order. `of_program`: the explanation limited to the program of the
+    /// run, if this is known.
     pub fn of_run_and_recording(
         run: RunOf,
         e: &Explanation,
@@ -111,7 +110,7 @@ impl Comparison {
     }
 }
 
-/// What of the recording is the same as a row of fio's: operations, else bios; of several the most frequent.
+/// The kind in the recording that matches a row of fio: operations, else bios; the most frequent of several.
 fn partner<'k, 'e>(printed: &Printed, all: &'k [Kind<'e>]) -> Option<&'k Kind<'e>> {
     printed.latency("max").or(printed.get("iops"))?;
     let (_, names) = NAMED.iter().find(|(of, _)| *of == printed.of)?;
@@ -130,7 +129,7 @@ fn seconds(e: &Explanation) -> f64 {
     (e.duration().0 as f64 / 1e9).max(1e-9)
 }
 
-/// fio's row and a kind of the recording: percentiles, and how many a second.
+/// Compares fio's row with a kind in the recording: percentiles and operations per second.
 fn operations(
     reading: &Reading,
     printed: &Printed,
@@ -149,7 +148,7 @@ fn operations(
         ..Row::default()
     };
     if let Some((log, order)) = printed.in_order.as_deref().zip(*order) {
-        // A log has every latency, as the recording has.
+        // A log has every latency, like the recording.
         let [b, a] = first.order(log, order);
         let (b_all, a_all) = (b.all(), a.all());
         row.least = Some(b_all.count().min(a_all.count()));
@@ -171,7 +170,7 @@ fn operations(
     (!row.metrics.is_empty()).then_some(row)
 }
 
-/// A number of a distribution by the name that texts have for it.
+/// A number of a distribution by its name in texts.
 fn of(d: &Distribution, name: &str) -> Option<f64> {
     match name {
         "mean" => Some(d.mean()),
@@ -183,7 +182,7 @@ fn of(d: &Distribution, name: &str) -> Option<f64> {
     }
 }
 
-/// A device's row of iostat and the recorded requests of the device of that name.
+/// Compares iostat's row of a device with the recorded requests of the device with that name.
 fn requests(printed: &Printed, e: &Explanation, first: First, place: usize) -> Option<Row> {
     let device = e.facts.devices.iter().find(|d| e.name(d.id) == printed.of)?;
     let is_read = |class: life::Class| class == life::Class::Read;
@@ -219,7 +218,7 @@ fn requests(printed: &Printed, e: &Explanation, first: First, place: usize) -> O
     })
 }
 
-/// Sizes and rates that make another load.
+/// Differences in size and rate, which are another load.
 fn load(c: &mut Comparison, printed: &Printed, kind: &Kind, e: &Explanation, first: First) {
     let (in_text, in_recording) = first.words();
     let mean =
@@ -251,8 +250,8 @@ fn load(c: &mut Comparison, printed: &Printed, kind: &Kind, e: &Explanation, fir
     }
 }
 
-/// What else the recording has that was read or written, where the text has fio's results. fio counts what
-/// its disks did meanwhile, for any task: where it counted none, the loads are unlike.
+/// Reads, writes and the like that only the recording has, if the text has results of fio. fio counts the I/O of all tasks on its disks:
+/// if it counted none of this kind, the loads are not comparable.
 fn besides(c: &mut Comparison, run: &RunOf, all: &[Kind], used: &[&str], first: First) {
     if used.is_empty() {
         return;
@@ -283,7 +282,7 @@ fn besides(c: &mut Comparison, run: &RunOf, all: &[Kind], used: &[&str], first: 
     }
 }
 
-/// Settings that both the text and the documents beside the recording have.
+/// Compares settings that are in the text and in documents beside the recording.
 fn settings(c: &mut Comparison, run: &RunOf, e: &Explanation, first: First) {
     let system = &e.subject.system;
     for setting in &run.output.settings {
@@ -308,7 +307,7 @@ mod tests {
     use operation::Kind;
     use trace::Call;
 
-    /// Whatever engine fio has.
+    /// The same for every I/O engine of fio.
     #[test]
     fn each_way_to_read_write_and_sync_has_its_row_of_fios() {
         for (of, kinds) in [

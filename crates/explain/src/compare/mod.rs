@@ -1,9 +1,8 @@
-//! Whether it got better: two recordings, or two runs of texts, side by side.
+//! Compares two recordings, or two runs in texts: is it better or worse?
 //!
-//! What is unlike about settings and load comes first, since then the rest compares two things. Then each
-//! percentile with its ratio and, where latencies were recorded one by one, the range in which the ratio lies
-//! with 95 % certainty ([`stats::Estimate`]). A ratio whose range holds 1 is *no difference shown*, never
-//! "the same". Of summaries, as fio prints them, there is no range, and that is said.
+//! Differences of settings and load come first: they tell whether the rest compares like with like. Then each percentile with its ratio
+//! and, where latencies were recorded one by one, the 95 % range of the ratio ([`stats::Estimate`]). A ratio whose range contains 1 is
+//! *no difference shown*, never "the same". Summaries, such as fio's output, have no range, and a note says so.
 
 mod blamed;
 mod condition;
@@ -29,54 +28,54 @@ use evidence::Conflict;
 use stats::Range;
 use tooltext::Unit;
 
-/// Two sides, compared.
+/// A comparison of two sides, before and after.
 #[derive(Debug, Default)]
 pub struct Comparison {
-    /// What the sides are called.
+    /// Names of the sides.
     pub names: [String; 2],
     /// Settings that differ.
     pub settings: Vec<Conflict>,
-    /// Differences in what was asked for, and remarks on them.
+    /// Differences of the load, and remarks on them.
     pub load: Vec<Difference>,
     /// The numbers of each kind of operation that both sides have.
     pub rows: Vec<Row>,
-    /// The kinds that only one of two recordings has, before and after: what the other would have is 0.
+    /// Kinds that only one of two recordings has, before and after; the numbers of the other side are 0.
     pub only: [Vec<Row>; 2],
-    /// What tasks waited for most on one side, if the other has none of that kind: the kinds that both have say little then.
+    /// The kind that tasks on one side waited for most, if the other side has none of it: then the common kinds say little.
     pub elsewhere: Option<String>,
-    /// Where the time of the slowest went.
+    /// Where the slowest operations spent their time, by kind.
     pub tails: Vec<Tails>,
-    /// The culprits of operations' lost time; empty of texts.
+    /// The culprits of operations' lost time; empty for texts.
     pub blamed: Vec<Blamed>,
-    /// Whether one side has whole operations, and the other the bios below them.
+    /// Whether one side has whole operations and the other the bios below them.
     pub levels_differ: bool,
-    /// What else must be known to trust it.
+    /// Notes on how far to trust the comparison.
     pub notes: Vec<String>,
 }
 
 /// A difference of the load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// In words.
+    /// A clause for the screen.
     pub text: String,
-    /// Whether the two loads are unlike because of it.
+    /// Whether it makes the two loads incomparable.
     pub unlike: bool,
 }
 
 /// One kind of operation on both sides.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// Its name in a condition: `read`.
+    /// Its name in a condition. Example: `read`.
     pub op: String,
-    /// Its name in a sentence: `reads on vda`.
+    /// Its name in a sentence. Example: `reads on vda`.
     pub what: String,
-    /// How much it matters: the time of its slowest, or how early it stands in a text.
+    /// Its weight: the time of its slowest operations in nanoseconds; for texts 1 / (1 + position).
     pub weight: f64,
     /// Whether a task waits for it.
     pub counts: bool,
-    /// How many the side with fewer has, of recordings.
+    /// Number of operations on the side with fewer; `None` for summaries.
     pub least: Option<u64>,
-    /// How much of its time was won and lost, of recordings.
+    /// How much of its time was gained and lost; `None` for summaries.
     pub moved: Option<Moved>,
     /// Its numbers.
     pub metrics: Vec<Metric>,
@@ -85,54 +84,54 @@ pub struct Row {
 /// One number on both sides.
 #[derive(Clone, Debug)]
 pub struct Metric {
-    /// `p99`, `d2c.p99`, `mean`, `lost` (the time that all of them lost), `iops`; `slow` and `outliers` are shares of operations that took at least `threshold`.
+    /// `p99`, `d2c.p99`, `mean`, `lost` (the lost time of all), `iops`. `slow`, `outliers`: share of operations that took `threshold` or longer.
     pub name: String,
-    /// Of `slow`: the lower p99 of the two sides, in nanoseconds; of `outliers`: twice that.
+    /// For `slow`: the lower p99 of the two sides, in nanoseconds; for `outliers`: twice that. Else `None`.
     pub threshold: Option<u64>,
-    /// The unit of both.
+    /// The unit of both values.
     pub unit: Unit,
-    /// Before and after.
+    /// The values before and after.
     pub values: [f64; 2],
-    /// Where before, after and their ratio lie.
+    /// The ranges of before, after and their ratio.
     pub ranges: Option<Ranges>,
-    /// Why there is no range; nothing where there never is one, of summaries.
+    /// Why there is no range; empty for summaries, which never have one.
     pub no_range: &'static str,
 }
 
-/// Where a number lies.
+/// The ranges of a number and its ratio.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranges {
-    /// Before.
+    /// The 95 % range of the value before.
     pub before: Range,
-    /// After.
+    /// The 95 % range of the value after.
     pub after: Range,
-    /// The ratio; its upper end is infinite where there was nothing before.
+    /// The 95 % range of the ratio; its upper end is infinite if the value before is 0.
     pub ratio: Range,
-    /// The ratio with 99 % certainty.
+    /// The 99 % range of the ratio.
     pub ratio_99: Range,
-    /// Blocks that were drawn from, on each side, and the values in each.
+    /// Number of blocks that were resampled on each side, and values per block.
     pub blocks: [(usize, u64); 2],
 }
 
-/// Where the time of the slowest of one kind went, on both sides.
+/// Where the slowest operations of one kind spent their time, on both sides.
 #[derive(Clone, Debug)]
 pub struct Tails {
-    /// Of what.
+    /// The kind of operation. Example: `reads on vda`.
     pub what: String,
-    /// How many, before and after.
+    /// Number of slowest operations, before and after.
     pub operations: [u64; 2],
-    /// By reason: its name, its words, the mean nanoseconds of each operation before and after.
+    /// By reason: name, words, mean nanoseconds per operation before and after.
     pub reasons: Vec<(&'static str, &'static str, [f64; 2])>,
 }
 
 impl Metric {
-    /// How many times as much it is after. `None` if it was nothing before.
+    /// After divided by before; `None` if before is 0.
     pub fn ratio(&self) -> Option<f64> {
         let [before, after] = self.values;
         (before > 0.0).then(|| after / before)
     }
 
-    /// Whether more of it is better, `None` if it is neither.
+    /// Whether a larger value is better; `None` if it is neither better nor worse.
     pub fn more_is_better(&self) -> Option<bool> {
         match self.unit {
             Unit::Nanoseconds => Some(false),
@@ -144,14 +143,14 @@ impl Metric {
 }
 
 impl Row {
-    /// A number of it.
+    /// The number with this name.
     pub fn metric(&self, name: &str) -> Option<&Metric> {
         self.metrics.iter().find(|m| m.name == name)
     }
 }
 
 impl Comparison {
-    /// Whether the loads differ.
+    /// Whether the loads differ so much that the sides are not comparable.
     pub fn is_unlike(&self) -> bool {
         self.load.iter().any(|d| d.unlike)
     }

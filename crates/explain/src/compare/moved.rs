@@ -1,24 +1,24 @@
-//! Which way the time of a kind of operation moved: how much of it was won, and how much was lost.
+//! How the time of a kind of operation moved: how much of it was gained and how much was lost.
 //!
-//! Where the median is slower and the slowest are gone, both are true, and one may be a hundred times the other. If the operations of both
-//! sides are put in the order of their latency, the one at a quantile `q` of one side stands beside that at `q` of the other; the areas
-//! between these two curves, above and below, are nanoseconds of a mean operation.
+//! If the median is slower and the slowest are gone, both are true, and one may be a hundred times the other. Sort the operations of each side by
+//! latency and compare those at the same quantile `q`: the areas between the two curves, above and below, are nanoseconds per mean
+//! operation.
 
 use super::Outcome;
 use causes::MIN_SHARE;
 use stats::Distribution;
 
-/// Nanoseconds of a mean operation.
+/// Areas between the two curves, in nanoseconds per mean operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moved {
-    /// By how much those that became faster are faster.
+    /// Time gained by operations that became faster.
     pub faster: f64,
-    /// By how much those that became slower are slower.
+    /// Time lost by operations that became slower.
     pub slower: f64,
 }
 
 impl Moved {
-    /// Of two distributions that are not empty, to the bucket.
+    /// Compares two distributions that are not empty, with the resolution of their buckets.
     pub(super) fn of(before: &Distribution, after: &Distribution) -> Moved {
         let steps = |of: &Distribution| {
             let (all, max) = (of.count().max(1) as f64, of.max() as f64);
@@ -44,7 +44,7 @@ impl Moved {
         moved
     }
 
-    /// Whether what moved this way is so small a part of all that moved that it says nothing of the whole.
+    /// Whether the time moved in this direction is less than [`MIN_SHARE`] of all that moved: then it says nothing about the whole.
     pub(super) fn is_slight(&self, outcome: Outcome) -> bool {
         let part = match outcome {
             Outcome::Better => self.faster,
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn areas_are_those_between_the_two_curves() {
-        // Half of them from 2000 to 1000, one in a hundred from 4000 to 9000; counts of the sides differ.
+        // Half of the operations go from 2000 to 1000, 1 in 100 from 4000 to 9000; the sides have different counts.
         let before = of(&[(2000, 198), (4000, 2)]);
         let after = of(&[(1000, 50), (2000, 49), (9000, 1)]);
         let moved = Moved::of(&before, &after);
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(Moved::of(&before, &before), Moved::default());
     }
 
-    /// What is won minus what is lost is the difference of the means.
+    /// Time gained minus time lost is the difference of the means.
     #[test]
     fn the_difference_of_the_areas_is_that_of_the_means() {
         let (before, after) = (of(&[(10, 7), (900, 3), (70_000, 1)]), of(&[(25, 90), (5000, 13)]));

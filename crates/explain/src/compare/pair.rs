@@ -1,23 +1,22 @@
-//! Which kinds of operation of two recordings are the same.
+//! Matches the kinds of operations of two recordings.
 //!
-//! Those of one name are. The file system is part of the name, and a recording does not always tell it: a
-//! read from the page cache passes through no event of ext4. So operations on a file system that is not known
-//! are those of the one kind that is left over on the other side, if there is one and no other that could be
-//! meant.
+//! Kinds with the same name match. The file system is a part of the name, but a recording does not always have it: a read from the page cache
+//! causes no event of ext4. So operations on an unknown file system match the only kind of that name that is left on the other side, if it
+//! is unambiguous.
 
 use trace::Fs;
 
-/// What a kind is called.
+/// The name of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Name {
-    /// `reads`, `reads on vda`.
+    /// Examples: `reads`, `reads on vda`.
     pub what: String,
-    /// On which file system; of bios nothing.
+    /// The file system; `None` for bios.
     pub fs: Option<Fs>,
 }
 
 impl Name {
-    /// In words: `reads (ext4)`.
+    /// The name in a sentence. Example: `reads (ext4)`.
     pub fn told(&self) -> String {
         match self.fs {
             Some(fs) if fs != Fs::Unknown => format!("{} ({})", self.what, fs.name()),
@@ -25,7 +24,7 @@ impl Name {
         }
     }
 
-    /// The one of two that says more.
+    /// The name with the known file system.
     pub fn better<'a>(&'a self, other: &'a Name) -> &'a Name {
         if self.is_unknown() {
             other
@@ -34,7 +33,7 @@ impl Name {
         }
     }
 
-    /// The same, on a device by the name that the other recording has for its number.
+    /// Replaces a device number at the end by the name in the other recording.
     pub fn on_device(mut self, aliases: &[(String, String)]) -> Name {
         for (number, name) in aliases {
             if let Some(what) = self.what.strip_suffix(number.as_str()) {
@@ -50,7 +49,7 @@ impl Name {
     }
 }
 
-/// The places of those that are the same, in the order of `before`. Of several of one name the first are the same, then the next.
+/// Index pairs of matching kinds, in the order of `before`. Kinds with the same name match in their order.
 pub(super) fn pairs(before: &[Name], after: &[Name]) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = vec![];
     for (b, name) in before.iter().enumerate() {
@@ -86,34 +85,34 @@ mod tests {
     fn an_unknown_file_system_is_the_only_one_that_is_left() {
         let (ext4, xfs, unknown) = (Some(Fs::Ext4), Some(Fs::Xfs), Some(Fs::Unknown));
         let told = |b: &[(&str, Option<Fs>)], a: &[(&str, Option<Fs>)]| pairs(&names(b), &names(a));
-        // One name, one kind; whatever else there is.
+        // One name matches one kind, whatever else there is.
         assert_eq!(
             told(&[("reads", ext4), ("reads", None)], &[("reads", None), ("reads", ext4)]),
             [(0, 1), (1, 0)]
         );
-        // Each is the same as one other.
+        // Each matches at most one other.
         assert_eq!(told(&[("reads", ext4), ("reads", ext4)], &[("reads", ext4)]), [(0, 0)]);
         assert_eq!(
             told(&[("reads", xfs), ("reads", xfs)], &[("reads", xfs), ("reads", xfs)]),
             [(0, 0), (1, 1)]
         );
-        // The only one left over, whichever side does not know.
+        // The only one that is left, whichever side has the unknown file system.
         assert_eq!(told(&[("reads", ext4)], &[("fsyncs", ext4), ("reads", unknown)]), [(0, 1)]);
         assert_eq!(told(&[("reads", unknown)], &[("reads", xfs)]), [(0, 0)]);
-        // One that has its partner is no candidate.
+        // A kind with a match is no candidate.
         assert_eq!(told(&[("reads", ext4), ("reads", unknown)], &[("reads", unknown)]), [(1, 0)]);
         assert_eq!(
             told(&[("reads", ext4), ("reads", unknown)], &[("reads", xfs), ("reads", ext4)]),
             [(0, 1), (1, 0)]
         );
-        // Two could be meant; two that are known are not the same; requests are none of a file system.
+        // Two candidates are ambiguous; two known file systems differ; requests have no file system.
         assert_eq!(told(&[("reads", unknown)], &[("reads", ext4), ("reads", xfs)]), []);
         assert_eq!(told(&[("reads", ext4)], &[("reads", xfs)]), []);
         assert_eq!(told(&[("reads", ext4)], &[("reads", None)]), []);
         assert_eq!(told(&[("reads on vda", ext4)], &[("reads on vdb", unknown)]), []);
     }
 
-    /// One recording came without a word of what its devices are called.
+    /// One recording has no names of its devices.
     #[test]
     fn a_device_is_called_as_the_other_recording_does() {
         let aliases = [(" on 7,0".to_string(), " on loop0".to_string())];

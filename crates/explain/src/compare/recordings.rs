@@ -1,4 +1,4 @@
-//! Two recordings side by side.
+//! Compares two recordings.
 
 use super::blamed::blamed;
 use super::kinds::{fs_of, kinds, on, Kind};
@@ -15,19 +15,18 @@ use std::collections::BTreeMap;
 use trace::{program, Bytes, DevId};
 use units::words::{count, ns, size};
 
-/// What tasks waited for on one side is mostly something that the other does not have from this part of their time on.
+/// If at least this part of a side's waits is for a kind that the other side lacks, the common kinds decide nothing.
 const MOSTLY: f64 = 0.5;
-/// Sizes and depths that differ by more than this are another load.
+/// Sizes and depths that differ by more than this factor are another load.
 const ANOTHER_LOAD: f64 = 1.25;
-/// A kind that has a smaller part of the time of all slowest, or of the time of all operations, is not judged, unless its slowest took what
-/// a cause must have of them ([`MIN_SHARE`]).
+/// A kind with a smaller part of the time of all slowest operations, or of all operations, does not count, unless its slowest have
+/// [`MIN_SHARE`] of the time of all slowest.
 pub(super) const VISIBLE: f64 = 0.02;
-/// A kind of operation matters for the likeness of loads from this share of the operations or bytes of a side
-/// on.
+/// A kind of operation matters for the comparison of loads from this share of a side's operations or bytes on.
 pub(super) const MATTERS: f64 = 0.05;
 
 impl Comparison {
-    /// Compares two recordings; their facts should have latencies in order ([`stats::Analysis::in_order`]).
+    /// Compares two recordings. Their facts should have latencies in order ([`stats::Analysis::in_order`]).
     pub fn of_recordings(names: [String; 2], before: &Explanation, after: &Explanation) -> Comparison {
         let single = [before, after].iter().all(|e| e.top_devices().len() == 1);
         let [for_before, for_after] = [aliases(before, after), aliases(after, before)];
@@ -37,7 +36,7 @@ impl Comparison {
         let (names_before, names_after) = (named(&kinds_before), named(&kinds_after));
         let same = pairs(&names_before, &names_after);
         let mut rows: Vec<Row> = same.iter().map(|(b, a)| row(&kinds_before[*b], &kinds_after[*a])).collect();
-        // Beside operations, the bios below them have a name of their own.
+        // Beside operations, rows of bios get distinct names.
         if kinds_before.iter().chain(&kinds_after).any(|k| k.is_operation) {
             let is_bio = |(b, _): &(usize, usize)| !kinds_before[*b].is_operation;
             let bios = rows.iter_mut().zip(&same).filter(|(_, pair)| is_bio(pair));
@@ -54,7 +53,7 @@ impl Comparison {
             let (at, other) = partner(name);
             let of_name = || groups_after.iter().filter(|(name, _)| *name == other);
             let several = groups_before.iter().filter(|(n, _)| n == name).count() > 1;
-            // A task that is called otherwise after is meant only if no other can be.
+            // A task with a different name after matches only if there is no other candidate.
             let only = || (!several && of_name().count() == 1).then(|| of_name().next()).flatten();
             let same = || of_name().find(|(_, a)| a.task == b.task);
             let of_program = || of_name().find(|(_, a)| program(&a.task) == program(&b.task));
@@ -65,7 +64,7 @@ impl Comparison {
             let whose = if several { format!("{}'s ", b.task) } else { String::new() };
             tails.push(tails_of(format!("{whose}{}", name.better(&other).told()), b, a));
         }
-        // Where operations were recorded they are what a task waits for, not the bios below.
+        // If operations were recorded, tasks wait for them and not for the bios below.
         let sum: f64 = rows.iter().map(|r| r.weight).sum();
         let times: Vec<f64> =
             same.iter().map(|(b, a)| kinds_before[*b].waited() + kinds_after[*a].waited()).collect();
@@ -101,7 +100,7 @@ impl Comparison {
 }
 
 impl Comparison {
-    /// Of two recordings, only one of which has what is asked about: `side` is 0 if that is before.
+    /// A comparison in which only one recording has the selected I/O; `side`: 0 for before, 1 for after.
     pub fn of_one(names: [String; 2], e: &Explanation, side: usize) -> Comparison {
         let rows =
             kinds(e, e.top_devices().len() == 1, &[]).iter().map(|kind| one_side(kind, side)).collect();
@@ -111,7 +110,7 @@ impl Comparison {
     }
 }
 
-/// What must be known of two recordings to trust their comparison.
+/// Notes on how far the comparison of two recordings can be trusted.
 fn notes(names: &[String; 2], sides: [&Explanation; 2]) -> Vec<String> {
     let mut notes = vec![];
     for (name, e) in names.iter().zip(sides) {
@@ -129,18 +128,18 @@ fn notes(names: &[String; 2], sides: [&Explanation; 2]) -> Vec<String> {
     notes
 }
 
-/// The kinds of operation that one side alone has.
+/// The kinds of operations that only one side has.
 #[derive(Default)]
 struct OneSided {
     /// Before and after.
     only: [Vec<Row>; 2],
-    /// The one that is most of what tasks waited for there, if they wait for something else on the other side.
+    /// The kind with most of a side's waits, if its task is on the other side too and does something else there.
     elsewhere: Option<String>,
-    /// Those that tasks waited for.
+    /// The kinds that tasks waited for.
     differences: Vec<Difference>,
 }
 
-/// `same`: the places of those that both have.
+/// `same`: index pairs of the kinds that both have.
 fn one_sided(kinds: [&[Kind]; 2], same: &[(usize, usize)]) -> OneSided {
     let mut found = OneSided::default();
     for (side, these) in kinds.into_iter().enumerate() {
@@ -149,7 +148,7 @@ fn one_sided(kinds: [&[Kind]; 2], same: &[(usize, usize)]) -> OneSided {
         for kind in alone {
             found.only[side].push(one_side(kind, side));
             let Some((part, difference)) = waited_for_there_alone(kind, these, side) else { continue };
-            // A neighbour that is gone takes its operations with it; who is still there does something else now.
+            // A neighbour that is gone takes its operations along; a task that is still there now does something else.
             let is_there = kinds[1 - side].iter().any(|other| !other.tasks.is_disjoint(&kind.tasks));
             if part >= MOSTLY && is_there && found.elsewhere.is_none() {
                 found.elsewhere = Some(difference.text.clone());
@@ -160,7 +159,7 @@ fn one_sided(kinds: [&[Kind]; 2], same: &[(usize, usize)]) -> OneSided {
     found
 }
 
-/// Whether a setting is one of a device on which nothing was compared.
+/// Whether a setting belongs to a device that is not compared.
 fn is_of_another_device(setting: &str, sides: [&Explanation; 2]) -> bool {
     let name = setting.split_once('/').map_or("", |(name, _)| name);
     let is_device = sides.iter().any(|e| e.subject.system.devices.contains_key(name));
@@ -198,8 +197,8 @@ fn row(before: &Kind, after: &Kind) -> Row {
     }
 }
 
-/// The part of what tasks waited for on a side, and what is said of it, of a kind that this side alone has, if tasks waited for it for a part of their time that matters there: what they waited for
-/// on the other side is then something else.
+/// For a kind that only this side has: its part of the side's waits, and the difference in words. `None` if tasks did not wait for it for at
+/// least [`MIN_SHARE`] of their time. On the other side they waited for something else.
 fn waited_for_there_alone(kind: &Kind, all: &[Kind], side: usize) -> Option<(f64, Difference)> {
     let sum: f64 = all.iter().filter(|k| k.counts && k.is_operation).map(Kind::waited).sum();
     let part = kind.waited() / sum.max(1.0);
@@ -212,7 +211,7 @@ fn waited_for_there_alone(kind: &Kind, all: &[Kind], side: usize) -> Option<(f64
     Some((part, Difference { text, unlike: true }))
 }
 
-/// A kind that one side alone has; what the other would have is 0.
+/// The row of a kind that only one side has; the values of the other side are 0.
 fn one_side(kind: &Kind, side: usize) -> Row {
     let both = |value: f64| if side == 0 { [value, 0.0] } else { [0.0, value] };
     let mut metrics = vec![];
@@ -227,7 +226,7 @@ fn one_side(kind: &Kind, side: usize) -> Row {
     Row { op: kind.op.clone(), what: kind.name.told(), metrics, ..Row::default() }
 }
 
-/// The groups in focus, by the names that [`kinds`] has.
+/// The groups in focus, with names as in [`kinds`].
 fn groups(e: &Explanation, single: bool, aliases: &[(String, String)]) -> Vec<(Name, Group)> {
     let name = |g: &Group| {
         let dev = g.op.map(|key| key.dev).filter(|dev| *dev != DevId(0)).unwrap_or(g.dev);
@@ -236,7 +235,7 @@ fn groups(e: &Explanation, single: bool, aliases: &[(String, String)]) -> Vec<(N
     e.focus.groups.iter().map(|g| (name(g).on_device(aliases), g.clone())).collect()
 }
 
-/// What devices that a recording knows by their number alone are called in the other one.
+/// Names in the other recording for devices that this one knows only by number.
 fn aliases(e: &Explanation, other: &Explanation) -> Vec<(String, String)> {
     let there = |dev: DevId| other.top_devices().iter().any(|d| d.id == dev);
     let unnamed = e.top_devices().into_iter().map(|d| d.id).filter(|dev| e.name(*dev) == dev.to_string());
@@ -259,7 +258,7 @@ fn tails_of(what: String, before: &Group, after: &Group) -> Tails {
     Tails { what, operations: [before.tail.sum.time.operations, after.tail.sum.time.operations], reasons }
 }
 
-/// What was asked of the devices, by kind: phases and mean depth at issue.
+/// The load of the devices by kind: phases and mean depth at issue.
 fn asked(e: &Explanation, single: bool, aliases: &[(String, String)]) -> BTreeMap<String, (Phases, f64)> {
     let mut all = BTreeMap::new();
     for device in e.top_devices() {
@@ -275,7 +274,7 @@ fn asked(e: &Explanation, single: bool, aliases: &[(String, String)]) -> BTreeMa
     all
 }
 
-/// The kernel and the device, where they are others: the same load there is worth comparing, and is not the same measurement again.
+/// Differences of kernel and device: the loads remain comparable, but it is not the same measurement again.
 fn machine(before: &Explanation, after: &Explanation, single: bool) -> Vec<Difference> {
     let sides = [before, after];
     let device = |e: &Explanation| e.top_devices().first().filter(|_| single).map(|d| e.name(d.id));
@@ -338,7 +337,7 @@ fn load(
     found
 }
 
-/// Whether a kind is a visible part of the operations or of the bytes.
+/// Whether a kind has a visible part of the operations or the bytes.
 fn matters(phases: &Phases, all: &BTreeMap<String, (Phases, f64)>) -> bool {
     let part = |of: fn(&Phases) -> u64| {
         let sum: u64 = all.values().map(|(p, _)| of(p)).sum();

@@ -1,4 +1,4 @@
-//! By which of its numbers a kind of operation is judged, on numbers made by hand.
+//! Tests with constructed numbers: by which of its numbers a kind of operation is judged.
 
 use super::{Comparison, Metric, Moved, Outcome, Ranges, Row};
 use stats::Range;
@@ -6,7 +6,7 @@ use tooltext::Unit;
 
 const MS: f64 = 1e6;
 
-/// A latency of 10 ms that is so many times as much after; with or without a range of that ratio.
+/// A latency of 10 ms before, `ratio` times as much after, with or without a range of that ratio.
 fn latency(name: &str, ratio: f64, range: Option<(f64, f64)>) -> Metric {
     let slow = ["slow", "outliers"].contains(&name);
     let ranges = range.map(|(from, to)| Ranges {
@@ -34,7 +34,7 @@ fn compared(rows: Vec<Row>) -> Comparison {
     Comparison { rows, ..Comparison::default() }
 }
 
-/// What came of one kind, by which number, and whether chance is unlikely.
+/// The outcome for one kind, the number that decides it, and whether chance is unlikely.
 fn of_one(least: Option<u64>, metrics: Vec<Metric>) -> (Outcome, String, Option<bool>) {
     let c = compared(vec![row(least, metrics)]);
     let by = c.findings().first().map_or(String::new(), |f| f.metric.name.clone());
@@ -47,8 +47,7 @@ const BETTER: Ratio = Some((0.4, 0.6));
 const WORSE: Ratio = Some((1.5, 2.5));
 const SAME: Ratio = Some((0.2, 3.0));
 
-/// A p99 at the edge between stalls and none scatters over all of the distance between them: how many are
-/// slow does not.
+/// A p99 at the edge of stalls scatters over the whole distance between stall and none; the share of slow operations does not.
 #[test]
 fn where_the_p99_shows_nothing_it_is_judged_by_how_many_are_slow() {
     use Outcome::{Better, Mixed, NoDifference, Worse};
@@ -69,7 +68,7 @@ fn where_the_p99_shows_nothing_it_is_judged_by_how_many_are_slow() {
     }
 }
 
-/// Both ends within one step of a histogram.
+/// Both ends of the range are within one step of a histogram.
 #[test]
 fn what_differs_by_less_than_is_known_is_no_difference() {
     for (range, expected) in [
@@ -82,7 +81,7 @@ fn what_differs_by_less_than_is_known_is_no_difference() {
     }
 }
 
-/// Where even the share has no range, further out or further in.
+/// If the share has no range either, lower or higher percentiles decide.
 #[test]
 fn other_percentiles_are_asked_in_turn() {
     let of = |ranged: &[&str]| {
@@ -95,7 +94,7 @@ fn other_percentiles_are_asked_in_turn() {
     assert_eq!((of(&["p50", "p90"]), of(&["p50"]), of(&[])), ("p90".into(), "p50".into(), String::new()));
 }
 
-/// A p99 of a thousand without a range that differs by 2 is told, and that chance may have made it.
+/// A p99 of 1,000 operations without a range that differs by a factor of 2 is reported as possible chance.
 #[test]
 fn a_p99_that_differs_by_far_is_told_as_chance() {
     use Outcome::{Better, NoDifference, Worse};
@@ -107,14 +106,14 @@ fn a_p99_that_differs_by_far_is_told_as_chance() {
     assert_eq!((of(1000, 2.01, SAME), of(1000, 0.49, SAME)), (chance(Worse), chance(Better)));
     assert_eq!((of(1000, 1.99, SAME), of(1000, 0.51, SAME)), (none.clone(), none.clone()));
     assert_eq!(of(999, 9.0, SAME), none);
-    // What is sure comes first.
+    // A proven difference comes first.
     assert_eq!(of(1000, 9.0, BETTER), (Better, "slow".to_string(), Some(true)));
-    // A range of its own says more than its ratio.
+    // A range says more than the ratio.
     let ranged = of_one(Some(1000), vec![latency("p99", 9.0, Some((0.5, 20.0)))]);
     assert_eq!(ranged, (NoDifference, "p99".to_string(), Some(true)));
 }
 
-/// Summaries have no range: what differs by less than a step of fio's histogram and some is no difference.
+/// Summaries have no range: a difference of a few percent is no difference.
 #[test]
 fn summaries_that_differ_by_a_twentieth_differ() {
     use Outcome::{Better, Mixed, NoDifference, Worse};
@@ -123,14 +122,14 @@ fn summaries_that_differ_by_a_twentieth_differ() {
     for (ratio, expected) in [(1.06, Worse), (1.04, NoDifference), (0.96, NoDifference), (0.94, Better)] {
         assert_eq!(of(&[("p99", ratio)]), (expected, "p99".to_string(), None), "{ratio}");
     }
-    // The one that differs most speaks for its direction.
+    // The one that differs most represents its direction.
     assert_eq!(of(&[("p99", 1.1), ("p99.9", 3.0)]).1, "p99.9");
     assert_eq!(of(&[("p50", 0.5), ("p99", 1.5)]).0, Mixed);
-    // The mean is asked where there are no percentiles.
+    // Without percentiles the mean decides.
     assert_eq!(of(&[("mean", 2.0), ("max", 0.1)]), (Worse, "mean".to_string(), None));
 }
 
-/// Where neither a high percentile nor the share of slow ones is proven, a median that is says it.
+/// If neither a high percentile nor the share of slow operations is proven, a proven median decides.
 #[test]
 fn any_number_that_is_proven_is_followed() {
     let all = [("p99", SAME), ("slow", SAME), ("p90", SAME), ("p50", WORSE)];
@@ -138,8 +137,7 @@ fn any_number_that_is_proven_is_followed() {
     assert_eq!(of_one(Some(500), metrics.into()), (Outcome::Worse, "p50".to_string(), Some(true)));
 }
 
-/// The sentence has three kinds at most, proven differences first, and those that no task waits for only where there are no
-/// others.
+/// The sentence has at most three kinds, proven differences first. Kinds that no task waits for are used only if there are no others.
 #[test]
 fn three_kinds_that_somebody_waits_for_are_the_verdict() {
     let kind = |range, counts| Row { counts, ..row(Some(5000), vec![latency("p99", 1.0, range)]) };
@@ -154,7 +152,7 @@ fn three_kinds_that_somebody_waits_for_are_the_verdict() {
     assert_eq!((of(&[(None, true)]), of(&[])), (Outcome::CannotTell, Outcome::CannotTell));
 }
 
-/// A job whose syncs take nearly all of its time is judged by them, whatever its writes into memory do.
+/// A job whose syncs take nearly all of its time is judged by them, not by its writes into memory.
 #[test]
 fn syncs_decide_where_they_are_the_time() {
     let run = |write: u32, sync: u32| {
@@ -171,7 +169,7 @@ fn syncs_decide_where_they_are_the_time() {
     let of = |output| super::RunOf { output, run: 0 };
     let c = Comparison::of_runs(of(&before), of(&after));
     assert_eq!((c.rows[0].op.as_str(), c.outcome()), ("sync", Outcome::Better));
-    // Excerpts have no numbers of them, and some versions print 0 syncs.
+    // Excerpts have no counts of syncs, and some versions print 0.
     for count in ["", "     issued rwts: total=0,9398,0,0 short=0,0,0,0\n"] {
         let short = |write: u32, sync: u32| {
             let text = format!(
@@ -186,7 +184,7 @@ fn syncs_decide_where_they_are_the_time() {
         let of_write = c.rows.iter().find(|row| row.op == "write").map(|row| row.counts);
         assert_eq!((c.rows[0].op.as_str(), of_write), ("sync", Some(false)), "{count}");
     }
-    // With syncs that take little of it both count.
+    // If syncs take little of the time, both count.
     let (before, after) = (run(80_000, 1287), run(160_000, 500));
     let slow = |output: &tooltext::ToolOutput| {
         let mut output = output.clone();
@@ -199,7 +197,7 @@ fn syncs_decide_where_they_are_the_time() {
     assert_eq!(Comparison::of_runs(of(&before), of(&after)).outcome(), Outcome::Worse);
 }
 
-/// A range of the ratio that reaches 1 shows nothing, and neither does what differs by a twentieth and no more.
+/// A range of the ratio that includes 1 shows no difference, nor does a difference of 5 % or less without a range.
 #[test]
 fn what_reaches_one_is_no_difference() {
     use Outcome::{Better, NoDifference, Worse};
@@ -217,7 +215,7 @@ fn outcomes_are_called_as_json_has_them() {
     }
 }
 
-/// Ten operations at least are beyond a percentile that is compared; of anything else every number counts.
+/// At least ten operations must be slower than a percentile that is compared; other numbers always count.
 #[test]
 fn a_percentile_rests_on_ten_that_are_slower() {
     let of = |name: &str, count: f64| super::texts::rests_on_enough(name, Some(count));
@@ -226,8 +224,8 @@ fn a_percentile_rests_on_ten_that_are_slower() {
     assert!(of("mean", 3.0) && super::texts::rests_on_enough("p99.99", None), "their number is not known");
 }
 
-/// A median that is slower by microseconds, and stalls of milliseconds that are gone: what moved most decides, and is told even where it
-/// may be chance.
+/// The median is slower by microseconds, and stalls of milliseconds are gone: the larger movement decides, and is reported even if it may
+/// be chance.
 #[test]
 fn what_moved_most_decides() {
     use Outcome::{Better, Mixed, Worse};
@@ -246,12 +244,12 @@ fn what_moved_most_decides() {
     let half = [max, mean, ("p50", 2.0, WORSE)];
     assert_eq!(of(100.0, 5.0, &half), (Mixed, "p50 mean".into(), Some(false)));
     assert_eq!(of(50.0, 50.0, &half), (Worse, "p50".into(), Some(true)));
-    // Which goes the same way says nothing more.
+    // A further number in the same direction adds nothing.
     let same = [max, ("mean", 3.0, None), ("p50", 2.0, WORSE)];
     assert_eq!(of(100.0, 5.0, &same), (Worse, "p50".into(), Some(true)));
 }
 
-/// Shares of few operations tell a tail; where most operations are among them, a mean or a median says more.
+/// A share of few operations describes the tail; if it includes most operations, a mean or a median says more.
 #[test]
 fn a_share_of_most_operations_is_told_last() {
     let of = |shares: [f64; 2]| {
@@ -261,7 +259,7 @@ fn a_share_of_most_operations_is_told_last() {
     assert_eq!((of([0.03, 0.0]), of([1.0, 0.0])), ("outliers".into(), "p50".into()));
 }
 
-/// None before, and some after: the ratio has no upper end, and its lower one tells.
+/// None before and some after: the ratio has no upper bound, and its lower bound decides.
 #[test]
 fn what_was_not_there_before_is_worse() {
     let none = |from: f64| {
@@ -278,7 +276,7 @@ fn what_was_not_there_before_is_worse() {
     assert_eq!(none(0.2).0, Outcome::NoDifference);
 }
 
-/// A mean of few that differs by far, and of microseconds only, is told as nothing.
+/// A mean of few operations that differs by a large factor but only by microseconds shows no difference.
 #[test]
 fn a_mean_may_be_chance() {
     let of = |least: u64, max_ms: f64| {
@@ -290,7 +288,7 @@ fn a_mean_may_be_chance() {
     assert_eq!(of(100, 0.05).0, Outcome::CannotTell);
 }
 
-/// Two stretches of one load, of operations that hang together, are seldom called different, though seven numbers are asked.
+/// Two stretches of one load with correlated operations are rarely called different, although seven numbers are tested.
 #[test]
 fn one_load_is_the_same_as_itself() {
     let mut state = 7u64;
@@ -322,7 +320,7 @@ fn one_load_is_the_same_as_itself() {
     assert!(sure <= 16 && different.len() <= 45, "{told}");
 }
 
-/// Syncs that became writes: the kinds that both have say little of what was waited for.
+/// Syncs became writes: the common kinds say little of the waits.
 #[test]
 fn what_was_waited_for_elsewhere_decides_nothing() {
     let elsewhere = Some("fsyncs (xfs) only before: 288 of 25.1 ms".to_string());
@@ -336,7 +334,7 @@ fn what_was_waited_for_elsewhere_decides_nothing() {
     assert!(said.contains("; besides: reads p99"), "{said}");
 }
 
-/// What is shown of a side is the value of a bucket: of narrow ranges its edge would lie outside.
+/// The displayed value is a bucket's: a narrow range could exclude it.
 #[test]
 fn a_range_holds_the_number_beside_it() {
     let side = |shift: u64| {
@@ -356,7 +354,7 @@ fn a_range_holds_the_number_beside_it() {
     }
 }
 
-/// Outliers are there to be asked for, also where neither side has any.
+/// The number of outliers exists even if neither side has any.
 #[test]
 fn no_outliers_are_none() {
     let mut even = stats::Blocks::default();

@@ -1,5 +1,4 @@
-//! Two runs of texts, side by side: the numbers that both have, and what their commands and
-//! settings say.
+//! Compares two runs in texts: the numbers that both have, their commands and their settings.
 
 use super::metrics::of_order;
 use super::moved::Moved;
@@ -9,16 +8,16 @@ use stats::Blocks;
 use std::collections::{HashMap, HashSet};
 use tooltext::{Number, Reading, Row as Printed, Run, ToolOutput, Unit};
 
-/// A run of a text.
+/// A run in a text.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOf<'a> {
     /// The text.
     pub output: &'a ToolOutput,
-    /// The run, counted from 0.
+    /// The index of the run, from 0.
     pub run: usize,
 }
 
-/// Settings of fio that make another load.
+/// fio's settings that change the load.
 const OF_THE_LOAD: [&str; 14] = [
     "rw",
     "bs",
@@ -35,13 +34,13 @@ const OF_THE_LOAD: [&str; 14] = [
     "rwmixread",
     "random_distribution",
 ];
-/// Latencies of fio by their names in a comparison; where there is a tail, these are it.
+/// Names of latencies in a comparison of texts, from the mean to the maximum.
 pub(super) const NAMES: [&str; 9] = ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.95", "p99.99", "max"];
 
-/// Operations that must be slower than a percentile that is compared.
+/// A percentile is compared if at least this many operations are slower.
 const LEAST_BEYOND: f64 = 10.0;
 
-/// Chooses a run by its number from 1 or by words of its label.
+/// Finds a run by its number from 1 or by a part of its label.
 pub fn choose(output: &ToolOutput, wanted: &str) -> Result<usize, String> {
     let with_numbers = |run: &Run| run.readings.iter().any(|r| !r.rows.is_empty());
     if let Ok(number) = wanted.parse::<usize>() {
@@ -64,9 +63,9 @@ impl RunOf<'_> {
         &self.output.runs[self.run]
     }
 
-    /// How it is called: its file, number and label.
+    /// Its name: file, number and label.
     pub(super) fn name(&self) -> String {
-        // Logs are called by their file.
+        // Logs are named by their file.
         let label: String = match self.output.file.ends_with(&self.run().label) {
             true => String::new(),
             false => self.run().label.chars().take(60).collect(),
@@ -130,12 +129,12 @@ impl Comparison {
     }
 }
 
-/// A reading's rows, the first of each name.
+/// A reading's rows by name; the first if several have the same name.
 fn by_name(reading: &Reading) -> HashMap<&str, &Printed> {
     reading.rows.iter().rev().map(|row| (row.of.as_str(), row)).collect()
 }
 
-/// That one side alone has a reading.
+/// Says that only one side has a reading.
 fn only(reading: &Reading, side: &str) -> String {
     let name = if reading.name.is_empty() { String::new() } else { format!(" {}", reading.name) };
     format!("{}{name} only {side}", reading.tool)
@@ -147,7 +146,7 @@ pub(super) const INTERVALS: &str =
 pub(super) const SUMMARIES: &str =
     "these are summaries, which do not say how far percentiles scatter; repeat the runs, or record them";
 
-/// The numbers of a text that cannot be, which are in no row.
+/// Describes the text's impossible numbers, which are in no row.
 fn impossible(output: &ToolOutput) -> Option<String> {
     let first = output.doubts.first()?;
     let more = match output.doubts.len() {
@@ -163,11 +162,11 @@ fn impossible(output: &ToolOutput) -> Option<String> {
     ))
 }
 
-/// The readings of the other run, each of which is a partner once.
+/// Matches readings with those of the other run; each is used once.
 struct Partners<'a> {
-    /// Those with numbers by tool and name, the last first.
+    /// Readings with numbers by tool and name, the last first.
     named: HashMap<(&'a str, &'a str), Vec<usize>>,
-    /// The only one of a tool, where both runs have one.
+    /// The only reading of a tool, where both runs have just one.
     alone: HashMap<&'a str, usize>,
     used: HashSet<usize>,
 }
@@ -189,7 +188,7 @@ impl<'a> Partners<'a> {
         Partners { named, alone, used: HashSet::new() }
     }
 
-    /// The reading of the other run that is of the same tool and name, or the only one of the tool.
+    /// The reading of the other run with the same tool and name, else the only one of the tool.
     fn of(&mut self, reading: &'a Reading) -> Option<usize> {
         let same = self.named.get_mut(&(reading.tool, reading.name.as_str())).and_then(Vec::pop);
         let found = same.or_else(|| self.alone.get(reading.tool).copied())?;
@@ -224,7 +223,7 @@ fn settings(c: &mut Comparison, (before, b): (&RunOf, &Reading), (after, a): (&R
     }
 }
 
-/// Settings of the machine that stand in the texts: what held for each run.
+/// Compares the machine's settings in the texts, as they were for each run.
 fn of_machine(c: &mut Comparison, before: &RunOf, after: &RunOf) {
     let mut seen: Vec<&str> = vec![];
     for setting in &before.output.settings {
@@ -259,7 +258,7 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
     }
     let mut metrics: Vec<Metric> = vec![];
     let mut add = |name: &str, b: Number, a: Number| {
-        // Where nothing was done nothing took any time.
+        // If no operation was done, both times are 0 and say nothing.
         let is_idle = b.unit == Unit::Nanoseconds && b.value == 0.0 && a.value == 0.0;
         if b.unit == a.unit && !is_idle && !metrics.iter().any(|m| m.name == name) {
             metrics.push(Metric {
@@ -272,10 +271,10 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
             });
         }
     };
-    // Where one run waits to submit, completion latencies of both would not be of the same thing.
+    // If one run waits to submit, completion latencies of both would not be comparable: total latencies are.
     let total = before.waits_to_submit() || after.waits_to_submit();
     let latency = |row: &Printed, name| if total { row.total_latency(name) } else { row.latency(name) };
-    // fio prints 0 syncs of a job that made some (`issued rwts: total=0,10029,0,0 short=10029,0,0,0`).
+    // fio prints 0 syncs for a job that made some (`issued rwts: total=0,10029,0,0 short=10029,0,0,0`).
     let count = |row: &Printed| row.value("count").filter(|n| *n > 0.0);
     let count = count(before).zip(count(after)).map(|(b, a)| b.min(a));
     for name in NAMES.into_iter().filter(|name| rests_on_enough(name, count)) {
@@ -284,7 +283,7 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
         }
     }
     for (name, b) in before.values.iter() {
-        // Parts of a latency, counts and sizes are no results.
+        // Parts of a latency, counts and sizes are not results.
         let result =
             matches!(b.unit, Unit::Nanoseconds | Unit::PerSecond | Unit::BytesPerSecond | Unit::Share);
         let part = name.contains('.') || ["runtime", "cpu"].iter().any(|n| name.starts_with(n));
@@ -299,14 +298,14 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
         "fio" => format!("{} ({})", before.of, reading.called()),
         tool => format!("{} ({tool})", before.of),
     };
-    // What fio says of disks and processors is for arithmetic.
+    // fio's rows of disks and processors are only used in calculations.
     let counts = reading.tool != "fio" || before.latency("max").is_some();
     let weight = 1.0 / (1.0 + place as f64);
     Some(Row { op: before.of.clone(), what, weight, counts, metrics, ..Row::default() })
 }
 
-/// Where fio's job waits for its syncs nearly all of the time, these come first, and operations that take next to nothing of it say
-/// nothing of what a task waits for.
+/// If fio's job waits for its syncs most of the time, they come first, and operations with less than a tenth of the time do not count as
+/// waited for.
 fn by_syncs(rows: &mut [Row], before: &Reading, after: &Reading) {
     let time = |reading: &Reading, of: &str| {
         let row = reading.row(of)?;
@@ -315,7 +314,7 @@ fn by_syncs(rows: &mut [Row], before: &Reading, after: &Reading) {
     let share = |reading: &Reading, of: &str| {
         let all: f64 = ["read", "write", "trim", SYNC].iter().filter_map(|op| time(reading, op)).sum();
         let counted = || Some(time(reading, of)? / all).filter(|share| share.is_finite());
-        // Many versions print 0 syncs, and excerpts no number of anything.
+        // Many versions print 0 syncs, and excerpts contain no counts.
         let known = time(reading, SYNC).is_some();
         if known {
             counted()
@@ -333,25 +332,25 @@ fn by_syncs(rows: &mut [Row], before: &Reading, after: &Reading) {
     }
     let weight = rows[sync].weight;
     rows[..=sync].rotate_right(1);
-    // The first of them has the greatest weight.
+    // The first row has the greatest weight.
     let greatest = rows.iter().fold(weight, |most, row| most.max(row.weight));
     rows[0].weight = greatest;
 }
 
-/// fio's row of syncs.
+/// The name of fio's row of syncs.
 const SYNC: &str = "sync";
-/// From which part of a job's time on its syncs are what it does.
+/// Syncs with more than this part of a job's time determine its pace.
 const MOSTLY: f64 = 0.5;
-/// Below which part of a job's time an operation says nothing of how it goes.
+/// An operation with less than this part of a job's time says nothing about its pace.
 const LITTLE: f64 = 0.1;
 
-/// Whether a percentile of so many operations says anything: one that rests on a few does not.
+/// Whether enough operations are slower than a percentile; true for other numbers and for an unknown count.
 pub(super) fn rests_on_enough(name: &str, count: Option<f64>) -> bool {
     let percentile = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
     percentile.zip(count).is_none_or(|(p, n)| n * (1.0 - p / 100.0) >= LEAST_BEYOND)
 }
 
-/// Of logs, which have every latency: as of recordings.
+/// Compares logs, which have every latency, like recordings.
 fn one_by_one(reading: &Reading, row: &Printed, [before, after]: [&Blocks; 2], place: usize) -> Row {
     let (b, a) = (before.all(), after.all());
     Row {

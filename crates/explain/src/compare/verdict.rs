@@ -1,4 +1,4 @@
-//! One sentence: better, worse, or no difference that the data shows, with its number.
+//! The verdict of a comparison in one sentence: better, worse, or no difference shown, with the numbers behind it.
 
 use super::metrics::OUTLIERS;
 use super::{Comparison, Metric, Ranges, Row};
@@ -8,20 +8,20 @@ use serde::Serialize;
 use stats::Range;
 use units::words::ns;
 
-/// The outcome.
+/// The outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// What a task waits for is faster.
+    /// Operations that a task waits for are faster.
     Better,
-    /// Slower than before.
+    /// Operations that a task waits for are slower.
     Worse,
-    /// Some of it is faster and some slower.
+    /// Some of them are faster and some slower.
     Mixed,
     /// No difference is shown.
     NoDifference,
-    /// There is nothing to compare.
+    /// There is too little to compare.
     CannotTell,
 }
 
@@ -48,45 +48,43 @@ impl Outcome {
     }
 }
 
-/// Of summaries, which have no range, what differs by less is called no difference: the step from one number
-/// of fio's histogram to the next is up to 1.6 % (fio's stat.h), and runs differ by a few parts in a hundred
-/// anyway.
+/// For summaries, which have no range: a ratio below this is no difference. The step between two numbers of fio's histogram is up to
+/// 1.6 % (fio's stat.h), and runs differ by a few percent anyway.
 const ABOUT: f64 = 1.05;
-/// The step from one number of a histogram to the next (`stats::Distribution`): what differs by less is the same number as far as it is
-/// known.
+/// The step between two numbers of a histogram (`stats::Distribution`): values that differ by less are equal as far as is known.
 const STEP: f64 = 1.0 + 1.0 / 64.0;
-/// Where slow operations came in too few places for a range, a p99 or a mean that differs by this is told as a
-/// difference that chance may have made.
+/// If slow operations occurred in too few places for a range, a p99 or a mean that differs by this factor is reported as a difference that
+/// may be chance.
 const BY_FAR: f64 = 2.0;
-/// Operations of which a p99 is told as such a difference: ten are then slower.
+/// Minimal number of operations for such a p99: 10 of them are slower.
 const ENOUGH: u64 = 1000;
-/// From which part of the operations on a share is one of most of them.
+/// A share of at least this part of the operations includes most of them.
 const MOSTLY: f64 = 0.5;
-/// Kinds whose numbers the sentence has.
+/// Maximal number of findings in the sentence.
 const MOST: usize = 3;
-/// Numbers by which a kind is judged: the first that has a range.
+/// Numbers by which a kind is judged, in order of preference: the first with a range.
 const BY: [&str; 7] = ["p99", "slow", OUTLIERS, "mean", "p99.9", "p90", "p50"];
-/// Of summaries: the first of these that differ most in each direction.
+/// For summaries: the first of these that differs most in each direction.
 const PERCENTILES: [&str; 7] = ["p99", "p99.9", "p99.95", "p99.99", "p95", "p90", "p50"];
-/// Of summaries without percentiles: the first that there is.
+/// For summaries without percentiles: the first of these that exists.
 const ELSE: [&str; 8] = ["mean", "await", "r_await", "w_await", "iops", "bw", "r/s", "w/s"];
 
-/// What one number says of a kind.
+/// What one number of a kind shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Finding<'a> {
     pub row: &'a Row,
     pub metric: &'a Metric,
     pub outcome: Outcome,
-    /// Whether chance alone is unlikely to have made it; said of recordings only.
+    /// Whether chance is an unlikely explanation; meaningful for recordings only.
     pub sure: bool,
 }
 
 impl Metric {
-    /// Whether it got better or worse, or no difference is shown.
+    /// Whether the number is better or worse, or no difference is shown.
     pub fn outcome(&self) -> Outcome {
         let ratio = match self.ratio() {
             Some(ratio) => ratio,
-            // There were none before: how many are after is known all the same.
+            // It was 0 before: the range of the ratio is known nevertheless.
             None if self.ranges.is_some() => f64::INFINITY,
             None => return Outcome::CannotTell,
         };
@@ -105,14 +103,14 @@ impl Metric {
         }
     }
 
-    /// Whether what its range shows is hardly chance. Of seven numbers of one kind one is beyond its range of 95 % more often than in one of
-    /// twenty comparisons; so the ones that are asked after the p99 must be beyond that of 99 %.
+    /// Whether the range makes chance unlikely. With seven numbers per kind, more than 1 of 20 comparisons has one outside its 95 % range, so the
+    /// numbers other than the p99 must be outside their 99 % range.
     fn is_firm(&self) -> bool {
         let off = |range: Range| range.from > 1.0 || range.to < 1.0;
         self.name == "p99" || self.ranges.is_none_or(|r| off(r.ratio_99))
     }
 
-    /// What its range shows, or why it has none: the same words wherever it is shown.
+    /// What its range shows, or why it has none; all views use these words.
     pub fn said(&self) -> &'static str {
         match self.outcome() {
             _ if self.ranges.is_none() => self.no_range,
@@ -122,12 +120,12 @@ impl Metric {
         }
     }
 
-    /// Its name in a sentence: `p99`, `of 17.7 ms or more`.
+    /// Its name in a sentence. Examples: `p99`, `of 17.7 ms or more`.
     pub fn words(&self) -> String {
         self.threshold.map_or_else(|| self.name.clone(), |t| format!("of {} or more", ns(t)))
     }
 
-    /// What it is after, with its unit.
+    /// Its value after, with its unit.
     pub(super) fn after(&self) -> String {
         shown(self.values[1], self.unit)
     }
@@ -145,7 +143,7 @@ impl Metric {
     }
 }
 
-/// Where a ratio lies: `0.2 to 0.5`, `5.1 or more`.
+/// A range of a ratio in words. Examples: `0.2 to 0.5`, `5.1 or more`.
 pub fn span(ratio: Range) -> String {
     match ratio.to.is_finite() {
         true => format!("{} to {}", times(ratio.from), times(ratio.to)),
@@ -153,7 +151,7 @@ pub fn span(ratio: Range) -> String {
     }
 }
 
-/// A ratio with as many digits as it is worth.
+/// Formats a ratio with its significant digits.
 pub fn times(ratio: f64) -> String {
     match ratio {
         0.0 => "0".into(),
@@ -167,8 +165,7 @@ pub fn times(ratio: f64) -> String {
 }
 
 impl Row {
-    /// What its numbers say: one finding, two where summaries got better and worse, none where there are too
-    /// few.
+    /// What the numbers show: one finding; two if there is one in each direction; none if there are too few operations.
     fn findings(&self) -> Vec<Finding<'_>> {
         match self.least {
             Some(least) => self.measured(least),
@@ -180,7 +177,7 @@ impl Row {
         let of = |metric| Finding { row: self, metric, outcome: Metric::outcome(metric), sure: true };
         let ranged = |n: &&str| self.metric(n).filter(|m| m.ranges.is_some()).map(of);
         let first = self.proven();
-        // Where the slowest are gone and the median is slower by a thousandth of that, it is better.
+        // If the slowest are gone and the median is slower by a thousandth of that, the kind is better.
         let slight = |f: &Finding| self.moved.is_some_and(|moved| moved.is_slight(f.outcome));
         let proven = match &first[..] {
             [_, _] => first.into_iter().filter(|f| !slight(f)).collect(),
@@ -191,16 +188,16 @@ impl Row {
         }
         let other_way = |f: &Finding| proven.iter().all(|p| p.outcome != f.outcome);
         let by_chance = self.by_chance(least).filter(other_way);
-        // That none is an outlier here and there says nothing of what is usual.
+        // A lack of outliers says nothing about the usual latencies.
         let drawn = |n: &&str| ranged(n).filter(|f| f.metric.name != OUTLIERS);
         let nothing_else = || BY.iter().find_map(drawn).filter(|_| proven.is_empty());
         by_chance.or_else(nothing_else).into_iter().chain(proven).collect()
     }
 
-    /// What is proven in each direction, by the number that says most.
+    /// The findings that are proven, at most one in each direction, by the most informative number.
     fn proven(&self) -> Vec<Finding<'_>> {
-        // A p99 at the edge between stalls and none scatters over all of the distance. How many are slow does not. And where neither is
-        // proven, another number of the same kind may be. Shares of operations say less than these where most operations are among them.
+        // A p99 at the edge of stalls scatters over the whole distance between stall and none; the share of slow operations does not. If neither is
+        // proven, another number of the kind may be. Shares say less if they include most operations.
         let of_few = |m: &&Metric| m.threshold.is_none() || m.values.iter().all(|share| *share < MOSTLY);
         let shown = |m: &&Metric| matches!(m.outcome(), Outcome::Better | Outcome::Worse);
         let ranged = |n: &&str| self.metric(n).filter(|m| m.ranges.is_some()).filter(shown);
@@ -216,7 +213,7 @@ impl Row {
         told
     }
 
-    /// What differs by far and rests on too little to be sure of.
+    /// A number that differs by a large factor but rests on too few operations to be sure.
     fn by_chance(&self, least: u64) -> Option<Finding<'_>> {
         let by_far = |m: &&Metric| {
             let ratio = m.ratio().unwrap_or(1.0);
@@ -241,7 +238,7 @@ impl Row {
         let best = percentiles.iter().min_by(|a, b| ratio(a).total_cmp(&ratio(b)));
         let differing = worst.into_iter().chain(best).map(|m| of(*m));
         let mut found: Vec<Finding> = differing.filter(|f| f.outcome != Outcome::NoDifference).collect();
-        // Both are the same, or go the same way: the one that differs most says it.
+        // If both are the same or go the same way, the one that differs most is reported.
         found.sort_by(|a, b| far(b).total_cmp(&far(a)));
         found.dedup_by_key(|f| f.outcome);
         if found.is_empty() {
@@ -251,13 +248,13 @@ impl Row {
     }
 }
 
-/// How far from alike.
+/// The distance of a ratio from 1, on a logarithmic scale.
 fn far(f: &Finding) -> f64 {
     f.metric.ratio().map_or(0.0, |r| r.ln().abs())
 }
 
 impl Comparison {
-    /// What the verdict is about: differences that are proven, then the rest; of each the weightiest kinds first.
+    /// The findings for the verdict: proven differences first, then the rest; each by weight of the kind.
     pub(super) fn findings(&self) -> Vec<Finding<'_>> {
         let of = |counts: bool| {
             self.rows.iter().filter(move |r| r.counts == counts).flat_map(Row::findings).collect::<Vec<_>>()
@@ -266,13 +263,13 @@ impl Comparison {
         if found.is_empty() {
             found = of(false);
         }
-        // A difference that is proven says more than a heavier kind that shows none.
+        // A proven difference says more than a heavier kind that shows none.
         let shown = |f: &Finding| matches!(f.outcome, Outcome::Better | Outcome::Worse);
         found.sort_by_key(|f| !(shown(f) && f.sure));
         found
     }
 
-    /// The outcome.
+    /// The outcome, from the findings that the sentence mentions.
     pub fn outcome(&self) -> Outcome {
         if self.elsewhere.is_some() {
             return Outcome::CannotTell;
@@ -288,18 +285,18 @@ impl Comparison {
         }
     }
 
-    /// Whether a row is one of those that the sentence tells.
+    /// Whether the sentence mentions a row.
     pub fn tells(&self, row: &Row) -> bool {
         self.findings().iter().take(MOST).any(|f| std::ptr::eq(f.row, row))
     }
 
-    /// Whether what came of it is unlikely to be chance. `None` of summaries, which cannot say.
+    /// Whether chance is an unlikely explanation of the outcome; `None` for summaries, which do not tell.
     pub fn is_sure(&self) -> Option<bool> {
         let measured = self.rows.iter().any(|r| r.least.is_some());
         measured.then(|| self.elsewhere.is_none() && self.findings().iter().take(MOST).all(|f| f.sure))
     }
 
-    /// The sentence.
+    /// The verdict in one sentence.
     pub fn verdict(&self) -> String {
         let findings = self.findings();
         if findings.is_empty() {

@@ -1,9 +1,9 @@
-//! Counts by powers of two, as the tools of bcc have them (`print_log2_hist`, src/python/bcc/table.py).
+//! Histograms by powers of two, like those of bcc's tools (`print_log2_hist`, src/python/bcc/table.py).
 
 use serde::Serialize;
 use trace::Nanos;
 
-/// What the steps are counted in.
+/// The unit of a histogram's steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unit {
@@ -17,7 +17,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As bcc calls it.
+    /// The unit's name in bcc: `usecs` or `msecs`.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Micros => "usecs",
@@ -33,43 +33,43 @@ impl Unit {
     }
 }
 
-/// Counts of times by the power of two they lie in: step 0 is 0 to 1, step n is 2^n to 2^(n+1) - 1.
+/// Number of times per power of two. Step 0 holds 0 and 1; step n holds 2^n to 2^(n+1) - 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
-    /// What its steps are counted in.
+    /// The unit of the steps.
     pub unit: Unit,
     counts: [u64; 64],
 }
 
-/// A row.
+/// One step of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
-    /// The lower bound.
+    /// Lower bound, in the histogram's unit.
     pub from: u64,
-    /// The upper bound.
+    /// Upper bound (inclusive), in the histogram's unit.
     pub to: u64,
-    /// The number of values.
+    /// Number of times within the bounds.
     pub count: u64,
 }
 
 impl Histogram {
-    /// Nothing counted yet.
+    /// An empty histogram.
     pub fn new(unit: Unit) -> Histogram {
         Histogram { unit, counts: [0; 64] }
     }
 
-    /// Counts a time. What is cut off below a unit is forgotten, as bcc does it.
+    /// Counts a time, rounded down to the unit, as bcc does.
     pub fn record(&mut self, t: Nanos) {
         self.counts[self.unit.of(t).max(1).ilog2() as usize] += 1;
     }
 
-    /// Adds another one of the same unit.
+    /// Adds a histogram of the same unit.
     pub fn merge(&mut self, other: &Histogram) {
         self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
     }
 
-    /// The rows up to the last that counted anything.
+    /// The rows from step 0 to the last step that is not empty.
     pub fn rows(&self) -> impl Iterator<Item = Row> + '_ {
         let steps = self.counts.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
         self.counts[..steps].iter().enumerate().map(|(step, count)| Row {

@@ -1,6 +1,5 @@
-//! The same operations at each layer: the system call, its bios, their requests. The counts tell what the
-//! times alone do not: how many operations never reached the layer below, and how many there are of which no
-//! operation waited.
+//! The same operations at each layer: the system call, its bios, their requests. The counts show what the times alone do not: how many
+//! operations never reached the layer below, and how much I/O no operation waited for.
 
 use super::{Dist, Ranked, Times, Where};
 use life::Class;
@@ -9,22 +8,22 @@ use stats::Distribution;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Call, DevId};
 
-/// Operations that have the same kind of I/O below.
+/// Groups of operations with the same kind of I/O below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
-    /// They read.
+    /// Reads, also by page faults, io_uring and AIO.
     Reads,
-    /// They write.
+    /// Writes, also by io_uring and AIO.
     Writes,
-    /// They make data durable.
+    /// Operations that make data durable, such as fsync.
     Syncs,
 }
 
 impl Family {
-    /// All.
+    /// All families, in the order of the table.
     pub const ALL: [Family; 3] = [Family::Reads, Family::Writes, Family::Syncs];
 
-    /// Of an operation.
+    /// The family of a kind of operation; `None` for kinds such as `open`.
     pub fn of(kind: Kind) -> Option<Family> {
         Some(match kind {
             Kind::Call(Call::Read | Call::Getdents | Call::Sendfile)
@@ -40,7 +39,7 @@ impl Family {
         })
     }
 
-    /// In plain words.
+    /// The name in the table: `reads`, `writes`, `syncs`.
     pub fn words(self) -> &'static str {
         match self {
             Family::Reads => "reads",
@@ -49,7 +48,7 @@ impl Family {
         }
     }
 
-    /// What they send down.
+    /// The classes of I/O that these operations send to the layer below.
     fn classes(self) -> &'static [Class] {
         match self {
             Family::Reads => &[Class::Read],
@@ -59,26 +58,26 @@ impl Family {
     }
 }
 
-/// A row of the table.
+/// A row of the table: one family at one layer.
 #[derive(Clone, Debug)]
 pub struct Layer {
     /// `operation`, `bio` or `request`.
     pub layer: &'static str,
-    /// Which.
+    /// The family of operations.
     pub family: Family,
-    /// The reason in words.
+    /// The operations' names, or what is measured. Example: `read bios, queued to completed (Q2C)`.
     pub words: String,
-    /// How long.
+    /// The distribution of the times, in nanoseconds.
     pub times: Distribution,
-    /// Operations that waited for no I/O; 0 below.
+    /// Number of operations that waited for no I/O; 0 for bios and requests.
     pub without_io: u64,
 }
 
 impl Dist {
-    /// The table of a file system.
+    /// The rows of a file system; empty if its device is unknown.
     pub fn layers(&self, place: Where, kinds: &BTreeMap<Ranked, Times>) -> Vec<Layer> {
         let mut rows = Vec::new();
-        // What goes to no known device has no known layers.
+        // Without a known device the layers below are unknown.
         if place.1 == DevId(0) {
             return rows;
         }
@@ -125,8 +124,8 @@ impl Dist {
         rows
     }
 
-    /// On the file system's own device, if it has any there; else on the devices below it; else (btrfs, whose
-    /// device is no block device) on those that its operations waited for.
+    /// The times on the file system's own device, if there are any; else on the devices below it; else on the devices that its operations
+    /// waited for (btrfs, whose device is no block device).
     fn below(
         &self,
         place: Where,

@@ -1,8 +1,7 @@
-//! How long operations took, by file system: what xfsdist, ext4dist and btrfsdist print, of every file
-//! system, and the same operations a layer below and two below.
+//! Distributions of the times of operations by file system: the output of xfsdist, ext4dist and btrfsdist, for every file system, and of
+//! the same operations one and two layers below.
 //!
-//! Invariant: the histogram and the percentiles of an operation count the same times; those of all intervals
-//! together are those of the whole.
+//! Invariant: the histogram and the percentiles of an operation count the same times; all intervals together equal the whole.
 
 mod histogram;
 mod layers;
@@ -19,27 +18,27 @@ use trace::{Call, DevId, Fs, Nanos};
 /// A file system: its kind and its device.
 pub type Where = (Fs, DevId);
 
-/// What is asked for.
+/// The options of `iowhy dist`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Question {
-    /// Only file systems of this kind.
+    /// Only file systems of this kind; `None`: all.
     pub fs: Option<Fs>,
-    /// What the steps of histograms are counted in.
+    /// The unit of the histograms.
     pub unit: Unit,
-    /// Print every so often.
+    /// The length of an interval; `None`: one interval for the whole recording.
     pub interval: Option<Nanos>,
 }
 
-/// Operations of one kind on one file system.
+/// The times of one kind of operation on one file system.
 #[derive(Clone, Debug)]
 pub struct Times {
-    /// How long they took.
+    /// Their latencies, in nanoseconds.
     pub latency: Distribution,
-    /// The same in powers of two.
+    /// The same latencies by powers of two.
     pub histogram: Histogram,
-    /// How many waited for no request.
+    /// Number of operations that waited for no request.
     pub without_io: u64,
-    /// How many failed.
+    /// Number of operations that returned an error.
     pub errors: u64,
 }
 
@@ -56,10 +55,10 @@ impl Times {
     }
 }
 
-/// By file system and operation.
+/// Times by file system and kind of operation.
 pub type Groups = BTreeMap<Where, BTreeMap<Ranked, Times>>;
 
-/// An operation in the order in which they are shown: those that xfsdist knows first.
+/// A kind of operation with its rank in the output: first those that xfsdist shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ranked(u8, pub Kind);
 
@@ -76,48 +75,48 @@ impl Ranked {
     }
 }
 
-/// Intervals that are kept at most; with more of them the last takes all that remains.
+/// Maximal number of intervals; the last one takes all that follows.
 const MAX_INTERVALS: u64 = 10_000;
-/// Distributions of intervals that are kept at most, each of some 10 KiB; from then on the last interval takes all that remains.
+/// Maximal number of distributions, each of about 10 KiB; if it is reached, the last interval takes all that follows.
 const MAX_DISTRIBUTIONS: usize = 8192;
-/// File systems that are kept at most.
+/// Maximal number of file systems.
 const MAX_FILE_SYSTEMS: usize = 1024;
 
-/// Distributions of a recording.
+/// Collects the distributions of a recording.
 #[derive(Debug, Default)]
 pub struct Dist {
-    /// What was asked for.
+    /// The options.
     pub question: Question,
-    /// By interval; 0 where none is asked for.
+    /// By number of the interval; all in number 0 if no interval is set.
     intervals: BTreeMap<u64, Groups>,
-    /// How many distributions these have.
+    /// Number of distributions in `intervals`.
     distributions: usize,
     began: Option<Nanos>,
     /// `Q2C` of bios that no recorded device above sent.
     bios: BTreeMap<(DevId, Class), Distribution>,
     /// `D2C` of requests.
     requests: BTreeMap<(DevId, Class), Distribution>,
-    /// Devices of the requests that operations waited for.
+    /// Devices of the requests that operations waited for, by file system.
     waited_for: BTreeMap<Where, BTreeSet<DevId>>,
-    /// (lower, upper).
+    /// Pairs of a lower and an upper device.
     stacked: Vec<(DevId, DevId)>,
-    /// Operations of file systems for which there was no room.
+    /// Number of operations on file systems beyond the maximal number.
     pub left_out: u64,
 }
 
 impl Dist {
-    /// Nothing seen yet.
+    /// Starts empty.
     pub fn new(question: Question) -> Dist {
         Dist { question, ..Dist::default() }
     }
 
-    /// The recording began then.
+    /// Sets the beginning of the recording; later calls have no effect.
     pub fn begins(&mut self, at: Nanos) {
         self.began.get_or_insert(at);
     }
 
-    /// Ends the recording. `stacked`: which device lies on which, (lower, upper). Operations of which only
-    /// the device was known go to the file system that turned out to be on it.
+    /// Ends the recording. `stacked`: pairs of a lower and an upper device. Operations with only a known device are added to the file system
+    /// that turned out to be on that device.
     pub fn finish(&mut self, stacked: Vec<(DevId, DevId)>) {
         self.stacked = stacked;
         let known: BTreeMap<DevId, Fs> = self
@@ -141,7 +140,7 @@ impl Dist {
         }
     }
 
-    /// Everything, of all intervals.
+    /// The sums over all intervals.
     pub fn whole(&self) -> Groups {
         let mut all = Groups::new();
         for (place, kinds) in self.intervals.values().flatten() {
@@ -153,7 +152,7 @@ impl Dist {
         all
     }
 
-    /// Each interval with its beginning, in nanoseconds since the recording began; one if none was asked for.
+    /// Each interval with its beginning, in nanoseconds since the recording began; one interval if no length is set.
     pub fn intervals(&self) -> impl Iterator<Item = (Nanos, &Groups)> {
         let length = self.question.interval.unwrap_or_default().0;
         self.intervals.iter().map(move |(n, groups)| (Nanos(n.saturating_mul(length)), groups))

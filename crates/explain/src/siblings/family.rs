@@ -1,41 +1,41 @@
-//! Those of one name that are weighed against each other: who is in the others' way, and they hardly in its.
+//! Compares tasks of the same name: finds those that delay the others and are hardly delayed by them.
 
 use super::Thread;
 use std::collections::BTreeMap;
 use trace::{Nanos, Tid};
 
-/// Less than this part of what requests took is not worth a name of its own. A choice without a source, as the next two.
+/// All lost time must be more than this part of the requests' time. Chosen without a source, as the next two.
 const WORTH: f64 = 0.1;
 
-/// It costs so many times what it loses: of two that do the same each costs what it loses, but for chance.
+/// A distinguished task costs more than this many times what it loses: two tasks that do the same cost what they lose, but for chance.
 const APART: f64 = 2.0;
 
-/// Of all that processes of its name lost to one another, the part that one has to cost: in a pool of many alike none does.
+/// A distinguished task costs more than this part of what all tasks of its name lost to one another: in a pool of similar tasks none does.
 const CAUSES: f64 = 0.25;
 
-/// So many requests have to have waited for it where it is not known what they take by themselves: they may never have been alone.
+/// If the requests' latencies alone are unknown, at least this many waits are needed: the requests may never have been alone.
 pub(super) const MANY: u64 = 100;
 
-/// Where that is known fewer will do, the more one-sided the fewer: so many standard errors are taken off what it costs. The error of a sum
-/// of waits whose lengths differ as much as they are long is the sum by the root of their number.
+/// If the latencies alone are known, fewer waits suffice, the fewer the more one-sided they are: this many standard errors are subtracted
+/// from the cost. The error of a sum of waits that vary as much as their length is the sum divided by the root of their number.
 const SURE: f64 = 2.0;
 
-/// Who lost how much to whom, by their places: of requests of which it is known what they take by themselves, and of others.
+/// Waits by (victim, culprit) as indexes: for requests with a known latency alone, and for others.
 pub(super) type Lost = [BTreeMap<(usize, usize), Waits>; 2];
 
-/// How long and how often one waited for another.
+/// Total time and number of the waits of one task for another.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Waits {
     pub time: Nanos,
     pub count: u64,
 }
 
-/// When one had requests, and for how long in all.
+/// First issue, last completion and total device time of a task's requests.
 #[derive(Clone, Copy)]
 pub(super) struct Sent {
     pub first: Nanos,
     pub last: Nanos,
-    /// All that its requests were in the device.
+    /// Sum of the requests' times in the device.
     pub time: Nanos,
 }
 
@@ -47,13 +47,13 @@ impl Sent {
         self.time += other.time;
     }
 
-    /// How many of its requests were in flight at a time; at least one.
+    /// Mean number of its requests in flight, at least 1.
     pub fn depth(&self) -> f64 {
         (self.time.0 as f64 / self.last.since(self.first).0.max(1) as f64).max(1.0)
     }
 }
 
-/// Those that are weighed against each other: processes of one name, or threads of one process and name.
+/// The tasks to compare: processes of one name, or threads of one process and name.
 pub(super) struct Family {
     pub number: Vec<Tid>,
     sent: Vec<Sent>,
@@ -61,7 +61,7 @@ pub(super) struct Family {
 }
 
 impl Family {
-    /// Those of these threads that `by` gives one number are one; whom it gives none is not weighed.
+    /// Threads for which `by` returns the same number form one task; threads with `None` are left out.
     pub fn of(all: &[Thread], lost: &Lost, by: impl Fn(&Thread) -> Option<Tid>) -> Family {
         let mut family = Family { number: vec![], sent: vec![], lost: Lost::default() };
         let mut places = BTreeMap::<Tid, usize>::new();
@@ -91,7 +91,7 @@ impl Family {
         family
     }
 
-    /// Who is in the way of the others by itself; else in whose way several alike are.
+    /// The tasks that delay the others by themselves; if there are none, the tasks that several similar ones delay.
     pub fn apart(&self) -> Vec<Tid> {
         let culprits = self.apart_by(Side::Culprit);
         if culprits.is_empty() {
@@ -115,20 +115,20 @@ impl Family {
     }
 }
 
-/// What each process cost the others of its name and lost to them, by the clock, and how often it was waited for; or of the other side what it
-/// lost, what it cost, and how often it waited.
+/// For each process, by the clock: the time that it cost the others of its name, the time that it lost to them, and how often they waited
+/// for it. For [`Side::Victim`] with lost and cost exchanged, and how often it waited.
 struct Balance {
     cost: Vec<f64>,
     lost: Vec<f64>,
     often: Vec<u64>,
 }
 
-/// What is looked for first, and where nobody of a name is that.
+/// The role that a task to distinguish has; victims are sought only if there is no culprit.
 #[derive(Clone, Copy)]
 enum Side {
-    /// It is in the way of the others, and they hardly in its.
+    /// It delays the others and is hardly delayed by them.
     Culprit,
-    /// They are in its way, and it hardly in theirs.
+    /// The others delay it and are hardly delayed by it.
     Victim,
 }
 
@@ -149,7 +149,7 @@ impl Balance {
         sums
     }
 
-    /// Whether one costs the others far more than it loses to them. `sure`: the part of the former that counts.
+    /// Whether a task costs the others far more than it loses to them. `sure`: the part of its cost that counts.
     fn is_one_sided(&self, all: &[Sent], at: usize, sure: f64) -> bool {
         let lost: f64 = self.lost.iter().sum();
         let took: f64 = all.iter().map(|sent| sent.time.0 as f64 / sent.depth()).sum();

@@ -1,23 +1,22 @@
-//! Whether a text beside a recording is of the machine that was recorded. What is of another one is no
-//! evidence.
+//! Decides whether a text beside a recording is of the recorded machine. A text of another machine is no evidence.
 
 use super::Texts;
 use crate::explanation::Explanation;
 use tooltext::ToolOutput;
 
-/// What a text says of where it was taken, beside a recording.
+/// The origin of a text beside a recording.
 #[derive(Debug, PartialEq)]
 enum Whence {
-    /// Of the recorded machine: it names its kernel or one of its devices.
+    /// The recorded machine: the text names its kernel or one of its devices.
     Same,
-    /// It names none.
+    /// Unknown: the text names neither a kernel nor a device.
     Unsaid,
-    /// Of another; why.
+    /// Another machine, with the reason as a clause.
     Other(String),
 }
 
 impl Whence {
-    /// Where a text was taken.
+    /// Determines the origin of a text.
     fn of(output: &ToolOutput, e: &Explanation) -> Whence {
         let kernel = e.kernel().filter(|_| !output.machines.is_empty());
         if let Some(kernel) = kernel {
@@ -32,7 +31,7 @@ impl Whence {
         }
         let theirs = super::devices(std::slice::from_ref(output));
         let mut ours: Vec<String> = e.facts.devices.iter().map(|d| e.name(d.id)).collect();
-        // Devices without a name are numbers; then nothing can be compared.
+        // Devices without a name appear as numbers: then devices cannot be compared.
         let named = ours.iter().all(|name| !name.contains(','));
         for name in e.subject.system.devices.keys() {
             if !ours.contains(name) {
@@ -42,7 +41,7 @@ impl Whence {
         if theirs.is_empty() || !named {
             return if kernel.is_some() { Whence::Same } else { Whence::Unsaid };
         }
-        // A partition is of its disk.
+        // The name of a partition begins with the name of its disk.
         let same = |a: &str, b: &str| a == b || a.starts_with(b) || b.starts_with(a);
         if theirs.iter().any(|t| ours.iter().any(|o| same(t, o))) {
             return Whence::Same;
@@ -51,7 +50,7 @@ impl Whence {
     }
 }
 
-/// Names in a sentence, few of many.
+/// A list of names for a sentence, at most 4.
 fn listed(names: &[String]) -> String {
     const FEW: usize = 4;
     let more = if names.len() > FEW { ", ..." } else { "" };
@@ -59,8 +58,8 @@ fn listed(names: &[String]) -> String {
 }
 
 impl Texts {
-    /// Texts beside a recording, the first `named` of which were asked for: those of another machine are no
-    /// evidence, and of each it is said if it is not sure to be of the recorded machine.
+    /// Judges texts beside a recording, of which the first `named` were named on the command line. Texts of another machine are no evidence;
+    /// a remark says so, and also if the machine is unknown.
     pub fn beside(outputs: Vec<ToolOutput>, named: usize, e: &Explanation) -> Texts {
         let mut remarks = vec![];
         let mut used = vec![];

@@ -1,4 +1,4 @@
-//! Texts of other tools: read, judged, alone or beside a recording.
+//! Texts of other tools: reads and judges them, alone or beside a recording.
 
 mod machine;
 pub(crate) mod shape;
@@ -11,16 +11,16 @@ use crate::explanation::Trust;
 use causes::{judge_counters, Answer, Verdict};
 use tooltext::ToolOutput;
 
-/// Texts, read and judged.
+/// Texts with what they show.
 #[derive(Default)]
 pub struct Texts {
     /// The texts, in the order given.
     pub outputs: Vec<ToolOutput>,
-    /// How many of them were asked for by name; the others lie in the recording's folder.
+    /// How many of them were named on the command line; the others are in the recording's folder.
     pub named: usize,
-    /// What they show.
+    /// Verdicts from the texts' counters.
     pub verdicts: Vec<Verdict>,
-    /// Of which it is not sure, or not true, that they are of the recorded machine.
+    /// Remarks on texts that are not, or not certainly, of the recorded machine.
     pub remarks: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl Texts {
         Texts { named: outputs.len(), outputs, verdicts, remarks: vec![] }
     }
 
-    /// How far they can be trusted: text without a tool's output says nothing.
+    /// Texts without any tool's output are unusable; all others are trusted.
     pub fn trust(&self) -> Trust {
         match self.outputs.iter().any(ToolOutput::has_readings) {
             true => Trust::Good,
@@ -39,8 +39,8 @@ impl Texts {
         }
     }
 
-    /// Adds what the texts show to the verdicts on a recording: of a cause that the recording could not judge
-    /// the texts' verdict holds, else they only add evidence.
+    /// Adds the texts' verdicts to those on a recording. For a cause that the recording could not judge, the text's verdict replaces it; if both
+    /// agree, the text adds its evidence.
     pub(crate) fn add_to(&self, verdicts: &mut Vec<Verdict>) {
         for told in &self.verdicts {
             match verdicts.iter_mut().find(|v| v.cause == told.cause) {
@@ -64,7 +64,7 @@ pub fn tools(outputs: &[ToolOutput]) -> Vec<&'static str> {
     tools
 }
 
-/// The devices of which texts have numbers.
+/// The devices for which texts of iostat, sar and the like have numbers.
 pub fn devices(outputs: &[ToolOutput]) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     for reading in outputs.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {

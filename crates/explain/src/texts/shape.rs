@@ -1,25 +1,25 @@
-//! What an input that is not read looks like, and how to get one that is.
+//! Recognises unsupported inputs and says how to get a supported one.
 //!
-//! Formats are recognised by their first bytes; texts by words that one tool prints and authors hardly use. Nothing is read
-//! here: it is only said what was recognised.
+//! Formats are recognised by their first bytes; texts by words that one tool prints and authors hardly use. Nothing is parsed
+//! here.
 
 use crate::error::Error;
 
-/// What an input looks like, and what to do instead.
+/// What an input looks like, and what to use instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub what: &'static str,
     pub instead: &'static str,
 }
 
-/// How to record what is read: the last words of any such help.
+/// How to make a supported recording: the end of such advice.
 const RECORD: &str =
     "record it: sudo iowhy record -o slow, or trace-cmd record -e block -e sched -e raw_syscalls";
 
-/// Of CTF, whose text is read.
+/// How to convert a CTF recording, whose text is supported.
 pub(crate) const CTF: &str = "babeltrace2 FOLDER | iowhy explain -";
 
-/// Bytes at the start of files, and what they are of.
+/// First bytes of files, with what they are.
 const MAGIC: [(&[u8], Shape); 14] = [
     (b"/* CTF", Shape { what: "metadata of an LTTng recording (CTF)", instead: CTF }),
     (b"\xc1\x1f\xfc\xc1", Shape { what: "an LTTng recording (CTF)", instead: CTF }),
@@ -46,7 +46,7 @@ const MAGIC: [(&[u8], Shape); 14] = [
     (b"PK\x03\x04", Shape { what: "a zip archive", instead: "unzip it, and give what is in it" }),
 ];
 
-/// Words of texts, all of which must be there, and what they are of.
+/// Words of texts, all of which must occur, with what the texts are.
 const WORDS: [(&[&str], Shape); 22] = [
     (&["# Overhead", "Shared Object"], Shape { what: "a profile of perf report", instead: "it has no times of I/O; record it: sudo iowhy record -o slow" }),
     (&["top - ", "load average"], Shape { what: "top's screen", instead: "who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -" }),
@@ -72,7 +72,7 @@ const WORDS: [(&[&str], Shape); 22] = [
     (&["USER", "%CPU", "COMMAND"], Shape { what: "ps", instead: "who is blocked and where: ps -eo pid,stat,wchan:32,comm; with stacks: echo w > /proc/sysrq-trigger; dmesg" }),
 ];
 
-/// What something looks like by its first bytes.
+/// Recognises an input by its beginning.
 pub(crate) fn of(start: &[u8]) -> Option<Shape> {
     let magic = MAGIC.iter().find(|(magic, _)| start.starts_with(magic));
     if let Some((_, shape)) = magic {
@@ -87,10 +87,10 @@ pub(crate) fn of(start: &[u8]) -> Option<Shape> {
     words.or_else(|| json_or_csv(&text))
 }
 
-/// JSON or a table with commas of an unknown tool.
+/// Recognises JSON or comma-separated values of an unknown tool.
 fn json_or_csv(text: &str) -> Option<Shape> {
     let first = text.trim_start();
-    // The kernel's log begins with a bracket, too.
+    // Lines of the kernel's log begin with a bracket, too.
     if first.starts_with('{') || first.starts_with('[') && !is_kernels_log(text) {
         let instead =
             "supported are fio's, iostat's, smartctl's, nvme's and lsblk's JSON, and the text of other tools";
@@ -105,14 +105,14 @@ fn json_or_csv(text: &str) -> Option<Shape> {
     })
 }
 
-/// Of so many letters of an older alphabet at most one is none of ASCII.
+/// In text of an older alphabet at most 1/10 of the bytes are not ASCII.
 const MOSTLY_ASCII: usize = 10;
 
-/// What is read, in words.
+/// The supported formats, for error messages.
 pub(crate) const ACCEPTED: &str = "accepted: recordings (sudo iowhy record -o slow, blktrace, trace.dat, perf.data, text of tracepoints),\n\
     logs of the kernel, and text with output of fio, iostat, sar, strace, bcc's and bpftrace's tools and others";
 
-/// The error that says so, if something is recognised.
+/// The error that names the unsupported format, if it is recognised.
 pub(crate) fn error(name: &str, start: &[u8]) -> Option<Error> {
     let Shape { what, instead } = of(start)?;
     Some(Error::new(
@@ -121,7 +121,7 @@ pub(crate) fn error(name: &str, start: &[u8]) -> Option<Error> {
     ))
 }
 
-/// The error that says that nothing is recognised in a text; `None` of bytes.
+/// The error for text in which nothing is recognised; `None` if the input is not text.
 pub(crate) fn nothing_in(name: &str, start: &[u8]) -> Option<Error> {
     is_text(start).then(|| {
         let what = match is_kernels_log(&String::from_utf8_lossy(start)) {
@@ -132,8 +132,8 @@ pub(crate) fn nothing_in(name: &str, start: &[u8]) -> Option<Error> {
     })
 }
 
-/// Whether bytes are text: UTF-8, but for a letter that is cut at the end, or one of the older alphabets, which are hardly anything but
-/// ASCII in mails of this kind.
+/// Whether bytes are text: UTF-8, possibly cut within the last character, or an older alphabet with almost only ASCII, as usual in
+/// such mails.
 fn is_text(start: &[u8]) -> bool {
     let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
     let letters = start.iter().filter(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()).count();
@@ -142,7 +142,7 @@ fn is_text(start: &[u8]) -> bool {
         && (is_utf8 || MOSTLY_ASCII * (start.len() - letters) <= start.len())
 }
 
-/// Whether lines have the times of the kernel's log, `[   12.345678] `.
+/// Whether at least 4 lines have timestamps of the kernel's log, such as `[   12.345678] `.
 fn is_kernels_log(text: &str) -> bool {
     const LEAST: usize = 4;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -188,7 +188,7 @@ mod tests {
         assert!(nothing_in("x", b"A mail about a slow disk.\n")
             .is_some_and(|e| e.to_string().contains("text without recognisable")));
         assert!(nothing_in("x", b"\xfe\x01\x90").is_none());
-        // Of ISO 8859-1.
+        // ISO 8859-1.
         assert!(nothing_in("x", b"Gr\xfc\xdfe: the disk is slow.\n").is_some());
         assert!(nothing_in("x", b"Gr\xfc\xdfe: slow.\n").is_none());
     }

@@ -1,4 +1,4 @@
-//! Which of the files named are texts to be read for what they tell, and reading them.
+//! Sorts the named files into texts and a recording, and reads the texts.
 
 use super::shape;
 use crate::error::{Error, Result};
@@ -8,27 +8,27 @@ use std::path::{Path, PathBuf};
 use tooltext::ToolOutput;
 use trace::blkparse::{own_format, Own};
 
-/// How much is looked at to see whether it is a recording: as far as blkparse's text may have words above it.
+/// Bytes that are examined to recognise a recording: text of blkparse may have that much text above it.
 const LOOK: usize = trace::LONGEST_LETTER;
-/// How much tells text from bytes: every binary format has zero bytes in its first few hundred.
+/// Bytes that distinguish text from binary files: every binary format has zero bytes in its first few hundred.
 const LOOK_FOR_ZEROS: usize = 4096;
 /// Bytes read at once.
 const BUFFER: usize = 1 << 18;
 
-/// What bytes begin with.
+/// The kind of an input by its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begins {
-    /// Bytes that are no text, or nothing.
+    /// Binary data, or nothing.
     Bytes,
-    /// Events of block I/O as blkparse prints them, and nothing besides.
+    /// Events of block I/O as blkparse prints them, and nothing else.
     Events,
-    /// Text of another encoding.
+    /// Text in UTF-16, which is not supported.
     Utf16,
     Text,
 }
 
 impl Begins {
-    /// The same for files and standard input.
+    /// Determines the kind; the same for files and standard input.
     fn of(start: &[u8]) -> Begins {
         if [[0xff, 0xfe], [0xfe, 0xff]].iter().any(|mark| start.starts_with(mark)) {
             return Begins::Utf16;
@@ -67,19 +67,19 @@ fn utf16(name: Option<&Path>) -> Error {
     Error::new(format!("{what} is text in UTF-16, which is not supported"), help)
 }
 
-/// What stands at the start of a stream, and the stream behind it.
+/// Reads the beginning of a stream; returns it with the rest of the stream.
 fn look<R: Read>(mut from: R) -> io::Result<(Vec<u8>, R)> {
     let mut start = Vec::new();
     (&mut from).take(LOOK_FOR_ZEROS as u64).read_to_end(&mut start)?;
-    // Of bytes no more is needed: a pipe is not made to wait for more than it takes.
+    // Binary data needs no more: reading further would only wait for the pipe.
     if !start.contains(&0) {
         (&mut from).take((LOOK - start.len()) as u64).read_to_end(&mut start)?;
     }
     Ok((start, from))
 }
 
-/// The text of a file, if it is one and tools' output or settings are found in it; text that is a recording
-/// is none. `None` for whatever else there is: it is for others to say what is wrong with it.
+/// Reads a text if output of tools or settings are found in it. `None` for everything else: recordings, also in text form, and files
+/// without recognisable text.
 pub fn read(path: &Path) -> Option<ToolOutput> {
     if !path.is_file() {
         return None;
@@ -93,7 +93,7 @@ pub fn read(path: &Path) -> Option<ToolOutput> {
     (output.says_anything() || output.broken.is_some()).then_some(output)
 }
 
-/// A text that has nothing but a document that breaks off is no answer.
+/// Fails if a text contains only a truncated or damaged JSON document.
 fn whole(output: ToolOutput) -> Result<ToolOutput> {
     match output.broken.filter(|_| !output.says_anything()) {
         None => Ok(output),
@@ -104,12 +104,12 @@ fn whole(output: ToolOutput) -> Result<ToolOutput> {
     }
 }
 
-/// What stands on standard input.
+/// The content of standard input.
 enum Standard {
     Text(Box<ToolOutput>),
-    /// A text in which nothing was found, or bytes that are known and not read: how it begins.
+    /// The beginning of a text in which nothing was recognised, or of a known but unsupported format.
     Other(Vec<u8>),
-    /// A recording or nothing: what was read of it to see that. It is still to be read.
+    /// The beginning of a recording or of nothing: the rest is still to be read.
     Recording(Vec<u8>),
 }
 
@@ -130,34 +130,34 @@ fn on_standard_input() -> Result<Standard> {
     }
 }
 
-/// Whether a text has more in it than events of block I/O; then it is no recording.
+/// Whether a text contains more than events of block I/O; then it is not a recording.
 fn is_more_than_events(output: &ToolOutput) -> bool {
     output.runs.iter().flat_map(|run| &run.readings).any(|r| r.tool != "blkparse" && !r.rows.is_empty())
 }
 
-/// Words of an excerpt that people put into a letter, of which a line of blkparse's has ten: a screenful or four.
+/// Maximal number of words of events in a mail's excerpt; a line of blkparse has ten words.
 const MOST_OF_EXCERPT: usize = 1000;
 
-/// Whether a few events stand in a letter, as excerpts of traces do: several of them, or more words around them than in them. What
-/// is between them are no events of a trace, and two traces are not one.
+/// Whether a few events stand in a mail, as excerpts of traces do: in several places, or with more words around them than in them. The text
+/// between events is no part of a trace, and two traces are not one.
 fn is_letter(output: &ToolOutput) -> bool {
     let traces = output.runs.iter().filter(|run| run.of("blkparse").next().is_some()).count();
     let around = 2 * output.understood < output.words;
     output.understood < MOST_OF_EXCERPT && (traces > 1 || traces == 1 && around)
 }
 
-/// What was named, sorted.
+/// The named files by kind.
 #[derive(Default)]
 pub(crate) struct Sorted {
     /// The recording, if there is one.
     pub recording: Option<PathBuf>,
-    /// What was read of standard input, if the recording is there.
+    /// The bytes that were already read from standard input, if the recording is there.
     pub start: Vec<u8>,
     /// The texts.
     pub outputs: Vec<ToolOutput>,
 }
 
-/// Parts what was named into texts and one recording at most.
+/// Sorts the named files into texts and at most one recording.
 pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
     let mut sorted = Sorted::default();
     for path in paths {
@@ -182,7 +182,7 @@ pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
         }
         if path.is_dir() && !trace::holds_trace(path) {
             let texts = in_folder(path);
-            // Settings lie beside every recording: alone they do not hide that it cannot be opened.
+            // Settings lie beside every recording: alone they must not hide that the recording cannot be opened.
             if texts.iter().any(ToolOutput::has_readings) {
                 sorted.outputs.extend(texts);
                 continue;
@@ -197,14 +197,14 @@ pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
 }
 
 impl Sorted {
-    /// Notes the one recording; an error if there is one already.
+    /// Notes the recording; fails if there is one already.
     fn record(&mut self, path: &Path) -> Result<()> {
         let Some(first) = self.recording.replace(path.to_owned()) else { return Ok(()) };
         if let Some(missing) = [&first, path].into_iter().find(|p| is_missing(p)) {
             let about = format!("{}: no such file or folder", missing.display());
             return Err(Error::new(about, "give recordings and texts that are there"));
         }
-        // What no reader knows passes for a recording until it is opened.
+        // A file that no reader recognises counts as a recording until it is opened.
         let known_shape = [&first, path].into_iter().filter(|p| p.is_file()).find_map(unrecognised);
         Err(known_shape.unwrap_or_else(|| {
             Error::new(
@@ -215,7 +215,7 @@ impl Sorted {
     }
 }
 
-/// Whether nothing is there: neither that file nor a recording in several (`NAME.blktrace.0`).
+/// Whether neither the file nor parts of a recording (`NAME.blktrace.0`) exist.
 fn is_missing(path: &Path) -> bool {
     let Some(name) = path.file_name().map(|n| format!("{}.blktrace.", n.to_string_lossy())) else {
         return false;
@@ -229,19 +229,19 @@ fn is_missing(path: &Path) -> bool {
         && !folder.read_dir().is_ok_and(|all| all.into_iter().any(is_part))
 }
 
-/// Texts in a folder that are read.
+/// Maximal number of texts that are read from a folder.
 const MOST_TEXTS: usize = 100;
-/// What recordings are made of, and pages about them.
+/// File name endings of parts of recordings and of pages about them.
 const NO_TEXTS: [&str; 6] = [".dat", ".zst", ".gz", ".raw", ".jsonl", ".md"];
 
-/// The texts in a folder in which output of tools is found, by name: all that a folder without a trace has,
-/// and what lies beside the trace in one that has one (`fio.json`).
+/// The texts in a folder in which tool output is found, sorted by name: all in a folder without a trace, those beside the trace in a folder
+/// with one (`fio.json`).
 pub fn in_folder(folder: &Path) -> Vec<ToolOutput> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let may_be = |path: &PathBuf| {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let recorded = name.contains(".blktrace.") || NO_TEXTS.iter().any(|end| name.ends_with(end));
-        // No link: it may lead anywhere.
+        // Symbolic links are ignored: they may lead anywhere.
         let plain = path.symlink_metadata().is_ok_and(|m| m.is_file());
         plain && !recorded && !["system.json", "capture.json"].contains(&name.as_str())
     };
@@ -250,8 +250,7 @@ pub fn in_folder(folder: &Path) -> Vec<ToolOutput> {
     paths.iter().take(MOST_TEXTS).filter_map(|path| read(path)).filter(ToolOutput::says_anything).collect()
 }
 
-/// Calls texts by the names of their files, without folders, where these tell them apart: each number is
-/// quoted with the name of its text.
+/// Shortens the names of texts to file names without folders, where these are unique: each number is cited with the name of its text.
 pub(crate) fn shorten_names(outputs: &mut [ToolOutput]) {
     let short = |output: &ToolOutput| output.file.rsplit('/').next().unwrap_or("").to_owned();
     let names: Vec<String> = outputs.iter().map(short).collect();
@@ -263,19 +262,19 @@ pub(crate) fn shorten_names(outputs: &mut [ToolOutput]) {
     }
 }
 
-/// What a file that no reader recognises looks like.
+/// The error for a file in an unsupported format, if it is recognised.
 pub(crate) fn unrecognised(path: &Path) -> Option<Error> {
     let (start, _) = look(File::open(path).ok()?).ok()?;
     shape::error(&path.display().to_string(), &start)
 }
 
-/// What is said of a file in which nothing is recognised, if it is text.
+/// The error for a file in which nothing is recognised, if it is text.
 pub(crate) fn nothing_in(path: &Path) -> Option<Error> {
     let (start, _) = look(File::open(path).ok()?).ok()?;
     shape::nothing_in(&path.display().to_string(), &start)
 }
 
-/// What a folder of an LTTng recording is; its metadata lies in it, or in the folder of the kernel's part.
+/// The error for a folder with an LTTng recording; its metadata lies in it or in the folder `kernel`.
 pub(crate) fn ctf_folder(path: &Path) -> Option<Error> {
     let metadata =
         ["metadata", "kernel/metadata"].iter().map(|name| path.join(name)).find(|file| file.is_file())?;
@@ -293,7 +292,7 @@ fn is_utf16(path: &Path) -> bool {
 mod tests {
     use super::Begins;
 
-    /// Requests of one disk, one after the other.
+    /// Requests on one disk, one after the other.
     fn events(first: u32) -> String {
         let one = |i: u32| {
             let (sector, at) = (2048 + 8 * (first + i), f64::from(i) * 0.002);

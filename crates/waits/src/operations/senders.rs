@@ -1,4 +1,4 @@
-//! Whose a request is, as a culprit of an operation.
+//! Determines the culprit of a request for an operation.
 
 use super::{Accounts, Adding};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
@@ -9,7 +9,7 @@ use life::{Holding, Io, Names, TaskName};
 use trace::{is_kernel_thread, Tid};
 
 impl Accounts {
-    /// Whose request it is that was waited for.
+    /// The culprit of a request that the operation waited for.
     pub(super) fn sender(&mut self, table: &mut Table, a: &Adding, r: &By, doer: Option<Tid>) -> CulpritId {
         let is_own = |task: TaskName| a.names.is_one_job(task, a.o.task);
         let mine = r.tid == a.o.tid || is_own(r.task) || r.owner.is_some_and(|o| is_own(o.task));
@@ -20,7 +20,7 @@ impl Accounts {
         }
     }
 
-    /// A task that did something for the operation: itself, a kernel thread, or another task.
+    /// The culprit for work of a task on behalf of the operation: the operation's own task, a kernel thread, or another task.
     pub(super) fn doer(
         &mut self,
         table: &mut Table,
@@ -58,7 +58,7 @@ impl Accounts {
         table.culprit(&culprit)
     }
 
-    /// A holder of a device as a culprit, found again by its number.
+    /// The culprit of a holder of the device, cached by the holder's number.
     pub(crate) fn known(
         &mut self,
         table: &mut Table,

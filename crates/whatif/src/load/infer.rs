@@ -1,17 +1,16 @@
-//! From arrivals to streams: which task waits for what before it goes on.
+//! Converts arrivals to streams: decides which task waits for what before it continues.
 //!
-//! Each task is a stream; writeback of all flusher threads is one, for it is one work whichever thread does it. What is
-//! tried, in this order:
-//! - *one at a time*: nearly always nothing of the stream is in flight when the next arrives; paced, if by the clock;
-//! - *so many in flight*: arrivals find the same number in flight, and when a completion makes room later, the arrival
-//!   comes later: the correlation of both times is above chance. Requests that joined each other are completed at once and
-//!   replaced one by one, and these find fewer: then some must find that number, the correlation be nearly perfect, and
-//!   hardly any find nothing at all in flight;
+//! Each task is a stream; the writeback of all flusher threads is one stream, because it is the same work whichever thread does it.
+//! The kinds are tried in this order:
+//! - *one at a time*: when the next I/O arrives, almost always nothing of the stream is in flight; paced, if by the clock;
+//! - *N in flight*: arrivals find the same number in flight, and when a completion makes room later, the arrival is later:
+//! the correlation of both times is above chance. Requests that merged are completed at once and
+//! replaced one by one, and these find fewer: then some must find that number, the correlation must be almost perfect, and
+//! hardly any may find nothing in flight;
 //! - *bursts*: otherwise, for tasks that wait now and then (a journal);
 //! - *open*: writeback, and tasks that show no sign of waiting.
 //!
-//! A task that only goes on when another one was served, and the other way round (an application and its journal), are
-//! one stream.
+//! Two tasks of which each continues only when the other was served (an application and its journal) are one stream.
 
 use super::pace::{median, pace};
 use super::{Item, Kind, Load, Stream, Wait};
@@ -21,30 +20,30 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use trace::Tid;
 
-/// The part of arrivals that must find nothing in flight in a stream that does one at a time.
+/// The part of arrivals that must find nothing in flight in a stream of one at a time.
 const ALONE: f64 = 0.95;
-/// The part of arrivals that must find all but one place taken in a stream that keeps so many in flight.
+/// The part of arrivals that must find all but one place taken in a stream of N in flight.
 const FULL: f64 = 0.5;
-/// That part where arrival follows room as closely as [`SURE`] says.
+/// The same part if the correlation is at least [`SURE`].
 const SELDOM: f64 = 0.1;
-/// The correlation that leaves no doubt. (Of writes that join on a disk with seeks: 0.98, 29 % find all but one place taken.)
+/// A correlation that leaves no doubt. (For writes that merge on a disk with seeks: 0.98, 29 % find all but one place taken.)
 const SURE: f64 = 0.9;
-/// A correlation of `n` pairs without connection is beyond `3 / sqrt(n)` once in 370 times.
+/// By chance, a correlation of `n` independent pairs exceeds `3 / sqrt(n)` once in 370 cases.
 const CHANCE: f64 = 3.0;
-/// Arrivals by which a depth is judged at least.
+/// Minimal number of arrivals to determine a depth.
 const FEWEST: usize = 20;
-/// The part of a task's bursts that must follow another task's completion, to be one stream with it.
+/// The part of a task's bursts that must follow another task's completion to form one stream with it.
 const FOLLOWS: f64 = 0.8;
-/// And they must follow it within this part of what they would at random.
+/// They must follow within this part of the expected delay at random.
 const SOONER: f64 = 0.2;
 
-/// The part of the recording at its end in which a stream that goes on may be quiet: benchmarks end their jobs one by one.
+/// A stream that continues may be quiet for this last part of the recording: benchmarks end their jobs one by one.
 const QUIET: f64 = 0.05;
 
-/// More than this between being queued and having a tag is waiting for one.
+/// A longer time between being queued and having a tag is a wait for a tag.
 const TAG_WAIT: u64 = 1_000_000;
 
-/// The streams of a recording.
+/// Infers the streams of a recording.
 pub fn infer(recorded: &Recorded) -> Load {
     let arrivals = &recorded.arrivals;
     let Some(first) = arrivals.first() else { return Load::default() };
@@ -56,7 +55,7 @@ pub fn infer(recorded: &Recorded) -> Load {
         groups.entry(key).or_default().push(a);
     }
     let streams = chained(groups).iter().map(|(flusher, of)| stream(of, *flusher, began, last)).collect();
-    // What the kernel takes when nothing is to be waited for: half of the lower half.
+    // The kernel's own time without any wait: the median of the lower half.
     let mut waits: Vec<u64> =
         arrivals.iter().map(|a| a.inserted.unwrap_or(a.issued).since(a.queued).0).collect();
     waits.sort_unstable();
@@ -64,10 +63,10 @@ pub fn infer(recorded: &Recorded) -> Load {
     Load { streams, span: last - began, overhead }
 }
 
-/// More than this is waiting.
+/// A longer time is a wait.
 const MOST_OVERHEAD: u64 = 100_000;
 
-/// Joins tasks that go on only when the other one was served.
+/// Joins tasks that continue only when the other one was served.
 fn chained(groups: BTreeMap<Option<Tid>, Vec<&Arrival>>) -> Vec<(bool, Vec<&Arrival>)> {
     let mut tasks: Vec<Vec<&Arrival>> = Vec::new();
     let mut all = Vec::new();
@@ -96,13 +95,13 @@ fn chained(groups: BTreeMap<Option<Tid>, Vec<&Arrival>>) -> Vec<(bool, Vec<&Arri
     all
 }
 
-/// Whether the bursts of `v` come when something of `u` was just completed and `u` has nothing in flight.
+/// Whether the bursts of `v` come shortly after completions of `u`.
 fn follows(v: &[&Arrival], u: &[&Arrival]) -> bool {
     let mut done: Vec<u64> = u.iter().map(|a| a.completed.0).collect();
     done.sort_unstable();
     let (Some(from), Some(to)) = (done.first(), done.last()) else { return false };
     let span = (to - from).max(1) as f64;
-    // At a random moment the last completion is so long ago: the mean of squares over twice the mean.
+    // At a random moment, the expected time since the last completion is the sum of squared gaps over twice the span.
     let squares: f64 = done.windows(2).map(|w| ((w[1] - w[0]) as f64).powi(2)).sum();
     let chance = squares / (2.0 * span);
     let bursts = bursts(v);
@@ -123,7 +122,7 @@ fn answered(u: &[&Arrival], v: &[&Arrival]) -> bool {
     (meets.count() as f64) < (1.0 - ALONE) * u.len() as f64
 }
 
-/// When a task begins anew with nothing in flight.
+/// The times at which a task queues I/O with nothing in flight.
 fn bursts(of: &[&Arrival]) -> Vec<u64> {
     let mut busy_until = 0;
     let mut starts = Vec::new();
@@ -136,7 +135,7 @@ fn bursts(of: &[&Arrival]) -> Vec<u64> {
     starts
 }
 
-/// How many of a stream are in flight when each arrives, itself not counted.
+/// The number of the stream's I/Os in flight when each arrives, without itself.
 fn in_flight(of: &[&Arrival]) -> Vec<u32> {
     let mut open: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
     let mut counts = Vec::with_capacity(of.len());
@@ -150,7 +149,7 @@ fn in_flight(of: &[&Arrival]) -> Vec<u32> {
     counts
 }
 
-/// When fewer than `depth` were in flight, before each arrival; and the time the one before it got its tag.
+/// For each arrival, the time since which fewer than `depth` were in flight and the previous one had its tag.
 fn released(of: &[&Arrival], depth: u32) -> Vec<u64> {
     let mut open: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
     let mut at = Vec::with_capacity(of.len());
@@ -237,7 +236,7 @@ fn stream(of: &[&Arrival], flusher: bool, began: u64, ended: u64) -> Stream {
     Stream { name, kind, first, items: items(of, &found, kind), goes_on, waits_for_tags, support }
 }
 
-/// Whether a stream was not quiet for longer at the end than it was before, or than [`QUIET`].
+/// Whether a stream's quiet time at the end is at most its longest pause before, or [`QUIET`] of the recording.
 fn goes_on(of: &[&Arrival], began: u64, ended: u64) -> bool {
     let last = of.iter().map(|a| a.completed.0).max().unwrap_or(began);
     let pause = of.windows(2).map(|w| w[1].queued.0 - w[0].queued.0).max().unwrap_or(0);
@@ -255,7 +254,7 @@ fn name(of: &[&Arrival]) -> String {
     tasks.iter().map(|(task, tid)| format!("{task} ({tid})")).collect::<Vec<_>>().join(" + ")
 }
 
-/// How the time at which room was made, and the time of arrival, hang together: both from the tag of the one before.
+/// The correlation of the time at which room was made and the time of arrival, both since the previous one's tag.
 fn correlation(of: &[&Arrival], depth: u32) -> f64 {
     let room = released(of, depth);
     let pairs: Vec<(f64, f64)> = (1..of.len())
@@ -264,7 +263,7 @@ fn correlation(of: &[&Arrival], depth: u32) -> f64 {
             (room[i].saturating_sub(from) as f64, of[i].queued.0.saturating_sub(from) as f64)
         })
         .collect();
-    // By logarithms: a few long pauses must not outweigh all.
+    // Of logarithms: a few long pauses must not dominate.
     let ln = |x: f64| (x + 1000.0).ln();
     let n = pairs.len().max(1) as f64;
     let (mx, my) = pairs.iter().fold((0.0, 0.0), |m, (x, y)| (m.0 + ln(*x) / n, m.1 + ln(*y) / n));

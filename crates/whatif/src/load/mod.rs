@@ -1,9 +1,9 @@
 //! Loads: streams of I/O that react to how fast they are served.
 //!
-//! A recording has times of arrival, but under another setting I/O would arrive at other times: who reads one block after
-//! the other asks for the next when the last is there. So a load is kept as streams, and each item of a stream says what
-//! must have happened before it is queued: the item before it has a tag ([`Wait::Got`]), or so few of the stream are
-//! left in flight ([`Wait::Below`]); and how long after that it came.
+//! A recording has times of arrival, but under another setting I/O would arrive at other times: a task that reads one block after
+//! the other requests the next when the previous one is there. So a load consists of streams, and each item of a stream has the
+//! condition for being queued: the item before it has a tag ([`Wait::Got`]), or the number of the stream's items in flight
+//! is low enough ([`Wait::Below`]); and the delay after that.
 //!
 //! **Invariant**: served as in the recording, every stream of closed or open kind queues each item at the recorded time.
 
@@ -16,113 +16,113 @@ pub(crate) use pace::median;
 
 use serde::Serialize;
 
-/// What an item waits for.
+/// The condition for an item to be queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Wait {
-    /// That the one before it has a tag.
+    /// The item before it has a tag.
     Got,
-    /// That besides, fewer than so many of its stream are in flight.
+    /// In addition, fewer than this many items of its stream are in flight.
     Below(u32),
 }
 
-/// An I/O of a stream.
+/// One I/O of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
-    /// What it waits for.
+    /// The condition for being queued.
     pub wait: Wait,
-    /// Nanoseconds from then until it is queued.
+    /// Nanoseconds from the condition until it is queued.
     pub gap: u64,
-    /// Where, in sectors.
+    /// Its first sector.
     pub sector: u64,
-    /// The size in bytes.
+    /// Its size in bytes.
     pub bytes: u32,
-    /// To the device.
+    /// Whether it is a write.
     pub write: bool,
     /// Whether a task waits for it (`op_is_sync`).
     pub sync: bool,
-    /// [`life::Class::index`].
+    /// The class: [`life::Class::index`].
     pub class: u8,
-    /// The cache is emptied before it.
+    /// Whether the device's cache is flushed before it.
     pub preflush: bool,
-    /// The cache is emptied after it.
+    /// Whether the device's cache is flushed after it.
     pub postflush: bool,
 }
 
 impl Item {
-    /// Where it ends, in sectors.
+    /// The first sector after it.
     pub fn end(&self) -> u64 {
         self.sector + u64::from(self.bytes / 512)
     }
 }
 
-/// How a stream goes on.
+/// The arrival pattern of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Pace"))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Kind {
-    /// So many in flight: the next one follows a completion.
+    /// A fixed number in flight: the next one follows a completion.
     Closed {
-        /// The number in flight.
+        /// Number of items in flight.
         depth: u32,
     },
     /// One at a time, each not before its turn.
     Paced {
-        /// Nanoseconds from turn to turn.
+        /// Nanoseconds between turns.
         period: u64,
         /// Whether missed turns are caught up.
         catches_up: bool,
     },
-    /// Bursts: the first of each follows the completion of the burst before it.
+    /// Bursts: the first item of a burst follows the completion of the burst before.
     Bursts,
-    /// Continues as soon as the last one has a tag, whatever is in flight: writeback.
+    /// The next item follows as soon as the last one has a tag, whatever is in flight: writeback.
     Open,
 }
 
-/// A stream.
+/// A sequence of I/Os that depend on one another.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// The task it belongs to.
+    /// The tasks it belongs to, at most three. Example: `fio (1234)`.
     pub name: String,
     /// Its arrival pattern.
     pub kind: Kind,
-    /// When the first item is queued, in nanoseconds from the beginning.
+    /// The time when the first item is queued, in nanoseconds from the beginning.
     pub first: u64,
-    /// Its items.
+    /// Its items in order.
     pub items: Vec<Item>,
-    /// Whether it still went on when the recording ended: if it is through earlier, it begins again. A task that read one
+    /// Whether it continued until the end of the recording: if it is through earlier, it begins again. A task that read one
     /// block does not read it again and again.
     pub goes_on: bool,
-    /// Whether it waited for tags with others of its own in flight: how many it would have with more tags is not known.
+    /// Whether it waited for tags with other items in flight: how many it would have with more tags is unknown.
     pub waits_for_tags: bool,
-    /// What speaks for the kind, in words.
+    /// The evidence for the kind, in words.
     pub support: String,
 }
 
-/// What the device is asked for.
+/// All I/O of a recording, as streams.
 #[derive(Clone, Debug, Default)]
 pub struct Load {
-    /// All streams.
+    /// The streams.
     pub streams: Vec<Stream>,
-    /// How long it lasted, in nanoseconds.
+    /// The length of the recording, in nanoseconds.
     pub span: u64,
-    /// From being queued to being in the scheduler: the kernel's own time.
+    /// Nanoseconds from being queued to being in the scheduler: the kernel's own time.
     pub overhead: u64,
 }
 
 impl Load {
-    /// Items in all.
+    /// Number of items in all streams.
     pub fn len(&self) -> usize {
         self.streams.iter().map(|s| s.items.len()).sum()
     }
 
-    /// Nothing at all.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl Kind {
-    /// In words.
+    /// A description in words. Example: `4 in flight`.
     pub fn words(&self) -> String {
         match self {
             Kind::Closed { depth: 1 } => "one at a time".into(),

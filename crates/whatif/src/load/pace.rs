@@ -1,30 +1,30 @@
-//! Pacing: whether one-at-a-time I/O comes by the clock or a while after the last one was done.
+//! Pacing: whether one-at-a-time I/O arrives by the clock, or a fixed time after the last completion.
 //!
-//! Both look alike while the device is fast. When it is slow, a task that thinks for a while after each I/O comes later
-//! by as much, and a paced one comes when it is its turn. So the times from arrival to arrival of a paced stream scatter
-//! less than its times from completion to arrival. Scatter is the median deviation from the median.
+//! Both look alike while the device is fast. When it is slow, a task that pauses after each I/O arrives later by the
+//! delay, while a paced task arrives at its turn. So for a paced stream, the times from arrival to arrival scatter
+//! less than the times from completion to arrival. Scatter is the median deviation from the median.
 
-/// Intervals must scatter less than half as much as pauses do, for a stream to be paced.
+/// A stream is paced if its intervals scatter less than this part of its pauses.
 const STEADIER: f64 = 0.5;
-/// Fewer arrivals tell nothing.
+/// Minimal number of arrivals.
 const FEWEST: usize = 20;
-/// A pause of less than this part of the period is that of a stream in a hurry.
+/// A pause of less than this part of the period belongs to a stream that is late.
 const HURRY: f64 = 0.2;
-/// An interval of more than so many periods is a delay.
+/// An interval of more than this many periods is a delay.
 const DELAY: f64 = 1.5;
 
-/// A pace that was found.
+/// The pace of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Nanoseconds from turn to turn.
+    /// Nanoseconds between turns.
     pub period: u64,
-    /// Whether missed turns are made up for.
+    /// Whether missed turns are caught up.
     pub catches_up: bool,
-    /// How much the intervals and the pauses scatter, in nanoseconds.
+    /// The scatter of the intervals and of the pauses, in nanoseconds.
     pub scatter: (f64, f64),
 }
 
-/// `queued` are the arrivals, `gaps` the pauses before each (0: none for the first).
+/// Finds the pace of a stream. `queued`: the arrivals; `gaps`: the pause before each. `None` if it is not paced.
 pub fn pace(queued: &[u64], gaps: &[u64]) -> Option<Pace> {
     if queued.len() < FEWEST {
         return None;
@@ -32,7 +32,7 @@ pub fn pace(queued: &[u64], gaps: &[u64]) -> Option<Pace> {
     let intervals: Vec<f64> = queued.windows(2).map(|w| (w[1] - w[0]) as f64).collect();
     let pauses: Vec<f64> = gaps[1..].iter().map(|g| *g as f64).collect();
     let period = median(&intervals);
-    // Who hardly ever pauses is not held by a clock.
+    // A stream that hardly ever pauses does not wait for a clock.
     let held = pauses.iter().filter(|p| **p > HURRY * period).count();
     if held * 2 < pauses.len() {
         return behind(queued, gaps);
@@ -50,12 +50,12 @@ pub fn pace(queued: &[u64], gaps: &[u64]) -> Option<Pace> {
     Some(Pace { period: period as u64, catches_up: hurried * 2 > late, scatter: (a, b) })
 }
 
-/// The part of waits for a turn that must come out at the same period, and what counts as the same.
+/// The part of these stretches whose periods must agree, and the relative deviation that counts as agreement.
 const AGREE: f64 = 0.7;
 const SAME: f64 = 0.02;
 
-/// A pace that is seldom kept: most come late and in a hurry, but between two that waited for their turn there were as
-/// many turns as arrivals, so all these stretches give one period.
+/// Finds a pace that is rarely kept: most I/Os are late and without a pause. But between two that waited for their turn, there were as
+/// many turns as arrivals, so all these stretches have the same period.
 fn behind(queued: &[u64], gaps: &[u64]) -> Option<Pace> {
     let mut sorted = gaps.to_vec();
     sorted.sort_unstable();
@@ -73,7 +73,7 @@ fn behind(queued: &[u64], gaps: &[u64]) -> Option<Pace> {
     Some(Pace { period: period as u64, catches_up: true, scatter: (scatter(&periods), scatter(&pauses)) })
 }
 
-/// The middle one.
+/// The median; 0 if there are no values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -90,7 +90,7 @@ pub fn scatter(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// One-at-a-time I/O of these latencies, with the rule for the next arrival.
+    /// One-at-a-time I/O with these latencies and a rule for the next arrival.
     fn run(rule: impl Fn(usize, u64, u64) -> u64) -> (Vec<u64>, Vec<u64>) {
         let (mut queued, mut gaps, mut at, mut done) = (vec![], vec![], 0, 0);
         for i in 0..200 {

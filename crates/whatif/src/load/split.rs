@@ -1,15 +1,15 @@
-//! A load whose requests may not be larger than so much: `bio_split_rw` in block/blk-merge.c of Linux 6.18.
+//! Splits the requests of a load that exceed a maximal size: `bio_split_rw` in block/blk-merge.c of Linux 6.18.
 //!
-//! What is larger is cut from the front into pieces of the most that is allowed, and a rest; each piece waits for its own
-//! tag, right after the one before. The I/O is over when all pieces are. Recorded requests are taken for I/Os: what the
-//! kernel had cut when it was recorded, or what had joined in a task's plug, is not put together again.
+//! Larger requests are cut from the front into pieces of the maximal size and a rest; each piece waits for its own
+//! tag, right after the one before. The I/O is done when all pieces are. Recorded requests are treated as I/Os: what the
+//! kernel had split when it was recorded, or had merged in a task's plug, is not restored.
 //!
 //! **Invariant**: the same bytes at the same places, none larger than allowed.
 
 use super::{Item, Load, Stream, Wait};
 
 impl Load {
-    /// None of its requests larger than `largest` bytes.
+    /// The load without requests larger than `largest` bytes.
     pub fn split(&self, largest: u32) -> Load {
         let largest = (largest / 512).max(1) * 512;
         let streams = self.streams.iter().map(|s| split(s, largest)).collect();
@@ -74,7 +74,7 @@ mod tests {
         };
         let load = Load { streams: vec![stream], span: 1, overhead: 0 }.split(4096);
         let told: Vec<_> = load.streams[0].items.iter().map(|i| (i.sector, i.bytes, i.gap, i.wait)).collect();
-        // Four pieces of two I/Os: two an I/O, so fewer than two I/Os in flight is fewer than three pieces.
+        // Two I/Os of four pieces in all: two per I/O, so fewer than two I/Os in flight means fewer than three pieces.
         assert_eq!(
             told,
             [

@@ -1,4 +1,4 @@
-//! One number of a prediction: its value and interval, or why there is none.
+//! One predicted number: its value and interval, or why there is none.
 
 use super::Lab;
 use crate::fit::{error, FLOOR};
@@ -9,45 +9,45 @@ use serde::Serialize;
 use stats::{Blocks, Estimate};
 use units::words::ns;
 
-/// The model of the recording may be off by so much.
+/// Maximal error of the model of the recording.
 pub const GATE: f64 = 0.20;
-/// Devices may disagree by this factor.
+/// Maximal ratio between the predictions of different devices.
 pub const SPREAD: f64 = 1.5;
-/// An interval whose ends are further apart than this tells nothing: a factor of two to each side.
+/// Maximal ratio between the ends of an interval: a factor of two to each side.
 pub const WIDEST: f64 = 4.0;
-/// 95 % of the normal distribution over 97.5 %: the bootstrap's interval is 95 %, the one shown 90 %. And the bootstrap says how
-/// far one recording is off; what is predicted is another one, which is off as much: the root of two.
+/// The 95 % quantile of the normal distribution over the 97.5 % quantile: the bootstrap's interval is 95 %, the one shown 90 %. The bootstrap
+/// covers the error of one recording; a prediction is about a second one with the same error: hence the square root of 2.
 const NARROWER: f64 = 1.645 / 1.960 * std::f64::consts::SQRT_2;
-/// A device that tells the recording to the point is off by this elsewhere: half of what the gate lets a model be off by. (Without it
-/// 79 % of 627 intervals held the truth where disks behind QEMU were recorded for building, with it 89 %.)
+/// A device that fits the recording exactly has this error under other settings: half of the error that the gate allows. (Without it
+/// 79 % of 627 intervals contained the true value, for disks behind QEMU that were recorded for development; with it 89 %.)
 const ELSEWHERE: f64 = 1.0 + GATE / 2.0;
-/// Values beyond a percentile that it needs.
+/// Minimal number of values beyond a percentile.
 const BEYOND: f64 = 10.0;
-/// What is faster than all but this part was in the device, is told only where some were alone in it.
+/// A value below this quantile of the times in the device is predicted only if some requests were alone in it.
 const RARELY: f64 = 0.05;
-/// Percentiles beyond this are of the tail: there stalls count that no model has.
+/// Percentiles beyond this belong to the tail, which depends on stalls that no model has.
 const TAIL: f64 = 0.9;
-/// For the tail the best device may be off by this factor on average, over all that is compared: as much as devices may disagree.
-/// The gate asks for one number; of many numbers that are off some pass it by chance.
+/// Maximal mean error of the best device for predictions of the tail, as a factor: as much as devices may disagree.
+/// The gate checks one number; among many inaccurate numbers, some pass it by chance.
 const WORST: f64 = SPREAD;
 const DISAGREE: &str = "devices that explain the recording equally well disagree";
-/// What throttling goes by besides (crate::wbt::Throttle).
+/// What else writeback throttling depends on (crate::wbt::Throttle).
 const UNTOLD: &str = "or it matters whether tasks were throttled for dirty pages and writes were direct, \
                       which is not recorded";
 
-/// A number that is predicted, or not.
+/// A number with its prediction, or the reason why there is none.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
-    /// The metric.
+    /// The class and phase.
     pub metric: Metric,
-    /// `p50`, `p99`.
+    /// The percentile: `p50` or `p99`.
     pub percentile: &'static str,
-    /// As recorded, which is also the prediction that nothing changes; nanoseconds.
+    /// The recorded value in nanoseconds, which is also the prediction for unchanged settings.
     pub recorded: u64,
-    /// The same by the best device under the recorded settings.
+    /// The value of the best device under the recorded settings, in nanoseconds.
     pub model: Option<u64>,
-    /// Under the asked settings, if that can be said.
+    /// The prediction under the asked settings; `None` if refused.
     pub predicted: Option<Predicted>,
     /// Why there is no prediction.
     pub refused: Option<String>,
@@ -57,13 +57,13 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Predicted {
-    /// The middle of the devices.
+    /// The median of the devices.
     pub value: u64,
     /// The lower end of the 90 % interval.
     pub from: u64,
-    /// The upper end.
+    /// The upper end of the 90 % interval.
     pub to: u64,
-    /// How many devices predicted it.
+    /// Number of devices that predicted it.
     pub devices: usize,
 }
 
@@ -100,7 +100,7 @@ impl Lab {
         cell
     }
 
-    /// As [`Lab::factors`], and what hangs on more than the devices.
+    /// Checks the conditions that depend on more than the devices, then calls [`Lab::factors`].
     fn told(
         &self,
         metric: Metric,
@@ -115,7 +115,7 @@ impl Lab {
                 (off.exp() - 1.0) * 100.0
             ));
         }
-        // With a scheduler most of p99 is spent waiting in it; without, p99 is the device's own.
+        // With a scheduler, most of the p99 is time in it; without, the p99 is the device's own.
         let write = metric.class != Class::Read.index();
         let left = settings.scheduler == Kind::None && self.settings.scheduler != Kind::None;
         if left && q > TAIL && !self.alone[write as usize] {
@@ -128,7 +128,7 @@ impl Lab {
         if settings.wbt.is_none() {
             return factors(metric);
         }
-        // How many writes are let in decides all of it: where the whole is not known, its parts agree by chance.
+        // The number of admitted writes determines everything: if the whole time is uncertain, its parts agree only by chance.
         let disagree = |why: &String| why.starts_with(DISAGREE);
         let of_whole = factors(Metric { phase: Phase::Q2C, ..metric }).err().filter(disagree);
         of_whole.map_or_else(|| factors(metric), Err).map_err(|why| match disagree(&why) {
@@ -169,7 +169,7 @@ impl Lab {
                 let a = floor(a);
                 let value = (floor(recorded) * a / floor(b)).max(FLOOR);
                 values.push(value);
-                // What the model of the recording is off by, it may be off by there, to either side.
+                // The error of the model of the recording may recur, in either direction.
                 ends.extend([value, a, value * value / a]);
             }
         }
@@ -210,8 +210,8 @@ impl Lab {
         Ok(Predicted { value: whole(value), from: whole(from), to: whole(to), devices })
     }
 
-    /// How far a device is off in the device's own part of all of an I/O's time, if that would be most of it: where requests
-    /// waited when it was recorded and would not, the gate of the whole says nothing about what is left of it.
+    /// The error of a device in the time in the device, if that would be most of the I/O's whole time: for requests that waited in the
+    /// recording and would not wait any more, the gate of the whole time says nothing about the rest.
     fn off_in_device(&self, metric: Metric, q: f64, before: &[Times], after: &[&Times]) -> Option<f64> {
         let device = Metric { phase: Phase::D2C, ..metric };
         let (whole, part) = (after.first()?.percentile(metric, q)?, after.first()?.percentile(device, q)?);
@@ -221,7 +221,7 @@ impl Lab {
         error(self.real.percentile(device, q), before.first()?.percentile(device, q))
     }
 
-    /// By which factors another stretch of the same load might have had another percentile.
+    /// The factors by which the percentile might differ in another stretch of the same load, down and up.
     fn chance(&self, metric: Metric, q: f64) -> (f64, f64) {
         let mut blocks = Blocks::default();
         self.in_order.values(metric).iter().for_each(|v| blocks.record(*v));
@@ -231,12 +231,12 @@ impl Lab {
                 let factor = |end: f64| ((end.max(1.0) / e.value).ln() * NARROWER).exp();
                 (factor(range.from).min(1.0), factor(range.to).max(1.0))
             }
-            // Too few beyond it: as far as devices may disagree.
+            // Too few values beyond it: as much as devices may disagree.
             _ => (1.0 / SPREAD, SPREAD),
         }
     }
 }
-/// Nanoseconds, without a fraction.
+/// Rounds to whole nanoseconds.
 fn whole(time: f64) -> u64 {
     time.round().max(0.0) as u64
 }

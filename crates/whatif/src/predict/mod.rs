@@ -1,16 +1,16 @@
-//! A prediction, and where there is none.
+//! Predictions, and the conditions under which they are refused.
 //!
-//! For each metric and percentile: devices that pass the **gate** there (simulated as recorded, they are off by 20 % at
-//! most) say by which factor it changes from the recorded settings to the asked ones; the recorded number times the
-//! middle factor is the prediction ([`cell`]). The interval spans all of these devices, several seeds, and, where the
-//! kernel steers by times ([`Settings::aims`]), targets that are off as much as the device's times may be; each also with
-//! what the model of the recording is off by, to either side. It is widened by how far two recordings of one load differ
-//! (block bootstrap), and by what a model that tells the recording well may be off by elsewhere.
+//! For each metric and percentile, devices that pass the **gate** (their simulation of the recorded settings is off by at most
+//! 20 %) give the factor by which the number changes from the recorded settings to the asked ones. The recorded number times the
+//! median factor is the prediction ([`cell`]). The interval covers all of these devices, several seeds and, if the kernel
+//! controls by times ([`Settings::aims`]), targets that vary as much as the device's times may; each also with the error of
+//! the model of the recording, in either direction. It is widened by the difference between two recordings of one load
+//! (block bootstrap), and by the error that a model which fits the recording well may have under other settings.
 //!
-//! It is refused where no device passes (there, and in the device where that would be most of the time), where they
-//! disagree by more than 1.5 times or the interval is wider than 4 times, where the asked settings need depths or sizes
-//! that were not recorded ([`unrecorded`]), and always at p99.9 and the maximum. What is shorter than 20 us is the kernel's
-//! own time and told as "20 us, from 0 on".
+//! A prediction is refused if no device passes (for the number and, if that would be most of the time, in the device), if devices
+//! disagree by more than 1.5 times or the interval is wider than 4 times, if the asked settings need depths or sizes
+//! that were not recorded ([`unrecorded`]), and always for p99.9 and the maximum. Times below 20 us are the kernel's
+//! own and shown as "20 us, from 0 on".
 //!
 //! **Invariant**: a cell has a prediction or a reason why not, never both.
 
@@ -32,42 +32,42 @@ use life::Class;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Simulations of each device: as many orders of chance.
+/// Simulations of each device, with different random numbers.
 const SEEDS: u64 = 3;
-/// Percentiles that are predicted, and those that never are.
+/// The percentiles that are predicted.
 pub const PERCENTILES: [(f64, &str); 2] = [(0.5, "p50"), (0.99, "p99")];
-/// The part of requests below which a class does not matter.
+/// A class with at most this part of the requests does not matter.
 const FEW_OTHERS: f64 = 0.01;
 
-/// What a recording says about its device: fitted once, asked often.
+/// The models of a recorded device: fitted once, queried often.
 pub struct Lab {
-    /// The streams.
+    /// The streams of the recording.
     pub load: Load,
-    /// As recorded.
+    /// The recorded settings.
     pub settings: Settings,
-    /// Devices that explain the recording.
+    /// Devices that explain the recording, the best first.
     pub devices: Vec<Fitted>,
     real: Times,
     in_order: Times,
-    /// Simulated under the recorded settings, by device and seed.
+    /// Simulations under the recorded settings, by device and seed.
     as_recorded: Vec<Vec<Times>>,
     most: u32,
     most_tags: u32,
     largest: [u64; 2],
-    /// Whether reads and writes were seen alone in the device.
+    /// Whether there were enough reads and writes alone in the device.
     alone: [bool; 2],
-    /// Whether reads and writes were of several sizes.
+    /// Whether reads and writes had several sizes.
     sizes: [bool; 2],
-    /// Whether some began where the last one ended, and others did not.
+    /// Whether some requests began where the last one ended, and others did not.
     in_a_row: bool,
-    /// The part of arrivals that joined a request that waited.
+    /// The part of arrivals that joined a waiting request.
     joined: f64,
     work: Work,
     seed: u64,
 }
 
 impl Lab {
-    /// Fits devices. `progress` gets the fraction done, 0 to 1.
+    /// Fits devices. `progress` gets the fraction done, 0 to 1. Fails if the recording is unsuitable.
     pub fn new(
         r: &Recorded,
         settings: Settings,
@@ -126,7 +126,7 @@ impl Lab {
         (0..SEEDS).map(one).collect()
     }
 
-    /// What the asked settings would have done.
+    /// The numbers under the asked settings.
     pub fn predict(&self, asked: &Settings) -> Vec<Cell> {
         let load = self.asked_load(asked);
         let assumed = self.assumed(asked);
@@ -144,7 +144,7 @@ impl Lab {
         cells
     }
 
-    /// The settings with all that the kernel would know and the recording does not tell.
+    /// The asked settings with every combination of facts that the kernel knows and the recording lacks.
     fn assumed(&self, asked: &Settings) -> Vec<Settings> {
         let has = |class: Class| {
             let n = self.real.values(Metric { class: class.index(), phase: Phase::Q2C }).len();
@@ -168,7 +168,7 @@ impl Lab {
         }
     }
 
-    /// In which order the device that explains the recording best would have been sent requests; `None` without one.
+    /// The order in which the best device would have received requests in a stretch; `None` if there is no device.
     pub fn schedule(&self, settings: &Settings, stretch: &Range<u64>) -> Option<Vec<Sent>> {
         let best = self.devices.first()?;
         let load = self.asked_load(settings);
@@ -176,7 +176,7 @@ impl Lab {
         Some(simulated(&load, &done, stretch))
     }
 
-    /// The recorded p99.9 and the largest, which are never predicted.
+    /// The recorded p99.9 and maximum, in nanoseconds, which are never predicted.
     pub fn tail(&self, metric: Metric) -> (u64, u64) {
         let values = self.real.values(metric);
         (percentile(values, 0.999).unwrap_or(0), values.last().copied().unwrap_or(0))

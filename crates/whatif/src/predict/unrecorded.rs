@@ -1,4 +1,4 @@
-//! Where asked settings lead to what the recording does not show: more in flight, deeper in the device, other sizes.
+//! Detects settings that lead to states which the recording does not show: more in flight, deeper in the device, other sizes.
 
 use super::Lab;
 use crate::crowd::most_simulated;
@@ -8,22 +8,22 @@ use crate::settings::{Kind, Settings};
 use crate::simulate::Done;
 use crate::usable::ALL_TAGS;
 
-/// How much deeper than recorded a device may be filled for its behaviour to count as known.
+/// How much deeper than recorded a device may be filled, as a factor.
 const DEEPER: f64 = 1.25;
-/// The part of arrivals that may have joined others where it is not modelled who would.
+/// Maximal part of arrivals that joined others, if a scheduler's merging is not modelled.
 const MOST_JOINED: f64 = 0.05;
-/// The part of requests that may be larger than any recorded.
+/// Maximal part of requests that are larger than any recorded one.
 const MOST_LARGER: f64 = 0.01;
 
 impl Lab {
-    /// Why the asked settings lead where nothing was recorded.
+    /// Why the asked settings lead to states that were not recorded; `None` if they do not.
     pub(super) fn strange(
         &self,
         load: &Load,
         asked: &Settings,
         runs: &[Vec<(Times, Vec<Done>)>],
     ) -> Option<String> {
-        // Writes, for they are limited most.
+        // For writes, which are limited most.
         let tags = |s: &Settings| s.nr_requests.min(s.tags_for(true, false));
         let (had, gets) = (tags(&self.settings), tags(asked));
         let all_in_use = f64::from(self.most_tags) >= ALL_TAGS * f64::from(had);
@@ -65,7 +65,7 @@ impl Lab {
                 self.most
             ));
         }
-        // Who comes may be given what another one waits for, so it is no line.
+        // A new request may get what another one waits for, so the order is unknown.
         if asked.scheduler == Kind::None && !asked.chooses_ahead && most >= asked.queue_depth {
             return Some(format!(
                 "all {} commands that SCSI lets the device have would be in use: which request is next \

@@ -1,8 +1,8 @@
 //! mq-deadline, as in block/mq-deadline.c of Linux 6.18 (6.1 chooses the same for requests without zones).
 //!
-//! Requests wait twice: in order of sectors, and in order of arrival with an expiry, for each direction of each
-//! priority. `__dd_dispatch_request` goes on in sector order while a batch lasts; a new batch takes reads, unless writes
-//! wait and were passed over `writes_starved` times; a batch begins with the oldest request if that has expired or no
+//! Requests wait in two orders, by sector and by arrival with an expiry, for each direction of each
+//! priority. `__dd_dispatch_request` continues in sector order while a batch lasts. A new batch takes reads, unless writes
+//! wait and were passed over `writes_starved` times. A batch begins with the oldest request if that has expired or no
 //! request lies at or beyond the last position, else where the last one of that direction ended.
 //!
 //! **Invariant**: a request that was inserted is dispatched once.
@@ -16,12 +16,12 @@ use std::collections::{BTreeSet, VecDeque};
 /// `enum dd_prio`: real-time, best-effort, idle.
 pub const PRIORITIES: usize = 3;
 
-/// One direction of one priority.
+/// The waiting requests of one direction and one priority.
 #[derive(Default)]
 struct Side {
     /// `sort_list`.
     sorted: BTreeSet<(u64, Slot)>,
-    /// `fifo_list`: expiry, place. Those that left by sector order stay until they come to the front.
+    /// `fifo_list`: (expiry, slot, insertion number). Requests that left in sector order are removed when they reach the front.
     fifo: VecDeque<(u64, Slot, u64)>,
     /// `latest_pos`.
     latest: u64,
@@ -31,7 +31,7 @@ struct Side {
 pub struct Deadline {
     tunables: Tunables,
     sides: [[Side; 2]; PRIORITIES],
-    /// What is queued, by slot: sector, priority, direction, insertion number (0: not here).
+    /// The waiting requests by slot; insertion number 0: not waiting.
     here: Vec<Here>,
     numbers: u64,
     queued: [usize; PRIORITIES],
@@ -48,7 +48,7 @@ struct Here {
 }
 
 impl Deadline {
-    /// An empty one.
+    /// An empty scheduler.
     pub fn new(tunables: Tunables) -> Deadline {
         Deadline {
             tunables,
@@ -70,7 +70,7 @@ impl Deadline {
         }
     }
 
-    /// `deadline_fifo_request`: the oldest that is still here.
+    /// `deadline_fifo_request`: the oldest request that still waits.
     fn oldest(&mut self, prio: usize, write: bool) -> Option<(u64, Slot)> {
         let side = &mut self.sides[prio][write as usize];
         while let Some(&(expiry, slot, number)) = side.fifo.front() {
@@ -82,7 +82,7 @@ impl Deadline {
         None
     }
 
-    /// `deadline_from_pos`: the first at or beyond the last position of its direction.
+    /// `deadline_from_pos`: the first request at or beyond the last position of its direction.
     fn next(&self, prio: usize, write: bool) -> Option<Slot> {
         let side = &self.sides[prio][write as usize];
         side.sorted.range((side.latest, 0)..).next().map(|(_, slot)| *slot)
@@ -97,7 +97,7 @@ impl Deadline {
         slot
     }
 
-    /// `__dd_dispatch_request`. With `before`, only a request inserted no later than that (`started_after`).
+    /// `__dd_dispatch_request`. With `before`, only a request that was inserted by then (`started_after`).
     fn dispatch_prio(&mut self, now: u64, prio: usize, before: Option<u64>) -> Option<Slot> {
         let late = |me: &Deadline, slot: Slot| before.is_some_and(|t| me.here[slot as usize].inserted > t);
         if self.batching < self.tunables.fifo_batch {
@@ -125,7 +125,7 @@ impl Deadline {
         }
         let (expiry, oldest) = if write { writes? } else { reads? };
         let slot = match self.next(prio, write) {
-            // `deadline_check_fifo`: expired once the time is not before the deadline.
+            // `deadline_check_fifo`: expired from its deadline on.
             Some(next) if now < expiry => next,
             _ => oldest,
         };
@@ -138,7 +138,7 @@ impl Deadline {
         Some(self.take(prio, write, slot))
     }
 
-    /// `dd_dispatch_prio_aged_requests`: lower priorities that waited for `prio_aging_expire`.
+    /// `dd_dispatch_prio_aged_requests`: lower priorities that have waited for `prio_aging_expire`.
     fn dispatch_aged(&mut self, now: u64) -> Option<Slot> {
         if (0..PRIORITIES).filter(|p| self.queued[*p] > 0).count() < 2 {
             return None;
@@ -213,7 +213,7 @@ mod tests {
             put(&mut d, 0, slot, sector, false);
         }
         assert_eq!(all(&mut d, 0), [1, 2, 0]);
-        // Beyond 50 first; what lies below is reached by the oldest.
+        // First from 50 on; the oldest request leads to those below.
         put(&mut d, 1, 3, 20, false);
         put(&mut d, 1, 4, 60, false);
         assert_eq!(all(&mut d, 1), [4, 3]);
@@ -226,7 +226,7 @@ mod tests {
         for slot in 1..4 {
             put(&mut d, 5 * MS, slot, slot as u64, false);
         }
-        // At 9 ms nothing has expired: from sector 0 on. Then 0 has, but the batch of two goes on.
+        // At 9 ms nothing has expired: from sector 0 on. Then 0 expires, but the batch of two continues.
         assert_eq!(d.dispatch(9 * MS), Some(1));
         assert_eq!(d.dispatch(11 * MS), Some(2));
         assert_eq!(d.dispatch(11 * MS), Some(0));
@@ -242,7 +242,7 @@ mod tests {
         for slot in 4..6 {
             put(&mut d, 0, slot, 100 + slot as u64, true);
         }
-        // The first goes on with a batch that nobody began; two pass the writes over; a write; the last read.
+        // The first read continues a batch that was never begun; two reads pass the writes over; a write; the last read.
         assert_eq!(all(&mut d, 0), [0, 1, 2, 4, 3, 5]);
     }
 

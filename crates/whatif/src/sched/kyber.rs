@@ -1,17 +1,17 @@
 //! kyber: block/kyber-iosched.c of Linux 6.18.
 //!
-//! Requests wait in a row for each domain (here: reads and writes), and each domain has tokens: as many requests as may be
-//! in the device, 256 and 128 to begin with. Batches of a domain take turns (16 reads, 8 writes); a domain whose row is
-//! empty or whose tokens are out is passed over.
+//! Requests wait in one queue per domain (here: reads and writes), and each domain has tokens: the number of requests that may be
+//! in the device, initially 256 and 128. Batches of the domains take turns (16 reads, 8 writes); a domain with an empty
+//! queue or without tokens is skipped.
 //!
-//! **The controller** ([`Control`]) looks at histograms of latency, in quarters of the target, a tenth of a second after a
-//! completion. The device is congested if a tenth of the requests of a domain took longer in it than the target. If so,
-//! each domain's tokens are scaled by its p99 of all its time against the target, so that who is better off than its
-//! target gives tokens up; else only who is worse off than its target gets more. A percentile counts from 500 requests on,
+//! **The controller** ([`Control`]) checks histograms of latency, in quarters of the target, a tenth of a second after a
+//! completion. The device is congested if a tenth of a domain's requests took longer in it than the target. Then
+//! each domain's tokens are scaled by the ratio of its p99 of the whole time to the target, so a domain that is better than its
+//! target gives tokens up. Otherwise only a domain that misses its target gets more. A percentile is valid from 500 requests on,
 //! or after a second.
 //!
-//! **Invariant**: a domain has 1 to as many tokens as it began with. Requests that wait in per-CPU rows may join each other in
-//! the kernel; here they do not.
+//! **Invariant**: a domain has at least 1 token and at most its initial number. In the kernel, requests in per-CPU queues may
+//! merge; here they do not.
 
 use super::{Queued, Scheduler, Slot};
 use serde::Serialize;
@@ -25,19 +25,19 @@ const DEPTH: [u32; 2] = [256, 128];
 const SHIFT: u32 = 2;
 const GOOD: usize = 1 << SHIFT;
 const BUCKETS: usize = 2 << SHIFT;
-/// `HZ / 10` after a completion the controller looks.
+/// `HZ / 10`: nanoseconds after a completion until the controller checks.
 const LOOKS: u64 = 100_000_000;
-/// So many samples are enough (`calculate_percentile`), or so long a wait for them.
+/// Number of samples that are enough (`calculate_percentile`), or the maximal wait for them.
 const ENOUGH: u32 = 500;
 const PATIENCE: u64 = 1_000_000_000;
 
-/// What latencies are aimed at, in nanoseconds (`read_lat_nsec`, `write_lat_nsec`; `kyber_latency_targets`).
+/// Latency targets, in nanoseconds (`read_lat_nsec`, `write_lat_nsec`; `kyber_latency_targets`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Targets {
-    /// Of reads.
+    /// The target of reads.
     pub read: u64,
-    /// Of writes.
+    /// The target of writes.
     pub write: u64,
 }
 
@@ -47,7 +47,7 @@ impl Default for Targets {
     }
 }
 
-/// Latencies of a domain since they were last enough, by quarters of the target.
+/// Latencies of a domain since the last valid percentile, by quarters of the target.
 #[derive(Default)]
 struct Histogram {
     buckets: [u32; BUCKETS],
@@ -59,7 +59,7 @@ impl Histogram {
         self.buckets[(bucket as usize).min(BUCKETS - 1)] += 1;
     }
 
-    /// The bucket that holds a percentile, and the histogram is empty again; `None` until there are enough.
+    /// The bucket that contains a percentile, and clears the histogram; `None` while there are too few samples.
     fn percentile(&mut self, percent: u32, now: u64, deadline: &mut Option<u64>) -> Option<usize> {
         let samples: u32 = self.buckets.iter().sum();
         if samples == 0 {
@@ -91,7 +91,7 @@ struct Control {
     in_device: [Histogram; 2],
     total: [Histogram; 2],
     deadline: [Option<u64>; 2],
-    /// `domain_p99`: told in an earlier look, and not used yet.
+    /// `domain_p99`: found in an earlier check and not used yet.
     kept: [Option<usize>; 2],
     looks_at: Option<u64>,
 }
@@ -120,7 +120,7 @@ impl Control {
     }
 }
 
-/// The state (`struct kyber_hctx_data`, `struct kyber_queue_data`).
+/// The state of kyber (`struct kyber_hctx_data`, `struct kyber_queue_data`).
 pub struct Kyber {
     rows: [VecDeque<Slot>; 2],
     in_device: [u32; 2],
@@ -130,7 +130,7 @@ pub struct Kyber {
 }
 
 impl Kyber {
-    /// An empty one.
+    /// An empty scheduler.
     pub fn new(targets: Targets) -> Kyber {
         let control = Control {
             targets: [targets.read, targets.write],
@@ -179,7 +179,7 @@ impl Scheduler for Kyber {
     fn completed(&mut self, now: u64, request: Queued, total: u64, device: u64) {
         let (d, control) = (request.write as usize, &mut self.control);
         self.in_device[d] = self.in_device[d].saturating_sub(1);
-        // The timer fires when somebody next looks: completions are never far apart while anybody waits.
+        // The timer fires at the next completion after its time: completions are frequent while requests wait.
         if control.looks_at.is_some_and(|at| now >= at) {
             control.looks_at = None;
             control.look(now);
@@ -200,8 +200,8 @@ mod tests {
         Queued { slot, sector: 0, write: true, sync: false, priority: 1 }
     }
 
-    /// Reads take 3 ms of 2 (bucket 5), 3 ms of it in the device: congested. Writes take 4 ms of 10 (bucket 1). After 600 of
-    /// each: reads keep their 256 (256 * 6 / 4, no more than they began with), writes get 128 * 2 / 4 = 64, then 32.
+    /// Reads take 3 ms with a target of 2 ms (bucket 5), all of it in the device: congested. Writes take 4 of 10 ms (bucket 1). After 600 of
+    /// each: reads keep their 256 (256 * 6 / 4, at most the initial number), writes get 128 * 2 / 4 = 64, then 32.
     #[test]
     fn who_is_better_off_than_its_target_gives_tokens_up() {
         let mut k = Kyber::new(Targets::default());
@@ -214,8 +214,8 @@ mod tests {
             }
             assert_eq!(k.control.depth, [256, round]);
         }
-        // Then the device answers fast. What was not looked at yet counts once more; after that nobody gives anything up, and
-        // who has too little gets no more.
+        // Then the device answers fast. Samples that were not checked yet count once more; after that no domain gives tokens up, and
+        // one with too few gets no more.
         for slot in 0..2400 {
             at += 90_000;
             k.completed(at, Queued { write: slot % 2 == 1, ..write(slot) }, MS, MS);

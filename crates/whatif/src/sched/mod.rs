@@ -1,4 +1,4 @@
-//! I/O schedulers: who goes to the device next. One file each, named for the kernel's.
+//! I/O schedulers: they choose the next request for the device. One file each, named like the kernel's.
 
 pub mod deadline;
 pub mod kyber;
@@ -6,17 +6,17 @@ pub mod none;
 
 use serde::Serialize;
 
-/// Number of a request in flight; used again after it is over.
+/// The number of a request in flight; reused after its completion.
 pub type Slot = u32;
 
-/// What a scheduler sees of a request.
+/// The scheduler's view of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
-    /// Its number.
+    /// The request's number.
     pub slot: Slot,
-    /// Where it starts, in sectors.
+    /// Its first sector.
     pub sector: u64,
-    /// Write or read.
+    /// Whether it is a write.
     pub write: bool,
     /// Whether a task waits for it.
     pub sync: bool,
@@ -24,15 +24,15 @@ pub struct Queued {
     pub priority: u8,
 }
 
-/// A scheduler. Times are nanoseconds of the simulation.
+/// A scheduler. Times are in nanoseconds of the simulation.
 pub trait Scheduler {
-    /// A request enters.
+    /// A request enters the scheduler.
     fn insert(&mut self, now: u64, request: Queued);
-    /// The device takes one more: which?
+    /// Chooses the next request for the device, if there is one.
     fn dispatch(&mut self, now: u64) -> Option<Slot>;
-    /// A request that waits here has grown at its front, from sector `from`.
+    /// A waiting request has grown at its front; it began at sector `from` before.
     fn moved(&mut self, _request: Queued, _from: u64) {}
-    /// A request left the device, after so long since it entered, and so long in the device.
+    /// A request was completed, `total` nanoseconds after it entered the scheduler and `device` nanoseconds after its issue.
     fn completed(&mut self, _now: u64, _request: Queued, _total: u64, _device: u64) {}
 }
 
@@ -40,19 +40,19 @@ pub trait Scheduler {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tunables {
-    /// After this a read is expired.
+    /// Nanoseconds after which a read expires.
     pub read_expire: u64,
-    /// After this a write is expired.
+    /// Nanoseconds after which a write expires.
     pub write_expire: u64,
-    /// How many batches of reads may starve waiting writes.
+    /// Number of batches of reads before waiting writes get a turn.
     pub writes_starved: u32,
-    /// Requests in a batch.
+    /// Number of requests in a batch.
     pub fifo_batch: u32,
     /// Whether a request may grow at its front.
     pub front_merges: bool,
-    /// After this a lower priority goes before a higher one.
+    /// Nanoseconds after which a lower priority goes before a higher one.
     pub prio_aging_expire: u64,
-    /// Tags that writes and asynchronous reads may use; `None`: all.
+    /// Number of tags for writes and asynchronous reads; `None`: all.
     pub async_depth: Option<u32>,
 }
 

@@ -4,7 +4,7 @@
 use super::{Queued, Scheduler, Slot};
 use std::collections::VecDeque;
 
-/// A row.
+/// A first-in, first-out queue.
 #[derive(Default)]
 pub struct Fifo(VecDeque<Slot>);
 

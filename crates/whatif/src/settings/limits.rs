@@ -1,4 +1,4 @@
-//! What settings mean for tags: who may use how many, who is woken when one is free, how deep a queue is taken to be.
+//! Effects of settings on tags: how many each request may use, how many waiters are woken, the queue depth for throttling.
 
 use super::{Kind, Settings, DEFAULT_REQUESTS};
 use crate::tags::wake_batch;
@@ -7,25 +7,25 @@ use crate::tags::wake_batch;
 const LONG: u32 = 64;
 
 impl Settings {
-    /// How many tasks that wait for a tag are woken at a time.
+    /// Number of tasks that are woken at a time when they wait for tags.
     pub fn wake_batch(&self) -> u32 {
         match (self.scheduler, self.word) {
             (Kind::None, _) => wake_batch(self.nr_requests),
             (Kind::MqDeadline, Some(word)) => wake_batch(self.words_limit(word).min(self.nr_requests)),
-            // `dd_depth_updated`: somebody may be limited to one.
+            // `dd_depth_updated`: a request may be limited to one tag.
             (Kind::MqDeadline, None) => wake_batch(1),
             (Kind::Kyber, _) => wake_batch(three_quarters(self.nr_requests)),
         }
     }
 
-    /// How deep the queue is for writeback throttling: SCSI's, else the number of requests when the device was made, for
-    /// `wbt_init` asks once. Of a loop device with 256 it was 128 (read from debugfs: 48 normal places at most).
+    /// The queue depth for writeback throttling: SCSI's, else the number of requests when the device was created, as
+    /// `wbt_init` reads it once. For a loop device with 256 it was 128 (read from debugfs: at most 48 normal places).
     pub fn wbt_depth(&self) -> u32 {
         let of_scsi = (!self.chooses_ahead).then_some(self.queue_depth);
         of_scsi.unwrap_or(self.nr_requests.min(DEFAULT_REQUESTS))
     }
 
-    /// How many tags may be in use for one to be taken: `dd_limit_depth`, `kyber_limit_depth`.
+    /// Maximal number of tags in use for a request to get one: `dd_limit_depth`, `kyber_limit_depth`; `u32::MAX`: no limit.
     pub fn tags_for(&self, write: bool, sync: bool) -> u32 {
         match (self.scheduler, self.word) {
             (Kind::MqDeadline, _) if !write && sync => u32::MAX,
@@ -36,7 +36,7 @@ impl Settings {
         }
     }
 
-    /// `async_depth` of each word: of 256 tags, which are four words of 64, 4 leaves 16 and 192 leaves all.
+    /// `async_depth` applies to each word: with 256 tags, which are four words of 64, 4 allows 16 and 192 allows all.
     fn words_limit(&self, word: u32) -> u32 {
         let each = self.deadline.async_depth.unwrap_or(three_quarters(self.nr_requests)).max(1);
         match each < word.min(self.nr_requests) {
@@ -46,13 +46,13 @@ impl Settings {
     }
 }
 
-/// What is left to the asynchronous: `KYBER_ASYNC_PERCENT` in block/kyber-iosched.c, and mq-deadline's default of Linux 6.1. Of any
-/// number, for a file may say any.
+/// The part for asynchronous requests: `KYBER_ASYNC_PERCENT` in block/kyber-iosched.c, and mq-deadline's default in Linux 6.1. Valid for
+/// any number, because files may contain any.
 pub(super) fn three_quarters(tags: u32) -> u32 {
     (u64::from(tags) * 3 / 4).max(1) as u32
 }
 
-/// Bits in a word of a bitmap of so many tags: four words at least, where there are four tags (`sbitmap_calculate_shift` in
+/// Bits per word of a bitmap of this many tags: at least four words, if there are four tags (`sbitmap_calculate_shift` in
 /// include/linux/sbitmap.h of Linux 6.1).
 pub(super) fn word_of(tags: u32) -> u32 {
     1 << (tags / 4).clamp(1, LONG).ilog2()
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(deadline("256", None), (u32::MAX, u32::MAX, 8));
         assert_eq!(deadline("256", Some("4")), (16, u32::MAX, 2));
         assert_eq!(deadline("256", Some("48")), (192, u32::MAX, 8));
-        // 16 of the bitmap that was made for 256, whose words have 64.
+        // 16 in the bitmap that was created for 256, whose words have 64 bits.
         assert_eq!(deadline("16", None), (12, u32::MAX, 1));
         assert_eq!(deadline("16", Some("16")), (u32::MAX, u32::MAX, 2));
         assert_eq!(deadline("1024", Some("3")), (48, u32::MAX, 6));

@@ -1,4 +1,4 @@
-//! How a queue was set when it was recorded: as its files told, and as its requests show.
+//! The settings of a queue when it was recorded, from its files and from its requests.
 
 use super::limits::{three_quarters, word_of};
 use super::{kind, whole, Kind, Refusal, Settings, DEFAULT_REQUESTS, KYBER, MQ_DEADLINE};
@@ -6,14 +6,14 @@ use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
 use crate::wbt::HELD;
 
-/// `max_sectors_kb` where it is not known: `BLK_DEF_MAX_SECTORS_CAP` of include/linux/blkdev.h.
+/// `max_sectors_kb` if unknown: `BLK_DEF_MAX_SECTORS_CAP` of include/linux/blkdev.h.
 const LARGEST_KB: u32 = 1280;
 
 impl Settings {
-    /// The recorded settings. `told` gives the text of a file below `queue/`, or of `device/queue_depth` and
-    /// `mq/0/nr_tags`; `most` is the largest number of requests that were in the device, and `held` whether requests
-    /// waited in the scheduler while so many were: then that is what the device takes, whatever is told; `throttled`
-    /// whether writes that no task waits for were delayed before they got one of the tags.
+    /// The recorded settings. `told` returns the text of a file below `queue/`, or of `device/queue_depth` and
+    /// `mq/0/nr_tags`. `most`: the maximal number of requests in the device. `held`: whether requests waited in the scheduler;
+    /// then `most` is what the device takes, unless the files say less. `throttled`: whether writes that no task waits for were
+    /// delayed before they got a tag although tags were free.
     pub fn recorded(
         told: impl Fn(&str) -> Option<String>,
         most: u32,
@@ -55,7 +55,7 @@ impl Settings {
             for key in MQ_DEADLINE {
                 match told(&format!("queue/iosched/{key}")) {
                     Some(text) => s.set_deadline(key, whole(key, text.trim())?)?,
-                    // Absent in older kernels.
+                    // Missing in older kernels.
                     None if matches!(key, "async_depth" | "prio_aging_expire") => {}
                     None => return Err(format!("queue/iosched/{key} of the recording is not known")),
                 }

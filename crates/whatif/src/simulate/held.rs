@@ -1,10 +1,10 @@
-//! Where the simulation asks writeback throttling ([`crate::wbt`]): before a tag is taken, and when a request comes back.
+//! The calls of the simulation to writeback throttling ([`crate::wbt`]): before a tag is taken, and when a request completes.
 
 use super::{Simulation, What};
 use crate::load::Item;
 
 impl Simulation<'_> {
-    /// Whether writeback throttling lets it in at once.
+    /// Whether writeback throttling admits the request at once.
     pub(super) fn enters(&mut self, slot: u32, item: &Item) -> bool {
         let Some(wbt) = &mut self.wbt else { return true };
         if !item.write {
@@ -26,7 +26,7 @@ impl Simulation<'_> {
         self.wake(woken, What::Entered);
     }
 
-    /// Data came back after so long in the device.
+    /// Data was completed after this many nanoseconds in the device.
     pub(super) fn came_back(&mut self, slot: u32, item: &Item, device: u64) {
         match &mut self.wbt {
             Some(wbt) if item.write => wbt.write_done(),
@@ -35,7 +35,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// It is over: a waiter may have its place.
+    /// A request is done: a waiter may get its place.
     pub(super) fn leaves(&mut self, item: &Item) {
         let Some(wbt) = self.wbt.as_mut().filter(|w| w.holds(item.write, item.sync) && item.bytes > 0) else {
             return;

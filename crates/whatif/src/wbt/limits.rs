@@ -1,4 +1,4 @@
-//! How many writes writeback throttling admits: block/blk-rq-qos.c and `calc_wb_limits` of block/blk-wbt.c, Linux 6.18.
+//! The number of writes that writeback throttling admits: block/blk-rq-qos.c and `calc_wb_limits` of block/blk-wbt.c, Linux 6.18.
 //!
 //! **Invariant**: background <= normal <= all of them, and at least 1.
 
@@ -7,23 +7,23 @@ const PLACES: u32 = 16;
 /// `RWB_WINDOW_NSEC`.
 pub const WINDOW: u64 = 100_000_000;
 
-/// Places (`struct rq_depth`, `calc_wb_limits`).
+/// Maximal numbers of admitted writes (`struct rq_depth`, `calc_wb_limits`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     queue_depth: u32,
-    /// 0 in the middle, more the fewer there are.
+    /// 0 initially; positive steps admit fewer writes, negative ones more.
     pub step: i32,
     at_most: bool,
-    /// All.
+    /// For writes of an fsync, and while tasks that dirty pages are throttled.
     pub max: u32,
-    /// While nothing else uses the device.
+    /// For other writes while no reads compete.
     pub normal: u32,
-    /// Beside others.
+    /// For other writes beside reads.
     pub background: u32,
 }
 
 impl Limits {
-    /// Those of step 0.
+    /// The limits of step 0.
     pub fn new(queue_depth: u32) -> Limits {
         let mut l = Limits {
             queue_depth: queue_depth.max(1),
@@ -37,7 +37,7 @@ impl Limits {
         l
     }
 
-    /// `rq_depth_calc_max_depth`; whether no more are possible.
+    /// `rq_depth_calc_max_depth`; returns whether the maximum is reached.
     fn calculate(&mut self) -> bool {
         let mut at_most = false;
         if self.queue_depth == 1 {
@@ -61,7 +61,7 @@ impl Limits {
         at_most
     }
 
-    /// `rq_depth_scale_up`: whether it could.
+    /// `rq_depth_scale_up`; returns whether it was possible.
     pub fn up(&mut self) -> bool {
         if self.at_most {
             return false;
@@ -71,7 +71,7 @@ impl Limits {
         true
     }
 
-    /// `rq_depth_scale_down`: whether it could.
+    /// `rq_depth_scale_down`; returns whether it was possible.
     pub fn down(&mut self, hard: bool) -> bool {
         if self.max == 1 {
             return false;
@@ -82,7 +82,7 @@ impl Limits {
         true
     }
 
-    /// How long a window lasts (`rwb_arm_timer`).
+    /// The length of a window in nanoseconds (`rwb_arm_timer`).
     pub fn window(&self) -> u64 {
         match self.step {
             s if s > 0 => (WINDOW << 4) / ((s as u64 + 1) << 8).isqrt(),
@@ -95,7 +95,7 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// 1 + (15 >> step), half and a quarter of it rounded up; beyond the middle 1 + (15 << 1) = 31, and 3/4 of the queue.
+    /// 1 + (15 >> step), with half and a quarter of it rounded up; for step -1: 1 + (15 << 1) = 31, at most 3/4 of the queue.
     #[test]
     fn places_by_step() {
         let mut l = Limits::new(64);
@@ -110,7 +110,7 @@ mod tests {
         assert!(l.up());
         assert_eq!(now(&l), (-2, 48, 24, 12));
         assert!(!l.up(), "three quarters of 64 are the most");
-        // Too slow a read: from beyond the middle straight back to it.
+        // A read is too slow: from a negative step straight back to 0.
         assert!(l.down(true));
         assert_eq!(now(&l), (0, 16, 8, 4));
         assert_eq!(now(&Limits::new(4)), (0, 4, 2, 1));

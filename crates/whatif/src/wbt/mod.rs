@@ -1,18 +1,18 @@
 //! Writeback throttling: block/blk-wbt.c and the limits of block/blk-rq-qos.c, Linux 6.18.
 //!
 //! Writes that no task waits for, and those of an fsync, take a place before they take a tag; direct writes and reads do not.
-//! There are `max_depth` places ([`Limits`]): all of them for an fsync or while tasks that dirty pages are made to wait, a
-//! quarter otherwise while others read, half while none does. A window of 100 ms begins with a write that gets a place.
-//! At its end, with reads and at least three writes completed in it, the **shortest** read tells: longer in the device than
-//! the target, and the places are halved (and windows become shorter, 100 ms / sqrt(step + 1)); else they are doubled back,
+//! There are `max_depth` places ([`Limits`]): all of them for an fsync or while tasks that dirty pages are throttled, otherwise a
+//! quarter beside reads and half without. A window of 100 ms begins with a write that gets a place.
+//! If reads and at least three writes were completed in it, the **shortest** read decides at its end: if it took longer in the
+//! device than the target, the places are halved (and windows become shorter, 100 ms / sqrt(step + 1)); else they are doubled back,
 //! and beyond that as long as only writes are seen. A waiter is admitted when a write is completed and less than half of the
 //! places are taken; with a volatile cache only when none is.
 //!
-//! What the kernel knows and a recording does not is told by [`Throttle`], to be tried both ways: whether tasks were made to
-//! wait for dirty pages (`wb_recent_wait`), and whether writes that a task waits for are direct. Writes of the flusher and
-//! others count as alike: without reads the flusher's own get a quarter of the places, here half.
+//! [`Throttle`] has assumptions about what the kernel knows and a recording lacks, to be tried both ways: whether tasks were throttled
+//! for dirty pages (`wb_recent_wait`), and whether writes that a task waits for are direct. All writes that no task waits for
+//! are treated alike: without reads, the flusher's own get a quarter of the places in the kernel, here half.
 //!
-//! **Invariant**: none waits while none has a place.
+//! **Invariant**: no request waits while none has a place.
 //!
 //! Example, 256 requests: 16 places, 8 normal, 4 beside reads. After a window whose shortest read was too slow: 8, 4 and 2.
 
@@ -26,12 +26,12 @@ use std::collections::VecDeque;
 
 /// `RWB_MIN_WRITE_SAMPLES`.
 const ENOUGH_WRITES: u32 = 3;
-/// `RWB_UNKNOWN_BUMP`: windows that tell nothing until the way back is begun.
+/// `RWB_UNKNOWN_BUMP`: number of windows without enough data until the step returns towards 0.
 const PATIENCE: u32 = 5;
-/// `HZ / 10`: reads so short ago count as competing I/O (`close_io`).
+/// `HZ / 10`: reads within this time count as competing I/O (`close_io`).
 const CLOSE: u64 = 100_000_000;
 
-/// Why a recording in which writeback throttling held writes back is refused (block/blk-wbt.c).
+/// Why a recording in which writeback throttling delayed writes is refused (block/blk-wbt.c).
 pub const HELD: &str =
     "writeback throttling held writes back in the recording: its depth limit at the start \
 is known only to the kernel, and how many would be in flight without it was not recorded. Record with \
@@ -41,18 +41,18 @@ wbt_lat_usec 0, or try a setting for a moment and compare: iowhy compare BEFORE 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throttle {
-    /// What the shortest read of a window may take in the device, in nanoseconds (`wbt_lat_usec`).
+    /// The target for the shortest read of a window in the device, in nanoseconds (`wbt_lat_usec`).
     pub target: u64,
-    /// The device has a volatile cache (`write_cache`).
+    /// Whether the device has a volatile cache (`write_cache`).
     pub write_back: bool,
-    /// Assumed: tasks are made to wait for dirty pages.
+    /// Assumption: tasks are throttled for dirty pages.
     pub dirtiers_wait: bool,
-    /// Assumed: writes that a task waits for are those of fsync, not direct ones.
+    /// Assumption: writes that a task waits for are those of fsync, not direct ones.
     pub holds_sync: bool,
 }
 
 impl Throttle {
-    /// `wbt_lat_usec` as asked for, 0 is off; `cache` is the text of `queue/write_cache`.
+    /// Parses `wbt_lat_usec`, 0 is off. `cache`: the text of `queue/write_cache`.
     pub fn asked(value: u64, cache: Option<&str>) -> Result<Option<Throttle>, Refusal> {
         if value == 0 {
             return Ok(None);
@@ -67,7 +67,7 @@ impl Throttle {
         }))
     }
 
-    /// All that may be assumed where there are writes that no task waits for, and those that a task waits for.
+    /// All combinations of assumptions. `background`, `sync`: whether there are writes that no task, or a task, waits for.
     pub fn assumptions(self, background: bool, sync: bool) -> Vec<Throttle> {
         let both = |of: bool| if of { vec![false, true] } else { vec![false] };
         let with = |dirtiers_wait| both(sync).into_iter().map(move |s| (dirtiers_wait, s));
@@ -79,32 +79,32 @@ impl Throttle {
     }
 }
 
-/// What was completed in a window.
+/// Completions in a window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     shortest_read: Option<u64>,
     writes: u32,
 }
 
-/// It at work (`struct rq_wb`).
+/// The state of writeback throttling (`struct rq_wb`).
 pub struct Wbt {
     set: Throttle,
     limits: Limits,
     taken: u32,
-    /// Who waits, and whether a task waits for them.
+    /// Waiting writes, and whether a task waits for each.
     waiting: VecDeque<(Slot, bool)>,
     seen: Seen,
     unknown: u32,
     window: u64,
-    /// When the window ends, while there is one.
+    /// The end of the window, if there is one.
     ends: Option<u64>,
     last_read: Option<u64>,
-    /// A read in the device, and since when.
+    /// A read in the device, and the time of its issue.
     slow_read: Option<(Slot, u64)>,
 }
 
 impl Wbt {
-    /// None has a place. `queue_depth` as `blk_queue_depth`: SCSI's, else `nr_requests`.
+    /// The initial state. `queue_depth`: as `blk_queue_depth`, SCSI's, else `nr_requests`.
     pub fn new(set: Throttle, queue_depth: u32) -> Wbt {
         Wbt {
             set,
@@ -120,7 +120,7 @@ impl Wbt {
         }
     }
 
-    /// Whether such a request needs a place (`wbt_should_throttle`).
+    /// Whether a request needs a place (`wbt_should_throttle`).
     pub fn holds(&self, write: bool, sync: bool) -> bool {
         write && (!sync || self.set.holds_sync)
     }
@@ -138,7 +138,7 @@ impl Wbt {
         }
     }
 
-    /// A write wants a place: whether it has one, or waits. When a window was begun, it is told when to [`look`](Wbt::look).
+    /// A write needs a place. Returns whether it has one, else it waits; and if a window begins, the time for [`look`](Wbt::look).
     pub fn enter(&mut self, now: u64, slot: Slot, sync: bool) -> (bool, Option<u64>) {
         if !self.waiting.is_empty() || self.taken >= self.limit(now, sync) {
             self.waiting.push_back((slot, sync));
@@ -148,7 +148,7 @@ impl Wbt {
         (true, self.begin(now))
     }
 
-    /// A window begins, if there is none.
+    /// Begins a window, if there is none; returns its end.
     fn begin(&mut self, now: u64) -> Option<u64> {
         if self.ends.is_some() {
             return None;
@@ -163,7 +163,7 @@ impl Wbt {
         self.slow_read.get_or_insert((slot, now));
     }
 
-    /// A read came back after so long in the device.
+    /// A read was completed after `took` nanoseconds in the device.
     pub fn read_done(&mut self, now: u64, slot: Slot, took: u64) {
         self.last_read = Some(now);
         self.slow_read = self.slow_read.filter(|(of, _)| *of != slot);
@@ -172,12 +172,12 @@ impl Wbt {
         }
     }
 
-    /// A write came back, whether it had a place or not.
+    /// A write was completed, with or without a place.
     pub fn write_done(&mut self) {
         self.seen.writes += u32::from(self.ends.is_some());
     }
 
-    /// A write gives its place back; who gets one is told to `woken` (`wbt_rqw_done`).
+    /// Frees the place of a write; adds the waiters that get places to `woken` (`wbt_rqw_done`).
     pub fn leave(&mut self, now: u64, woken: &mut Vec<Slot>) {
         self.taken = self.taken.saturating_sub(1);
         let limit = match self.set.write_back && !self.set.dirtiers_wait {
@@ -189,7 +189,7 @@ impl Wbt {
         }
     }
 
-    /// In the order in which they came, until one gets none.
+    /// Admits waiters in order until one gets no place.
     fn wake(&mut self, now: u64, woken: &mut Vec<Slot>) {
         while let Some((slot, sync)) = self.waiting.front().copied() {
             if self.taken >= self.limit(now, sync) {
@@ -201,7 +201,7 @@ impl Wbt {
         }
     }
 
-    /// A window has ended (`wb_timer_fn`). When the next one does, if there is one.
+    /// A window has ended (`wb_timer_fn`). Returns the end of the next one, if there is one.
     pub fn look(&mut self, now: u64, woken: &mut Vec<Slot>) -> Option<u64> {
         let before = self.taken;
         self.ends = None;
@@ -265,7 +265,7 @@ mod tests {
         w.read_queued(MS);
         assert!((0..4).all(|slot| w.enter(2 * MS, slot, false).0));
         assert!(!w.enter(2 * MS, 4, false).0);
-        // Who comes later waits behind, even if there is room for it.
+        // A later write waits behind, even if there is a place for it.
         assert!(!w.enter(2 * MS, 5, true).0);
         let mut w = Wbt::new(Throttle { dirtiers_wait: true, ..SET }, 256);
         w.read_queued(MS);
@@ -273,8 +273,8 @@ mod tests {
         assert!(!w.holds(false, true) && !w.holds(true, true) && w.holds(true, false));
     }
 
-    /// Beside reads 4 places: the first that leaves makes 3, and 8 - 3 is enough to let one in. With a volatile cache the
-    /// places must be empty first, and then 4 come at once.
+    /// Beside reads 4 places: the first completion leaves 3, and 8 - 3 is enough to admit one. With a volatile cache all
+    /// places must be free first, and then 4 are admitted at once.
     #[test]
     fn who_waits_is_let_in() {
         for (write_back, expected) in [(false, [1, 1, 1, 1]), (true, [0, 0, 0, 4])] {
@@ -300,14 +300,14 @@ mod tests {
             (0..writes).for_each(|_| w.write_done());
             (w.look(now, &mut woken), places(w))
         };
-        // Too few writes to blame them: only writes are assumed, and places added.
+        // Too few writes to blame: counts as writes only, and places are added.
         assert_eq!(window(&mut w, 100 * MS, &[3 * MS], 2), (Some(200 * MS), (-1, 31, 16, 8)));
-        // The shortest of both is in time: more, up to 48 of 64.
+        // The shorter read meets the target: more places, up to 48 of 64.
         assert_eq!(window(&mut w, 200 * MS, &[90 * MS, 2 * MS], 3).1, (-2, 48, 24, 12));
-        // It is not: back to the middle, then down, with a shorter window.
+        // It does not: back to step 0, then down, with a shorter window.
         assert_eq!(window(&mut w, 300 * MS, &[3 * MS, 5 * MS], 3).1, (0, 16, 8, 4));
         assert_eq!(window(&mut w, 400 * MS, &[3 * MS], 3), (Some(400 * MS + 72_727_272), (1, 8, 4, 2)));
-        // No read came back, and one is in the device for longer than the target.
+        // No read was completed, and one is in the device for longer than the target.
         w.read_issued(401 * MS, 7);
         assert_eq!(window(&mut w, 472 * MS, &[], 9).1, (2, 4, 2, 1));
     }
