@@ -1,6 +1,7 @@
 //! One disk: its queue, its scheduler, its limits, and what it is made of.
 
-use crate::{lenient, Settings};
+use crate::lenient;
+use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

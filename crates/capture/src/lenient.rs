@@ -77,7 +77,7 @@ impl<'de> Visitor<'de> for TextVisitor {
 
 #[cfg(test)]
 mod tests {
-    use crate::Settings;
+    use crate::settings::Settings;
 
     #[test]
     fn what_is_no_text_is_passed_over_and_the_rest_is_read() {

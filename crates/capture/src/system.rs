@@ -1,6 +1,11 @@
 //! `system.json`: the machine's settings that decide how fast its storage is, before and after a recording.
 
-use crate::{lenient, Disk, Limited, Mount, Processes, Settings};
+use crate::disk::Disk;
+use crate::lenient;
+use crate::limited::Limited;
+use crate::mountinfo::Mount;
+use crate::processes::Processes;
+use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -3,9 +3,9 @@
 //! Each operation is described by what it slept for and where that time passed, in ms; the rest of it was on a processor.
 //! Example: `built.slow(fsync, 10, &[(Wait::JournalCommit, Reason::Device, 8)])` is an fsync of 10 ms, 8 of them in the device.
 
+use crate::case::Case;
 use crate::trace_builder::TraceBuilder;
 use crate::verdict::Verdict;
-use crate::Case;
 use device::{Behind, Holder, Split};
 use evidence::{Interval, Samples, System};
 use ledger::Reason;
@@ -383,7 +383,7 @@ impl OpBuilder {
 
     /// What a cause says of it.
     pub fn verdict(&mut self, cause: &str) -> Verdict {
-        let verdicts = self.asked(crate::judge);
+        let verdicts = self.asked(crate::driver::judge);
         verdicts.into_iter().find(|v| v.cause == cause).expect("a known cause")
     }
 

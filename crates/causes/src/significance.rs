@@ -7,8 +7,7 @@
 //! Example: of a recording of 10 s with 5 s lost in all, a task that lost 40 ms is not judged (0.8 %), unless its tail has 2 % of
 //! the time of all tails.
 
-use crate::case::MIN_SHARE;
-use crate::thresholds::case::{KEPT_WAITING, WORTH_A_WORD};
+use crate::thresholds::case::{KEPT_WAITING, MIN_SHARE, WORTH_A_WORD};
 use crate::thresholds::judge::TRIFLE;
 use stats::{Facts, Focus, Group};
 

@@ -82,7 +82,7 @@ fn is_found(v: &Verdict) -> bool {
 
 /// The commands of a verdict, in order; none is proposed twice.
 fn commands(v: &Verdict) -> Vec<String> {
-    let all: Vec<String> = v.remedies.iter().map(crate::Remedy::command).collect();
+    let all: Vec<String> = v.remedies.iter().map(crate::remedy::Remedy::command).collect();
     assert!((1..all.len()).all(|at| !all[..at].contains(&all[at])), "{v:?}");
     all.iter().for_each(|command| harmless(command));
     all

@@ -6,8 +6,8 @@
 mod failures;
 mod stacked;
 
+use crate::case::Case;
 use crate::verdict::Verdict;
-use crate::Case;
 use evidence::System;
 use stats::{Analysis, Facts, Flow, Focus};
 use trace::{Action, Batch, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Quality, Sector, Tid};
@@ -349,7 +349,7 @@ impl TraceBuilder {
             MAPPED => "dm-0".to_string(),
             _ => "md0".to_string(),
         };
-        crate::judge(&mut Case::new(&facts, &focus, &self.system(), &quality, &names))
+        crate::driver::judge(&mut Case::new(&facts, &focus, &self.system(), &quality, &names))
     }
 
     /// What one cause says of it.

@@ -1,6 +1,6 @@
 //! A control group that limits or weighs I/O.
 
-use crate::Fact;
+use crate::fact::Fact;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,9 @@
 //! What is different between two snapshots of one machine.
 
-use crate::{At, Cgroup, Conflict, Fact, Mount, System};
+use crate::cgroup::Cgroup;
+use crate::fact::{At, Conflict, Fact};
+use crate::mount::Mount;
+use crate::system::System;
 use std::collections::BTreeMap;
 
 /// Said of a device or mount that one side does not have.

@@ -5,7 +5,9 @@
 //! meaning of a file's text; `None` means that no document tells it, or that the kernel shows it empty (not supported).
 //! The files are described in the kernel's Documentation/ABI/stable/sysfs-block.
 
-use crate::{Extent, Fact, Md};
+use crate::fact::Fact;
+use crate::md::Md;
+use crate::Extent;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos};

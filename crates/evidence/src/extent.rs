@@ -1,6 +1,6 @@
 //! Where a loop device's file lies on the device below.
 
-use crate::System;
+use crate::system::System;
 use trace::{Bytes, DevId, Sector};
 
 /// A stretch of an upper device, and where it lies on a lower one.

@@ -4,7 +4,7 @@
 //! a link may lead anywhere), only up to set sizes, and what looked like a document but was not read is reported.
 
 use crate::document::kind_by_name;
-use crate::System;
+use crate::system::System;
 use capture::SYSTEM_JSON;
 use serde::Serialize;
 use std::fs::{self, File};

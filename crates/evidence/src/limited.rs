@@ -1,6 +1,6 @@
 //! Control groups whose processes may use only so much memory or processor time, and whether they met that while it was recorded.
 
-use crate::System;
+use crate::system::System;
 use capture::{Limited as Group, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, Nanos, Tid};

@@ -1,6 +1,7 @@
 //! The settings of a software RAID array (md), from `/sys/block/mdN/md/` or from `/proc/mdstat`.
 
-use crate::{Device, Fact};
+use crate::device::Device;
+use crate::fact::Fact;
 use serde::Serialize;
 use trace::Bytes;
 

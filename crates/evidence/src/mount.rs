@@ -1,6 +1,6 @@
 //! One mounted filesystem and its options.
 
-use crate::At;
+use crate::fact::At;
 use serde::Serialize;
 use trace::DevId;
 
@@ -49,7 +49,7 @@ impl Mount {
 #[test]
 fn what_no_block_device_sees() {
     let is_served = |fstype: &str| {
-        let at = At { file: "mounts".into(), place: crate::Place::Line(1) };
+        let at = At { file: "mounts".into(), place: crate::fact::Place::Line(1) };
         let none = String::new;
         Mount { source: none(), target: none(), fstype: fstype.into(), options: vec![], dev: None, at }
             .is_served()

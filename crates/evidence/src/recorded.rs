@@ -3,7 +3,7 @@
 //! The trace does not know when it was (its clock counts from boot), and of lost events only those before a page that
 //! was kept. The recorder asked the kernel for its counts every second.
 
-use crate::Skipped;
+use crate::folder::Skipped;
 use capture::{Capture, EndedBy, CAPTURE_JSON};
 use std::io::{self, Read};
 use std::path::Path;

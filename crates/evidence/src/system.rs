@@ -3,10 +3,16 @@
 //! **Invariant**: the first document to say something holds; a later one that says otherwise is kept as a
 //! [`Conflict`], never as the truth. Documents are read in a fixed order, so the same folder gives the same system.
 
+use crate::cgroup::Cgroup;
 use crate::changes::NOT_THERE;
 use crate::device::Device;
+use crate::document::Document;
+use crate::fact::{At, Conflict, Fact};
+use crate::folder::Skipped;
+use crate::limited::Limited;
+use crate::mount::Mount;
 use crate::processes::Processes;
-use crate::{At, Cgroup, Conflict, Document, Extent, Fact, Limited, Mount, Skipped};
+use crate::Extent;
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::BTreeMap;

@@ -188,7 +188,7 @@ mod tests {
     fn recordings_sum_to_the_nanosecond() {
         for name in ["randread-vs-bufferedwrite", "fsync-ordered-data"] {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
-            let e = crate::Input::recording(&path).unwrap().explain().unwrap();
+            let e = crate::input::Input::recording(&path).unwrap().explain().unwrap();
             let sum = |stacks: BTreeMap<String, Nanos>| stacks.into_values().sum::<Nanos>();
             let table = Nanos(e.facts.waits.victims().map(|(.., sums)| sums.ns).sum());
             assert_eq!(sum(stacks(&e, Which::All)), table, "{name}");

@@ -165,7 +165,7 @@ impl<'a> Input<'a> {
     }
 
     /// Like [`Input::read`], but stops at the first batch for which `take` fails, as when no more output is wanted.
-    pub fn read_while<E: From<crate::Error>>(
+    pub fn read_while<E: From<crate::error::Error>>(
         self,
         mut take: impl FnMut(&Batch) -> std::result::Result<(), E>,
     ) -> std::result::Result<Quality, E> {

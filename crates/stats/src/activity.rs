@@ -5,7 +5,7 @@
 //!
 //! **Invariant**: active and idle times add up to the time from the first issue to the last completion.
 
-use crate::Distribution;
+use crate::distribution::Distribution;
 use trace::Nanos;
 
 /// Periods of one device, or of all together.

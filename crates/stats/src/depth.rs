@@ -10,7 +10,7 @@
 //! **Invariant**: the times at all depths add up to the time observed, from the first [`set`](Depth::set) to the last
 //! (or to [`finish`](Depth::finish)), to the nanosecond.
 
-use crate::Distribution;
+use crate::distribution::Distribution;
 use serde::{Deserialize, Serialize};
 use trace::Nanos;
 

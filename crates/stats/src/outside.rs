@@ -1,6 +1,6 @@
 //! Time between the operations of a task.
 
-use crate::Distribution;
+use crate::distribution::Distribution;
 use operation::Outside;
 use std::collections::BTreeMap;
 use trace::{Nanos, Tid};

@@ -16,7 +16,7 @@
 //! to the very first I/O, and our median is the median: btt 2.09 prints 0 for the distances 0, 2, 100, 1000, 10000.
 
 use crate::common::{Common, Mode};
-use crate::Distribution;
+use crate::distribution::Distribution;
 use serde::{Deserialize, Serialize};
 use trace::{Bytes, Sector};
 

@@ -31,9 +31,9 @@ impl Cell for u64 {
     }
 }
 
-impl Cell for crate::Distribution {
+impl Cell for crate::distribution::Distribution {
     fn merge(&mut self, other: &Self) {
-        crate::Distribution::merge(self, other);
+        crate::distribution::Distribution::merge(self, other);
     }
 }
 

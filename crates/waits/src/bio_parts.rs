@@ -246,7 +246,7 @@ mod tests {
                 Bio { op: Op::Read, flags: Flags::READ, bytes: Bytes(1 << 20), pieces, ..Bio::default() };
             parts.add(&bio, &empty(), Nanos(0));
         }
-        let (mut table, mut bios) = (crate::Table::default(), crate::Bios::default());
+        let (mut table, mut bios) = (crate::table::Table::default(), crate::bios::Bios::default());
         bios.add(&mut table, &parts, &life::Names::default());
         let cut = table.victims().next().expect("one task").2.cut;
         assert_eq!((cut.ops, cut.pieces, cut.bytes), (2, 5, 2 << 20));

@@ -10,7 +10,7 @@ use super::thresholds::evidence::REPORTS;
 use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use std::ops::RangeInclusive;
 use tooltext::{Number, Reading, Row, Run, ToolOutput};
 use trace::Nanos;

@@ -5,7 +5,7 @@
 
 use super::say::In;
 use crate::proof::{proof, Proof};
-use crate::Confidence;
+use crate::verdict::Confidence;
 use tooltext::{Number, Reading, Row, ToolOutput};
 
 /// Bits of NVMe's critical warning (NVM Express, SMART / Health Information log).

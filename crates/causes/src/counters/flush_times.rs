@@ -3,7 +3,7 @@
 use super::say::quantity;
 use super::thresholds::fsync::{FLUSHES, WRITES};
 use crate::proof::proof;
-use crate::Verdict;
+use crate::verdict::Verdict;
 use tooltext::{Number, Row, ToolOutput, Unit};
 
 /// A device's writes and flushes, of all intervals.
@@ -69,7 +69,8 @@ fn times(output: &ToolOutput) -> Vec<Times<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{judge_counters, Answer, Verdict};
+    use crate::counters::judge_counters;
+    use crate::verdict::{Answer, Verdict};
     use tooltext::ToolOutput;
 
     /// 300 syncs a second of 3 ms, beside a device with so many flushes a second of so many milliseconds, and writes of 0.1 ms.

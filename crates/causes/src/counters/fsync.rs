@@ -10,7 +10,7 @@ use super::thresholds::fsync::{MOSTLY, NOTABLE};
 use super::{flush_times, fsync_calls};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use tooltext::{Reading, Syncs as Of, ToolOutput};
 use trace::Nanos;
 

@@ -9,7 +9,7 @@ use super::thresholds::evidence::REQUESTS;
 use super::thresholds::fsync::MOSTLY;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use tooltext::{Number, Reading, Row, Run, ToolOutput};
 use trace::Nanos;
 
@@ -101,7 +101,8 @@ fn by_the_clock(run: &Run) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{judge_counters, Answer, Verdict};
+    use crate::counters::judge_counters;
+    use crate::verdict::{Answer, Verdict};
     use tooltext::ToolOutput;
 
     fn judged(text: &str) -> Option<Verdict> {

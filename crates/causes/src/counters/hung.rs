@@ -8,7 +8,7 @@ use super::say::In;
 use super::thresholds::hung::MANY;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use operation::Wait;
 use std::collections::BTreeMap;
 use tooltext::{Number, Reading, ToolOutput};

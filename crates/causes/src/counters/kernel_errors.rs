@@ -15,7 +15,7 @@ use super::thresholds::kernel_errors::{AT_ONCE, MANY_LINES, ONE_MOMENT};
 use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use evidence::{is_device_name, whole_disk};
 use std::collections::BTreeSet;
 use tooltext::{LogForm, Number, Row, Spot, ToolOutput};

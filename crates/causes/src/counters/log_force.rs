@@ -11,7 +11,7 @@ use super::say::{plain, In};
 use super::thresholds::evidence::POINTS;
 use crate::proof::{proof, Proof, Quantity};
 use crate::thresholds::counters_log_force::NOTABLE;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use tooltext::{Reading, ToolOutput, Unit};
 use trace::Nanos;
 

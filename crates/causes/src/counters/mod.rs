@@ -43,7 +43,7 @@ mod tests_of_sums;
 mod thresholds;
 mod writeback_flood;
 
-use crate::{Answer, Verdict};
+use crate::verdict::{Answer, Verdict};
 use tooltext::ToolOutput;
 
 /// Causes that only texts show: name, title, page.

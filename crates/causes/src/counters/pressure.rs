@@ -9,7 +9,7 @@ use super::say::{number, In};
 use super::thresholds::pressure::NOTICED;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use tooltext::{Number, Row, Run, ToolOutput};
 use trace::Nanos;
 

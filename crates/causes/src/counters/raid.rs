@@ -17,8 +17,8 @@ use super::thresholds::raid::{LARGER, LEAST_WRITES};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::counters_raid::{DEFAULT_STRIPES, FULL, NOTABLE, READS_OF_RMW, SAME};
+use crate::verdict::{Confidence, Verdict};
 use crate::words::{ns, percent, size};
-use crate::{Confidence, Verdict};
 use tooltext::{Row, Run, ToolOutput, Unit};
 use trace::{Bytes, Nanos};
 

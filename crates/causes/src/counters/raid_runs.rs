@@ -8,7 +8,7 @@ use super::say::{number, operations, times, In};
 use super::thresholds::evidence::OPERATIONS;
 use super::thresholds::raid::FASTER_WITHOUT;
 use crate::proof::proof;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use std::collections::HashMap;
 use tooltext::{Number, ToolOutput};
 use trace::Nanos;

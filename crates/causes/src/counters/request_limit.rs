@@ -7,9 +7,10 @@ use super::request_size::{NAME, SMALLER};
 use super::say::{number, times, In};
 use super::settings::{all, of_device, Set};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::thresholds::counters_request_limit::{AT_LIMIT, SAME_RATE};
+use crate::verdict::{Confidence, Verdict};
 use crate::words::size;
-use crate::{Action, Confidence, Verdict};
 use tooltext::{Claim, Number, Row, ToolOutput};
 use trace::{Bytes, Nanos};
 

@@ -12,8 +12,8 @@ use super::thresholds::evidence::REQUESTS;
 use crate::proof::proof;
 pub(super) use crate::thresholds::counters_request_size::SMALLER;
 use crate::thresholds::counters_request_size::{BUSY_QUEUE, DEARER};
+use crate::verdict::{Confidence, Verdict};
 use crate::words::size;
-use crate::{Confidence, Verdict};
 use tooltext::{Row, ToolOutput, Unit};
 use trace::{Bytes, Nanos};
 

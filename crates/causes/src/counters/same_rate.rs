@@ -8,7 +8,7 @@ use super::say::{operations, plain, In};
 use super::thresholds::evidence::JOBS;
 use super::thresholds::same_rate::{LEAST_OPERATIONS, MOST_RATE, SAME};
 use crate::proof::proof;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use std::collections::HashMap;
 use tooltext::{Number, Reading, Run, ToolOutput};
 use trace::Nanos;

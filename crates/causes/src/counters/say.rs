@@ -1,7 +1,7 @@
 //! Numbers of a text as sentences use them, with their place.
 
+use crate::verdict::{Confidence, Verdict};
 use crate::words::{ns, size};
-use crate::{Confidence, Verdict};
 use tooltext::{Number, Reading, Row, Run, ToolOutput, Unit};
 use trace::{Bytes, Nanos};
 

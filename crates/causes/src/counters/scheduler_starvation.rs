@@ -6,8 +6,8 @@
 use super::say::In;
 use super::settings::of_device;
 use crate::thresholds::counters_scheduler_starvation::STARVED;
+use crate::verdict::{Confidence, Verdict};
 use crate::words::ns;
-use crate::{Confidence, Verdict};
 use tooltext::{Reading, Row, ToolOutput};
 use trace::Nanos;
 

@@ -9,7 +9,7 @@ use super::thresholds::evidence::{REPORTS, REQUESTS};
 use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
 use crate::hardware::Hardware;
 use crate::proof::proof;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use tooltext::{Row, ToolOutput, Unit};
 
 const NAME: &str = "slow-member";

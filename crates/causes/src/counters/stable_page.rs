@@ -12,8 +12,8 @@ use super::say::{number, plain, times, In};
 use super::settings::{mounts, of_device, Set};
 use crate::proof::proof;
 use crate::thresholds::counters_stable_page::{LONGER, STALL};
+use crate::verdict::Verdict;
 use crate::words::count;
-use crate::Verdict;
 use tooltext::{Reading, Row, ToolOutput};
 
 const NAME: &str = "stable-page";

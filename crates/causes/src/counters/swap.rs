@@ -8,7 +8,7 @@ use super::thresholds::evidence::INTERVALS;
 use super::thresholds::swap::{LEAST_RATE, MOSTLY};
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::{Confidence, Verdict};
+use crate::verdict::{Confidence, Verdict};
 use tooltext::{Number, Row, ToolOutput};
 use trace::Nanos;
 

@@ -2,7 +2,8 @@
 //!
 //! `MAILS=DIR` reads the whole mails besides, `000...txt` to `004...txt`; without it the bundled excerpts are read.
 
-use crate::{judge_counters, Answer, Verdict};
+use crate::counters::judge_counters;
+use crate::verdict::{Answer, Verdict};
 use std::io::Write;
 use std::path::Path;
 use tooltext::ToolOutput;
@@ -36,7 +37,7 @@ fn says(output: &ToolOutput, cause: &str, answer: Answer, words: &[&str]) -> Ver
         verdicts.iter().find(|v| v.cause == cause).unwrap_or_else(|| panic!("{}: no {cause}", output.file));
     assert_eq!(verdict.verdict, answer, "{}: {cause}", output.file);
     let all = verdict.evidence.iter().chain(&verdict.refutes).chain(&verdict.missing);
-    let text = all.map(crate::Proof::sentence).collect::<Vec<_>>().join("\n");
+    let text = all.map(crate::proof::Proof::sentence).collect::<Vec<_>>().join("\n");
     for word in words {
         assert!(text.contains(word), "{}: {cause} lacks {word:?}:\n{text}", output.file);
     }
@@ -70,7 +71,7 @@ fn reads_beside_buffered_writes() {
                 "574 s for 2,048 writes: 280 ms each",
             ],
         );
-        assert_eq!(v.confidence, Some(crate::Confidence::High));
+        assert_eq!(v.confidence, Some(crate::verdict::Confidence::High));
         assert!(v.remedies.iter().any(|r| r.command().contains("/sys/block/sdb/queue/wbt_lat_usec")));
     }
 }

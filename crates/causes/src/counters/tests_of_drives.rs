@@ -1,7 +1,8 @@
 //! What reports on drives tell, and what must not be read into them: warnings, the intervals of sar, one disk beside its peers,
 //! limits of requests.
 
-use crate::{judge_counters, Answer, Verdict};
+use crate::counters::judge_counters;
+use crate::verdict::{Answer, Verdict};
 use std::path::Path;
 use tooltext::ToolOutput;
 

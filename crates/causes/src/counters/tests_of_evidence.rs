@@ -1,7 +1,8 @@
 //! Of less than the stated minimum nothing is found, of as much it is; and the minima are in `docs/texts.md`.
 
 use super::thresholds::evidence::LEAST;
-use crate::{judge_counters, Answer};
+use crate::counters::judge_counters;
+use crate::verdict::Answer;
 use std::path::Path;
 use tooltext::ToolOutput;
 

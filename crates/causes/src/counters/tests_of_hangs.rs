@@ -1,6 +1,7 @@
 //! An error of a device and tasks that hang, in one log of the kernel.
 
-use crate::{judge_counters, Answer, Confidence, Verdict};
+use crate::counters::judge_counters;
+use crate::verdict::{Answer, Confidence, Verdict};
 use tooltext::ToolOutput;
 
 fn verdicts(text: &str) -> Vec<Verdict> {

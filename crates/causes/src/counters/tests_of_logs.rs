@@ -1,6 +1,7 @@
 //! What the kernel's log tells: who is blocked on what, and which device fails.
 
-use crate::{judge_counters, Answer, Confidence, Verdict};
+use crate::counters::judge_counters;
+use crate::verdict::{Answer, Confidence, Verdict};
 use tooltext::ToolOutput;
 
 fn verdict(text: &str, cause: &str) -> Option<Verdict> {

@@ -1,6 +1,7 @@
 //! What sums alone show of a disk, a member, a limit, a sync: found, and not where they are as they should be.
 
-use crate::{judge_counters, Answer, Verdict};
+use crate::counters::judge_counters;
+use crate::verdict::{Answer, Verdict};
 use std::fmt::Write;
 use tooltext::ToolOutput;
 
@@ -29,7 +30,7 @@ fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
     assert!(!found(stopped, "device-stall"));
     let full = iostat(&[("sda", 570.0, 350.0, 200.0, 100.0)]);
     let v = verdict(&full.repeat(2), "device-saturated").unwrap();
-    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::Confidence::Medium)));
+    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::verdict::Confidence::Medium)));
     assert!(v.evidence[0]
         .sentence()
         .contains("sda is busy 100 % of the time with 200 requests in flight; each takes 350 ms"));
@@ -63,7 +64,7 @@ fn vmstat(intervals: &[(u64, u64, u64)]) -> String {
 #[test]
 fn memory_that_comes_back_from_swap_while_tasks_are_blocked_is_found() {
     let v = verdict(&vmstat(&[(7, 9000, 4000), (5, 7000, 0), (6, 8000, 2000)]), "swap").unwrap();
-    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::Confidence::Medium)));
+    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::verdict::Confidence::Medium)));
     assert!(v.evidence[0].sentence().starts_with("7.81 MiB/s came back from swap"), "{v:?}");
     // What only went out, what came back once, what blocked no task; and too little of it.
     for intervals in [
@@ -91,7 +92,7 @@ fn pressure_of_memory_is_found_and_that_of_io_is_told() {
         )
     };
     let memory = verdict(&of("memory", 42.0), "reclaim").unwrap();
-    assert_eq!((memory.verdict, memory.confidence), (Answer::Found, Some(crate::Confidence::Low)));
+    assert_eq!((memory.verdict, memory.confidence), (Answer::Found, Some(crate::verdict::Confidence::Low)));
     let io = verdict(&of("io", 62.5), "device-saturated").unwrap();
     assert_eq!(io.verdict, Answer::CannotTell);
     assert!(
@@ -183,7 +184,7 @@ fn syncs_of_an_excerpt_are_so_many_a_second() {
         )
     };
     let v = verdict(&text(97, 10_083), "flush-cost").unwrap();
-    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::Confidence::Low)));
+    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::verdict::Confidence::Low)));
     assert!(v.evidence[0].sentence().contains("98 % of its time"), "{}", v.evidence[0]);
     for (iops, mean) in [(97, 50), (97, 90_083), (3, 330_000)] {
         assert!(verdict(&text(iops, mean), "flush-cost").is_none(), "{iops} {mean}");

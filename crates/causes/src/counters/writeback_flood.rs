@@ -12,8 +12,8 @@ use crate::memory::writer::see_who_writes;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::counters_writeback_flood::{ABOUT, NO_WRITES, SAME_MEDIAN, SLOWER, SLOW_READ, TARGET};
+use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, ns};
-use crate::{Confidence, Verdict};
 use tooltext::{Command, Reading, Row, ToolOutput, Unit};
 use trace::Nanos;
 

@@ -50,7 +50,7 @@ fn judge(case: &mut Case) -> Verdict {
     );
     // What the slowest operations are beside: the slowest pauses, each of which waited at least so long.
     let of_tail = TAIL_SHARE * outside.gaps.count() as f64 * tail.0 as f64;
-    let is_tail = tail >= slowest && of_tail >= crate::MIN_SHARE * case.total().0 as f64;
+    let is_tail = tail >= slowest && of_tail >= crate::case::MIN_SHARE * case.total().0 as f64;
     // However rare: a quota of processor time stops a task for most of each period, and then lets it do thousands of operations.
     let long = outside.wait_cpu.buckets().filter(|b| b.lower >= slowest.0);
     let long: u64 = long.map(|b| b.lower.saturating_mul(b.count)).fold(0, u64::saturating_add);

@@ -110,7 +110,7 @@ fn reports(name: &str) -> String {
 }
 
 /// Of the kept operations of a group: the part of their time in the device that was of requests that failed or were given up.
-fn part_of_failed(case: &Case, slow: &crate::Slow) -> f64 {
+fn part_of_failed(case: &Case, slow: &crate::slow::Slow) -> f64 {
     let kept = case.kept_of_tail(slow.group);
     let (mut failed, mut all) = (0u64, 0u64);
     for node in kept.flat_map(|k| &k.account.nodes) {

@@ -6,7 +6,8 @@
 //! ```
 
 use super::Kind;
-use crate::{At, Fact, System};
+use crate::fact::{At, Fact};
+use crate::system::System;
 
 /// Whether such a table has begun: its other lines are told from other text only by standing in it.
 #[derive(Default)]

@@ -9,7 +9,8 @@
 
 use super::{dev, Kind};
 use crate::device::PARTITIONS_KIB;
-use crate::{At, System};
+use crate::fact::At;
+use crate::system::System;
 
 /// Whether the header of `/proc/partitions` was seen.
 #[derive(Default)]

@@ -5,7 +5,8 @@
 //! ```
 
 use super::{dev, Kind};
-use crate::{At, System};
+use crate::fact::At;
+use crate::system::System;
 
 pub struct Diskstats;
 

@@ -10,7 +10,8 @@
 //! Sizes are rounded, so they are not read.
 
 use super::{dev_with_colon, Kind};
-use crate::{At, System};
+use crate::fact::At;
+use crate::system::System;
 
 /// Where the column TYPE is, once the header was seen.
 #[derive(Default)]

@@ -10,8 +10,9 @@
 //! What it says is kept under the names that `/sys/block/mdN/md/` has for it.
 
 use super::{dev, Kind};
+use crate::fact::At;
+use crate::system::System;
 use crate::system::MOST_NAMES;
-use crate::{At, System};
 
 /// The array that the indented lines belong to.
 #[derive(Default)]

@@ -6,7 +6,8 @@
 //! ```
 
 use super::Kind;
-use crate::{At, Fact, System};
+use crate::fact::{At, Fact};
+use crate::system::System;
 use trace::Bytes;
 
 pub struct Meminfo;

@@ -16,7 +16,8 @@ mod sysfs;
 mod system_json;
 mod uname;
 
-use crate::{At, Place, System};
+use crate::fact::{At, Place};
+use crate::system::System;
 use capture::SYSTEM_JSON;
 use serde::Serialize;
 use std::sync::Arc;

@@ -7,7 +7,9 @@
 //! ```
 
 use super::{dev_with_colon, Kind};
-use crate::{At, Mount, System};
+use crate::fact::At;
+use crate::mount::Mount;
+use crate::system::System;
 use capture::{mountinfo, unescaped};
 use trace::DevId;
 

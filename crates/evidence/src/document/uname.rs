@@ -6,7 +6,8 @@
 //! ```
 
 use super::Kind;
-use crate::{At, System};
+use crate::fact::At;
+use crate::system::System;
 
 pub struct Uname;
 

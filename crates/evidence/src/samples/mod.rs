@@ -18,7 +18,7 @@ mod quality;
 pub use interval::{CpuUse, DiskUse, Interval, Io, Stalled};
 pub use quality::SampleQuality;
 
-use crate::{At, Place};
+use crate::fact::{At, Place};
 use capture::{Sample, SAMPLES_JSONL};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

@@ -1,6 +1,6 @@
 //! How far the samples can be trusted.
 
-use crate::At;
+use crate::fact::At;
 
 /// What was odd, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

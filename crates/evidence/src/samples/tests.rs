@@ -1,7 +1,7 @@
 //! Samples as they are written, cut, jumping, hostile, and joined.
 
 use super::*;
-use crate::Iostat;
+use crate::iostat::Iostat;
 use proptest::prelude::*;
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 
 use super::pack::unpack;
 use super::*;
-use crate::to_json;
+use crate::json::to_json;
 use explain::Subject;
 use life::IoTracker;
 use proptest::prelude::*;
@@ -178,7 +178,7 @@ fn a_page_is_never_larger_than_it_may_be() {
 #[test]
 fn the_answer_stands_before_the_pictures_and_these_before_the_causes() {
     let shown = shown(&busy(2, 3000, &["fio", "dd"]), "recording");
-    let sentence = escape(&crate::line(&shown.explanation, &explain::Answer::of(&shown.explanation)));
+    let sentence = escape(&crate::answer::line(&shown.explanation, &explain::Answer::of(&shown.explanation)));
     let text = html(std::slice::from_ref(&shown));
     let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is not there"));
     let order = [at(&sentence), at("id=\"first\""), at("class=\"verdict\""), at("id=\"pictures\"")];

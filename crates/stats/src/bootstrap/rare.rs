@@ -34,7 +34,7 @@ pub fn rare(sides: [&Blocks; 2], threshold: u64) -> Option<Rare> {
         }
     }
     let seen = sides.each_ref().map(|blocks| {
-        let slow = |b: &crate::Distribution| -> u64 {
+        let slow = |b: &crate::distribution::Distribution| -> u64 {
             b.buckets().filter(|bucket| bucket.upper >= threshold).map(|bucket| bucket.count).sum()
         };
         let each = blocks.each();

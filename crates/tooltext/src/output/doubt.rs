@@ -162,7 +162,7 @@ impl Doubt {
 
 #[cfg(test)]
 mod tests {
-    use crate::ToolOutput;
+    use crate::output::ToolOutput;
 
     fn read(text: &str) -> ToolOutput {
         ToolOutput::read("text", text.as_bytes())

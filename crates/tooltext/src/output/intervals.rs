@@ -148,7 +148,7 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::{Reading, Row, Run, SinceBoot};
-    use crate::ToolOutput;
+    use crate::output::ToolOutput;
 
     const TABLES: &str = "\
         Device r/s w/s rkB/s wkB/s r_await w_await aqu-sz %util\n\
@@ -158,7 +158,7 @@ mod tests {
         Device r/s w/s rkB/s wkB/s r_await w_await aqu-sz %util\n\
         sda 20.00 1.00 40.00 1.00 8.00 30.00 1.00 50.00\n";
 
-    fn of(text: &str) -> crate::Run {
+    fn of(text: &str) -> crate::output::Run {
         let output = ToolOutput::read("iostat.txt", text.as_bytes());
         assert_eq!(output.runs.len(), 1);
         output.runs.into_iter().next().expect("a run")

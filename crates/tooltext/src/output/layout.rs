@@ -122,7 +122,7 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use crate::ToolOutput;
+    use crate::output::ToolOutput;
 
     fn of(text: &str) -> Vec<String> {
         let output = ToolOutput::read("text", text.as_bytes());

@@ -209,7 +209,7 @@ impl Arguments<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ToolOutput;
+    use crate::output::ToolOutput;
 
     fn of(text: &str) -> Vec<String> {
         let output = ToolOutput::read("text", text.as_bytes());

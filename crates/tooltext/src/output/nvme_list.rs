@@ -105,7 +105,7 @@ fn read(text: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ToolOutput;
+    use crate::output::ToolOutput;
 
     fn of(text: &str) -> Vec<String> {
         let output = ToolOutput::read("text", text.as_bytes());

@@ -190,7 +190,7 @@ fn add(to: &mut Row, row: &Row) {
 
 #[cfg(test)]
 mod tests {
-    use crate::ToolOutput;
+    use crate::output::ToolOutput;
 
     fn told(text: &str) -> Vec<String> {
         let output = ToolOutput::read("dmesg", text.as_bytes());

@@ -16,8 +16,8 @@ use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;
 use crate::output::number::{Number, Unit};
 use crate::output::reading::{Bucket, Reading, Row, Setting};
+use crate::output::Run;
 use crate::tool::percentile_name;
-use crate::Run;
 
 /// The run in a document: all its jobs. `None` if it is not fio's.
 pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {

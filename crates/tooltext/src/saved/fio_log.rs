@@ -13,8 +13,8 @@
 
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
+use crate::output::Run;
 use crate::output::ToolOutput;
-use crate::Run;
 use evidence::Spot;
 use stats::Blocks;
 use std::io::{self, BufRead, Read};

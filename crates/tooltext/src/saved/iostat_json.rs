@@ -15,8 +15,8 @@ use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
+use crate::output::{Machine, Run};
 use crate::tool::iostat_column;
-use crate::{Machine, Run};
 
 /// The machines of the hosts.
 pub(super) fn machines(d: &Document, value: Value) -> Vec<Machine> {

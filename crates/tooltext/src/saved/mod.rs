@@ -17,7 +17,7 @@ mod lsblk_json;
 mod smart_json;
 
 use crate::output::reading::Reading;
-use crate::{Machine, Run, Setting};
+use crate::output::{Machine, Run, Setting};
 use evidence::Spot;
 use json::Document;
 use std::borrow::Cow;

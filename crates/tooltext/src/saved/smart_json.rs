@@ -13,7 +13,7 @@ use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
-use crate::Run;
+use crate::output::Run;
 use evidence::Spot;
 
 /// The log of an NVMe drive, as both programs call its numbers: the name, the factor, the unit.
@@ -137,7 +137,7 @@ mod tests {
         let row = &one(sorted, "smart").rows[0];
         assert_eq!((row.value("failing"), row.value("Current_Pending_Sector")), (Some(1.0), Some(8.0)));
         let code = "void show()\n{\n\tjson_add(root, \"critical_warning\", smart->critical_warning);\n}\n";
-        let output = crate::ToolOutput::read("patch", code.as_bytes());
+        let output = crate::output::ToolOutput::read("patch", code.as_bytes());
         assert!(!output.has_readings() && output.broken.is_none());
     }
 }

@@ -238,7 +238,7 @@ fn ends(word: &Word) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::ToolOutput;
+    use crate::output::ToolOutput;
 
     fn read(text: &str) -> Vec<(String, String, String, usize)> {
         let output = ToolOutput::read("dmesg", text.as_bytes());

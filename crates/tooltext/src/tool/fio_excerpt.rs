@@ -92,7 +92,7 @@ mod tests {
                 "fio",
             );
             let [with, without] = &told[..] else { panic!("{told:?}") };
-            let of = |r: &crate::Reading, what: &str| {
+            let of = |r: &crate::output::Reading, what: &str| {
                 r.rows[0].get(&format!("{name}.{what}")).map(|n| (n.value, n.unit))
             };
             assert_eq!(with.rows[0].of, "I/O");

@@ -54,8 +54,8 @@ impl Tool for FioLine {
 
 #[cfg(test)]
 mod tests {
+    use crate::output::ToolOutput;
     use crate::tool::testing::all;
-    use crate::ToolOutput;
 
     #[test]
     fn lines_are_called_by_the_words_before_them() {

@@ -88,7 +88,7 @@ fn operation(of: &str, fields: &[&str], at: Spot) -> Option<Row> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ToolOutput;
+    use crate::output::ToolOutput;
 
     /// A line of a version: an operation that ran, and one that did not.
     fn line(version: u32) -> String {

@@ -1,6 +1,6 @@
 //! Excerpts of fio's text, and whose latency counts.
 
-use crate::ToolOutput;
+use crate::output::ToolOutput;
 
 fn read(text: &str) -> ToolOutput {
     ToolOutput::read("text", text.as_bytes())

@@ -166,7 +166,7 @@ mod tests {
         let row = "12:53:21 1000 8741 28.50 31.75 4.81 1146 firefox\n";
         for lost in ["28.50 ", "4.81 ", "1146 "] {
             let text = format!("{head}{row}{}{row}", row.replace(lost, ""));
-            let output = crate::ToolOutput::read("text", text.as_bytes());
+            let output = crate::output::ToolOutput::read("text", text.as_bytes());
             let rows = &output.runs[0].readings[0].rows;
             assert_eq!((rows.len(), rows[1].value("wbytes/s")), (2, Some(31.75 * 1024.0)), "{lost}");
             assert_eq!(output.left_out, 5, "{lost}: user, process and three numbers");

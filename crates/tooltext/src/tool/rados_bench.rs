@@ -164,8 +164,8 @@ fn sum(words: &[Word]) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
+    use crate::output::ToolOutput;
     use crate::tool::testing::{all, one};
-    use crate::ToolOutput;
 
     const SUM: &str = "Total time run:         33.25\nTotal writes made:      412\nWrite size:             4194304\nObject size:            4194304\n\
         Bandwidth (MB/sec):     49.5\nStddev Bandwidth:       18.25\nMax bandwidth (MB/sec): 76\nMin bandwidth (MB/sec): 0\n\

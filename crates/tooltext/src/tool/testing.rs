@@ -1,6 +1,6 @@
 //! For the tests of tools' readers: what they make of a text as it is, as mailers leave it, and of bytes that are wrong.
 
-use crate::{Reading, ToolOutput};
+use crate::output::{Reading, ToolOutput};
 
 /// The only reading of a tool in a text; the same if it is quoted, and if a byte of it is wrong nothing panics.
 pub(crate) fn one(text: &str, tool: &str) -> Reading {

@@ -93,7 +93,7 @@ mod tests {
         let row = " 1  7      0 123456  10000 200000    0    0   120  9000  300  600  1  2 10 87  0\n";
         for (wrong, numbers) in [(row.replace("9000  300", "9000"), 16), (row.replace(" 87 ", " 27 "), 17)] {
             let text = format!("{head}{row}{wrong}{row}");
-            let output = crate::ToolOutput::read("text", text.as_bytes());
+            let output = crate::output::ToolOutput::read("text", text.as_bytes());
             let rows = &output.runs[0].readings[0].rows;
             assert_eq!((rows.len(), rows[1].value("iowait")), (2, Some(0.87)), "{wrong}");
             assert_eq!(

@@ -145,8 +145,8 @@ fn sum(words: &[Word], sums: &'static [Sum]) -> Option<(&'static Sum, f64, Unit,
 
 #[cfg(test)]
 mod tests {
+    use crate::output::ToolOutput;
     use crate::tool::testing::one;
-    use crate::ToolOutput;
 
     const MACHINE: &str = "     16316412 K total memory\n     12030124 K used memory\n      8123456 K active memory\n\
         \x20      312344 K free memory\n      8388604 K total swap\n       812344 K used swap\n       912345 non-nice user cpu ticks\n\

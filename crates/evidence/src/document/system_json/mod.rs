@@ -15,8 +15,11 @@ mod processes;
 
 use super::mounts::{mount, name_device};
 use super::{dev_with_colon, Document};
+use crate::cgroup::Cgroup;
 use crate::changes::changes;
-use crate::{limited, At, Cgroup, Fact, Place, System};
+use crate::fact::{At, Fact, Place};
+use crate::limited;
+use crate::system::System;
 use capture::{Disk, Loop, Mount, Settings, Snapshot, SystemFile, SYSTEM_JSON};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-use crate::ToolOutput;
+use crate::output::ToolOutput;
 
 fn of(text: &str) -> Vec<String> {
     let output = ToolOutput::read("text", text.as_bytes());

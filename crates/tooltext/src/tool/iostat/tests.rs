@@ -29,7 +29,7 @@ fn the_device_may_stand_last() {
         "r/s rkB/s r_await Device\n1.00 10.00 0.50 sda\n\nw/s wkB/s w_await Device\n3.00 30.00 2.50 sda\n";
     assert_eq!(rows(two).len(), 1);
     let idle = "Device r/s w/s %util\nsda 0.00 0.00 0.00\n\n".repeat(4);
-    let output = crate::ToolOutput::read("log", idle.as_bytes());
+    let output = crate::output::ToolOutput::read("log", idle.as_bytes());
     assert_eq!((output.runs[0].readings.len(), output.repeated, output.understood), (4, 0, output.words));
 }
 
@@ -39,7 +39,7 @@ fn identical_intervals_are_all_read() {
     let idle = "Device r/s w/s %util\nsda 0.00 0.00 0.00\n\n".repeat(839);
     let quoted: String = idle.lines().map(|line| format!("> {line}\n")).collect();
     for text in [idle, quoted] {
-        let output = crate::ToolOutput::read("log", text.as_bytes());
+        let output = crate::output::ToolOutput::read("log", text.as_bytes());
         let readings: usize = output.runs.iter().map(|run| run.readings.len()).sum();
         assert_eq!((readings, output.repeated, output.understood), (839, 0, output.words));
     }
@@ -80,7 +80,7 @@ fn remarks_and_times_end_no_table() {
 #[test]
 fn a_counter_that_went_back_is_named_and_its_row_read() {
     let text = "Device r/s %rrqm r_await %util\nsdc 1.00 0.00 2.00 3.00\nsde 10.10 182.32 -12.10 99.20\n";
-    let output = crate::ToolOutput::read("text", text.as_bytes());
+    let output = crate::output::ToolOutput::read("text", text.as_bytes());
     let row = output.runs[0].readings[0].row("sde").unwrap();
     assert_eq!((row.value("r/s"), row.get("r_await"), row.get("%rrqm")), (Some(10.1), None, None));
     let names: Vec<&str> = output.doubts.iter().map(|d| d.name.as_str()).collect();

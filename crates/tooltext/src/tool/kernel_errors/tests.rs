@@ -1,6 +1,6 @@
 //! What is read of failing devices, and of whom.
 
-use crate::{Row, ToolOutput};
+use crate::output::{Row, ToolOutput};
 
 fn rows(text: &str) -> Vec<Row> {
     let output = ToolOutput::read("dmesg", text.as_bytes());

@@ -1,4 +1,4 @@
-use crate::ToolOutput;
+use crate::output::ToolOutput;
 
 /// Each word is looked at a bounded number of times, whatever is repeated.
 #[test]
