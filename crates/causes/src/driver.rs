@@ -1,8 +1,7 @@
-//! How causes are judged: one loop over all of them, in the order in which they claim time.
+//! Judges the causes: one loop over all of them, in the order in which they claim time.
 //!
-//! What a cause claims is gone for those after it, so shares never exceed the whole; a claim that turns out too small to report is
-//! rolled back. [`Damage`] comes before any cause: of a recording in which too much is missing nothing is claimed, and with some
-//! missing each finding is a step less sure.
+//! Time that one cause claims is not available to later ones, so shares never exceed the whole; a claim too small to report is rolled
+//! back. [`Damage`] comes first: if too much of a recording is missing nothing is claimed; if some is, each finding is one step less sure.
 
 use crate::case::Case;
 use crate::damage::Damage;
@@ -16,49 +15,49 @@ use crate::{all, behind, cpu, device, Cause};
 
 /// How a cause is judged.
 pub(crate) enum Judge {
-    /// By the waits of the slowest operations; of those in which it was found the rest is reported.
+    /// By the waits of the slowest operations; the function completes the verdict for the groups in which the cause was found.
     Waited(Waited, fn(&Case, Verdict, &[usize]) -> Verdict),
-    /// Group by group.
+    /// For each slow group by itself.
     Each(Each),
-    /// By a question of its own to the whole recording.
+    /// By a function of its own, over the whole recording.
     Whole(fn(&mut Case) -> Verdict),
 }
 
-/// A cause that is asked of each group that is slow.
+/// A cause that is judged for each slow group.
 pub(crate) struct Each {
-    /// What it says of one: it claims what it explains, and adds what it found to the verdict that it is given.
+    /// Judges one group: claims what the cause explains, and adds its findings to the verdict passed in.
     pub of: fn(&mut Case, &Slow, Verdict) -> Said,
-    /// What would refute it.
+    /// What would refute the finding, in words.
     pub unless: &'static str,
-    /// What is said where nothing of the kind was seen.
+    /// What to answer if no group shows anything of the kind.
     pub otherwise: Otherwise,
-    /// Whether only recorded operations can show it.
+    /// Whether only recorded operations can show it; block events cannot.
     pub above: bool,
 }
 
-/// What a cause says of one group, the weakest first.
+/// What a cause says of one group, in order of strength, the weakest first.
 pub(crate) enum Said {
-    /// Nothing: there is nothing of the kind.
+    /// Nothing of the kind was seen.
     Nothing,
-    /// It is out of the question, and why.
+    /// It is out of the question, for this reason.
     Hardly(Proof),
     /// There is too little of it.
     Little(Proof),
-    /// It is not so, and what speaks against it.
+    /// Rejected, with what speaks against it.
     Not(Proof),
-    /// What would decide it was not recorded.
+    /// Undecided: this was not recorded and would decide it.
     Unsure(Proof),
-    /// It is so.
+    /// Found.
     Found(Verdict),
 }
 
-/// What is said of a recording in which no group has anything of the kind.
+/// The verdict if no group shows anything of the kind.
 pub(crate) enum Otherwise {
-    /// Never plausible.
+    /// Never plausible, for this reason.
     Never(&'static str),
-    /// This, or that the devices below were not recorded ([`Case::nothing`]).
+    /// Rejected for this reason, unless the devices below were not recorded ([`Case::nothing`]).
     Nothing(&'static str),
-    /// That others explain all ([`Case::nothing_left`]).
+    /// Other causes explain all the time ([`Case::nothing_left`]).
     Explained,
 }
 
@@ -74,7 +73,7 @@ impl Said {
         }
     }
 
-    /// What was said of all groups so far, with what is said of one more: the strongest counts, of equals the first; findings add up.
+    /// Combines what was said of the groups so far with one more: findings add up; otherwise the stronger one counts, of equals the first.
     fn and(self, next: Said) -> Said {
         match (self, next) {
             (Said::Found(all), Said::Found(one)) => Said::Found(all.and(one)),
@@ -121,7 +120,7 @@ impl Cause {
         }
     }
 
-    /// The verdict, with what it claimed.
+    /// Asks the cause, applies the recording's damage, rolls back what is insignificant, and notes what was claimed.
     fn claimed(&self, case: &mut Case, damage: &Damage) -> Verdict {
         let all_of_it = case.total();
         let before = case.unclaimed_now();
@@ -140,7 +139,7 @@ impl Cause {
         let is_little = v.explains.0 > 0 && case.part_of_all(&claims) < TRIFLE;
         let is_insignificant =
             is_little && v.throughout.is_empty() && case.part_of_operations(&claims) < NOT_ITS_OWN;
-        // An error is no matter of time.
+        // An error matters however little time it takes.
         if v.verdict == Answer::Found && is_insignificant && self.name != device::device_errors::CAUSE.name {
             case.rollback(before.clone());
             v = v.insignificant(all_of_it);
@@ -151,16 +150,16 @@ impl Cause {
     }
 }
 
-/// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then those rejected.
+/// The verdicts of all causes: those found first, by the time that they explain; then *cannot tell*; then rejected.
 pub fn judge(case: &mut Case) -> Vec<Verdict> {
     let damage = case.damage();
     let all_of_it = case.total();
     let mut verdicts: Vec<Verdict> = all().iter().map(|cause| cause.claimed(case, &damage)).collect();
     if device::healthy::nothing_slow(case) {
-        // Where nothing was slow, nothing is a cause of it.
-        // What passes outside of operations is in none of their times.
+        // If nothing was slow, no cause explains slowness.
+        // Time outside of operations is in none of their times.
         let others = |v: &&mut Verdict| {
-            // Nor is an error a matter of time.
+            // An error matters however little time it takes.
             let causes = [&device::healthy::CAUSE, &cpu::outside_io::CAUSE, &device::device_errors::CAUSE];
             let outside = causes.iter().any(|cause| cause.name == v.cause);
             v.verdict == Answer::Found && !outside && v.throughout.is_empty()

@@ -1,7 +1,7 @@
-//! Why it was slow: one file per cause, each with what proves it, what refutes it and what to do.
+//! Why I/O was slow: one file per cause, each with what proves it, what refutes it and what to do.
 //!
-//! [`judge`] asks all causes in order, the specific ones first. Each claims segments of the tail's time; what is
-//! claimed is gone for those after it, so shares never exceed the whole.
+//! [`judge`] asks all causes in order, the specific ones first. Each claims rows of the tail's time; claimed time is
+//! not available to later causes, so shares never exceed the whole.
 
 mod behind;
 mod case;
@@ -123,39 +123,38 @@ pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use trace::works_for_others;
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 
-/// The cause that takes no time of any operation: what a task waited for a processor between two.
+/// The cause that takes no time of any operation: waits for a processor between operations.
 pub const OUTSIDE_IO: &str = cpu::outside_io::CAUSE.name;
 
-/// A cause of slow I/O.
+/// A cause of slow I/O, known by name.
 pub struct Cause {
-    /// Its name, as contracts and scripts know it.
+    /// The stable name that scripts use: `writeback-flood`.
     pub name: &'static str,
-    /// What it says, in one line.
+    /// One line that says what happens.
     pub title: &'static str,
-    /// How much of it means anything.
+    /// How much of it is significant.
     nature: Nature,
-    /// Its page of documentation.
+    /// Its page of documentation, in Markdown.
     pub page: &'static str,
-    /// How it is judged.
     judge: Judge,
 }
 
-/// How much of a cause means anything, and what it says beside another.
+/// How much of a cause is significant, and how it relates to other causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
-    /// It says no more than where the time passed.
+    /// It only says where the time passed.
     General,
-    /// Somebody else's requests in the device: full of these it may well complete nothing for a while.
+    /// Another task's requests in the device: while the device is full of them, it may well complete nothing else for a while.
     Contention,
-    /// Every busy machine has a little of it, or every one with that setting or layout: what matters is how much.
+    /// Every busy machine has a little of it, or every machine with that setting or layout: the amount decides.
     Everyday,
-    /// Somebody set a limit. It says more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.
+    /// Somebody set a limit. It explains time that seems to be the device's own: a limit that lets requests through by the clock sets its pace.
     Limit,
-    /// Rare: a stall, a lock, a page that must stay as it is. However little there is of it, it is worth a word.
+    /// Rare: a stall, a lock, a page that must not change. Even a little of it is worth reporting.
     Rare,
 }
 
-/// The nature of a cause of that name; those that only texts show are rare.
+/// The nature of the cause of this name; causes that only texts show are rare.
 pub fn nature(cause: &str) -> Nature {
     all().iter().find(|c| c.name == cause).map_or(Nature::Rare, |c| c.nature)
 }
@@ -221,7 +220,7 @@ pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str
     all().iter().map(|c| (c.name, c.title, c.page))
 }
 
-/// The same, and those of causes that only texts show.
+/// Name, title and page of every cause, including those that only texts show.
 pub fn all_pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     pages().chain(counters::PAGES)
 }

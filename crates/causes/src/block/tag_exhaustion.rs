@@ -1,9 +1,9 @@
-//! `tag-exhaustion`: every tag of the device is taken, and a task that asks for a request sleeps until one is free.
+//! `tag-exhaustion`: all tags of the device are in use, and a task that needs a request sleeps until a tag is free.
 //!
-//! Claims the time to get a request (Q2G) of operations that came while the device held as many requests as it ever
-//! does. Proof: they are counted, and so is the time in which it stayed full. Refuted if the wait is short, or began
-//! while the device held fewer, or if the device does no more with more in it: with more tags operations would wait there.
-//! Which number of tags holds is seen in the recording; settings may show another one.
+//! Claims the time to get a request (Q2G) of operations that came while the device held as many requests as it ever does.
+//! Proof: these are counted, and so is the time in which the device stayed full. Refuted if the wait is short, or began
+//! while the device held fewer requests, or if the device has no higher throughput with more in flight: with more tags
+//! operations would wait in the device. The number of tags is taken from the recording; settings may show another one.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::growth::Growth;
@@ -19,7 +19,7 @@ use life::Class;
 use trace::Nanos;
 use waits::Phase;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "tag-exhaustion",
     title: "all tags of the device are in use: new requests wait for one",
@@ -87,13 +87,13 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(remedies(proof, slow, settings, &name))
 }
 
-/// Whether settings say that so many is the limit.
+/// Whether a setting equals the most requests that were in the device.
 fn limited_to(settings: Option<&Settings>, most: u64) -> bool {
     let Some(s) = settings else { return false };
     s.nr_requests().is_some_and(|n| n.value == most) || s.tags().iter().any(|n| n.value == most)
 }
 
-/// Why writes may have waited for something else: writeback throttling holds them back at the same place.
+/// Why writes may have waited for something else, since writeback throttling blocks them at the same place; `None` if it did not.
 fn throttled(settings: Option<&Settings>, name: &str) -> Option<String> {
     let file = format!("/sys/block/{name}/queue/wbt_lat_usec");
     match settings.map(Settings::wbt_lat_usec) {
@@ -104,7 +104,7 @@ fn throttled(settings: Option<&Settings>, name: &str) -> Option<String> {
             wbt.value.0 / 1000,
             wbt.at
         )),
-        // Not built in.
+        // The kernel has no writeback throttling for this device.
         Some(None) => None,
         None => Some(format!("whether writeback throttling delayed the writes: {file} was not recorded")),
     }
