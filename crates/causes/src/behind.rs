@@ -1,10 +1,10 @@
-//! Which cause lies behind another: the place of a wait is not always its root.
+//! Finds the root behind a found cause: the place of a wait is not always the reason for it.
 //!
 //! Example: reads wait for a tag (`tag-exhaustion`) because each is cut into 32 pieces that fill the tags (`request-size`).
 
 use crate::block::writeback_throttle;
 use crate::case::{Case, MIN_SHARE};
-use crate::device::flush_cost::FLUSHING;
+use crate::claimable::FLUSHING;
 use crate::device::{background_task, device_saturated, device_stall, flush_cost, rate_limit};
 use crate::journal::{inode_lock, log_force};
 use crate::memory::writeback_flood;
@@ -18,14 +18,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use trace::{DevId, Nanos};
 use waits::{CulpritId, CulpritKind, Phase, Selection};
 
-/// What fills a device, and with it every queue in front of it.
+/// Causes that fill a device and every queue in front of it.
 const FILLS: [&str; 5] =
     ["rate-limit", "device-stall", "background-task", "writeback-flood", "discard-stall"];
 
-/// Causes that can lie behind one.
+/// The causes that can be the root of this one; empty if none can.
 fn behind(cause: &str) -> &'static [&'static str] {
     match cause {
-        // Completions are late where tasks wait for processors, too.
+        // Tasks that wait for processors also handle completions late.
         "completion-cpu" => &["cpu-wait"],
         "tag-exhaustion" => {
             &["request-size", "rate-limit", "device-stall", "background-task", "writeback-flood"]
@@ -35,13 +35,13 @@ fn behind(cause: &str) -> &'static [&'static str] {
     }
 }
 
-/// Causes that say whose requests others stand in line behind.
+/// Causes that say which requests others queue behind: their root is what fills the queue.
 const QUEUES: [&str; 2] = ["background-task", "device-saturated"];
 
-/// A cause that was found.
+/// A found cause, with the time that it claims and the devices of the groups concerned.
 struct Found {
     cause: &'static str,
-    /// What it claims of which group.
+    /// Claimed time, each with its group as an index into `Focus::groups`.
     claims: Vec<(usize, Nanos)>,
     devices: BTreeSet<DevId>,
 }
@@ -55,8 +55,8 @@ impl Found {
     }
 }
 
-/// Names the root of each cause found: of those that can lie behind it the one with the most time, if it has a visible part of the
-/// slowest operations of a group in which this one was found. Of a queue it is what the time behind others is due to.
+/// Sets the root of each found cause: of the causes in `behind`, the one with the most time in the groups in which this cause was
+/// found, if that is at least [`MIN_SHARE`] of their tails. The root of a queue is what the time behind others is due to.
 pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
     let is_found = |v: &&Verdict| v.verdict == Answer::Found;
     let found: Vec<Found> = verdicts.iter().filter(is_found).map(|v| Found::of(case, v)).collect();
@@ -75,19 +75,19 @@ pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
     }
 }
 
-/// Who is held back behind its own writes on a device that serves one after the other waits for the device.
+/// A task that is throttled behind its own writes, on a device that serves one request at a time, waits for the device.
 fn queue_of_own(case: &Case, v: &Verdict) -> Option<&'static str> {
     let is_own = |group| writeback_throttle::stands_in_its_own_line(case, group);
     is_mostly_of(v, is_own).then_some(device_saturated::CAUSE.name)
 }
 
-/// Who is held back behind what is written back for another task waits for that, wherever it is.
+/// A task that is throttled behind writeback for another task waits for that writeback, wherever it is.
 fn flood_of_another(case: &Case, v: &Verdict) -> Option<&'static str> {
     let is_behind = |group| writeback_throttle::behind_writeback_of(case, group).is_some();
     is_mostly_of(v, is_behind).then_some(writeback_flood::CAUSE.name)
 }
 
-/// Whether most of what a cause claims is of such groups.
+/// Whether more than half of the time that a cause claims is in groups for which `is` holds.
 fn is_mostly_of(v: &Verdict, is: impl Fn(usize) -> bool) -> bool {
     let (its, all) = v
         .claims
@@ -111,7 +111,7 @@ fn heaviest(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static str> {
     heaviest.filter(|(_, time)| time.0 as f64 >= MIN_SHARE * whole.0 as f64).map(|(cause, _)| cause)
 }
 
-/// What fills a queue: a limit that lets so many through, whosever they are; stalls; another task's flushes.
+/// What fills a queue: a rate limit, which counts all requests alike; stalls; another task's flushes.
 fn root_of_queue(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static str> {
     let devices = Found::of(case, v).devices;
     let there = |cause: &'static str| {
@@ -124,7 +124,7 @@ fn root_of_queue(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static s
         .or_else(|| flushes().then_some(flush_cost::CAUSE.name))
 }
 
-/// A log is on disk when its blocks are written and the device has emptied its cache: what of that is mostly flushes lies behind it.
+/// A log is on disk once its blocks are written and the device's cache is flushed: flushes are the root if they take most of that time.
 fn flushes_of_log(case: &Case, v: &Verdict) -> Option<&'static str> {
     let groups: BTreeSet<usize> = v.claims.iter().map(|c| c.group).collect();
     let rows = |group: &usize| case.focus.groups[*group].rows(&case.facts.waits, Selection::default());
@@ -135,8 +135,8 @@ fn flushes_of_log(case: &Case, v: &Verdict) -> Option<&'static str> {
     (2 * flushes > all).then_some(flush_cost::CAUSE.name)
 }
 
-/// Who holds a file's lock while the device empties its cache holds it for as long as that takes: so most of what the holder lost. What the
-/// device takes for its requests it did not lose.
+/// The holder of a file's lock keeps it while the device flushes its cache: flushes are the root if they are most of
+/// the time that the holder lost. Time in which the device serves the holder's own requests is not lost.
 fn flushes_of_holder(case: &Case, v: &Verdict) -> Option<&'static str> {
     let rows = v.claims.iter().filter_map(|c| Some((c.time.0, case.rows(c.group).get(c.row)?)));
     let (flushes, lost) = rows.fold((0, 0), |(flushes, lost), (time, row)| {
@@ -153,13 +153,13 @@ fn passes_in_flush(reason: Reason, phase: Phase) -> bool {
     phase == Phase::Flush || FLUSHING.contains(&reason)
 }
 
-/// Whether devices mostly stall: else what waits in front of them waits for what they do between stalls as well.
+/// Whether all of these devices mostly stall. If not, what waits in front of them also waits for the service between stalls.
 fn stalls(case: &Case, devices: &BTreeSet<DevId>) -> bool {
     devices.iter().filter_map(|dev| case.facts.device(*dev)).all(spends_most_in_stalls)
 }
 
-/// Whether a device spends more time in stalls than it needs for all of its requests: whoever is behind others there is behind the stalls. What it
-/// needs is what it was busy with, where it serves one after the other; else what the fastest take, each.
+/// Whether a device spends more time in stalls than it needs for all of its requests: requests behind others there are then behind the stalls. A
+/// device that serves one request at a time needs its busy time without the stalls; any other, the device time of the fastest ([`FASTEST`]) for each.
 fn spends_most_in_stalls(d: &Device) -> bool {
     let busy = d.depth.busy() * d.depth.observed().0 as f64;
     let needs = match d.model.in_turn {
@@ -171,8 +171,8 @@ fn spends_most_in_stalls(d: &Device) -> bool {
     d.model.stalled > needs
 }
 
-/// Whether most of what was claimed of each victim is time behind flushes: whose they are is one half of it, what a flush takes the other.
-/// Where a commit is behind a neighbour's reads, and the neighbour behind the commit's flush, the flush is not why the commit waits.
+/// Whether most of the time claimed of each victim is behind flushes: their sender is one half of the reason, the cost of a flush the other. If a
+/// commit waits behind a neighbour's reads, and the neighbour behind the commit's flush, the flush is not why the commit waits.
 fn is_mostly_flushes(case: &Case, v: &Verdict) -> bool {
     let is_flush =
         |c: &Claim| case.rows(c.group).get(c.row).is_some_and(|row| is_behind_flush(case, row.culprit));

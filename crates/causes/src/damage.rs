@@ -1,38 +1,38 @@
-//! How damaged a recording is: the one rule by which findings become less sure and results less trusted.
+//! How damaged a recording is: the one rule that lowers the confidence of findings and the trust in results.
 //!
-//! Example: of 100,000 events 200 are missing. That is 0.2 %, more than [`DAMAGED`]: the recording is lacking, each
-//! finding is a step less sure, and the screen says `degraded`.
+//! Example: of 100,000 events 200 are missing. That is 0.2 %, more than [`DAMAGED`]: data is missing, the confidence of
+//! each finding drops by one step, and the screen says `degraded`.
 
 use crate::thresholds::damage::BEGAN_BEFORE;
 pub use crate::thresholds::damage::{DAMAGED, TOO_DAMAGED};
-use crate::words::percent;
 use stats::Facts;
 use trace::Quality;
+use units::words::percent;
 
 /// How to record without losing events.
 const LARGER_BUFFERS: &str = "record again with larger buffers: blktrace -b 2048 -n 16";
 
-/// How damaged a recording is, and in words why.
+/// How damaged a recording is, with the reason in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Practically complete.
+    /// Practically complete: nothing odd was seen.
     None,
-    /// It has faults, as the reader's remarks tell, but too few events are concerned to make a finding less sure.
+    /// The reader noted faults, but too few events are affected to make a finding less sure.
     Odd,
-    /// Some data is missing; the numbers are close to the truth.
+    /// Some data is missing, and why; the numbers are close to the truth.
     Some(String),
-    /// Too much is missing to judge anything.
+    /// Too much is missing to judge anything, and why.
     TooMuch(String),
 }
 
 impl Damage {
-    /// Judges by what the reader of the trace and the follower of its lives have counted.
+    /// Judges by what the reader of the trace (`quality`) and the tracker of its lives (`facts.tally`) have counted.
     pub fn of(quality: &Quality, facts: &Facts) -> Damage {
         let (q, t) = (quality, &facts.tally);
         let bad = q.lost_total() + t.unmatched() + t.backward_steps + q.out_of_order;
         let part = bad as f64 / (q.events + q.lost_total()).max(1) as f64;
         let halves = t.began_before as f64 > BEGAN_BEFORE * q.events as f64;
-        // What is no event, as the words around a trace in a mail, is missing nowhere.
+        // Whatever is not an event, such as the words around a trace in a mail, does not count as missing.
         let strange = q.unknown as f64 >= DAMAGED * q.events as f64;
         let odd = strange || q.damaged_bytes > 0 || q.clock_steps > 0 || !q.notes.is_empty();
         let why = || match q.lost_total() {

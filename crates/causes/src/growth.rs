@@ -1,8 +1,8 @@
-//! How the device's time for a request grows with what is in it already: with the number of others, or with their bytes.
+//! How the device time of a request grows with what is in flight: with the number of other requests, or with their bytes.
 //!
-//! A device that works on one request after the other takes twice as long with twice as many in it; one that moves so many bytes a
-//! second and no more, with twice the bytes. Where requests are of one size both say the same. Where they are not, the number
-//! misleads: many in it are many small ones, soon done.
+//! A device that serves one request at a time takes twice as long with twice as many in flight; a device of limited
+//! bandwidth, with twice the bytes. For requests of one size both measures say the same. For mixed sizes the number
+//! misleads: when many are in flight, most are small and soon done.
 
 use crate::proof::{proof, Proof};
 use crate::slow::Slow;
@@ -11,17 +11,17 @@ use crate::thresholds::growth::{GROWS, MIN_SAMPLES_OF_A_ROW};
 use stats::{BytesGrowth, DepthRow};
 use trace::Nanos;
 
-/// What grew, or did not.
+/// What was in flight, little and much, and the device times that belong to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
-    /// With the number of others: the row with the fewest, and one with at least twice as many in the device.
+    /// The number of requests: the row with the fewest others in flight, and one with at least twice as many requests in the device.
     Requests(DepthRow, DepthRow),
-    /// With their bytes.
+    /// The bytes of the other requests in flight.
     Bytes(BytesGrowth),
 }
 
 impl Growth {
-    /// What is known of the requests that were slow there: what grows, if anything does.
+    /// Of requests and bytes, the measure with which the device time of the slow class grows; if neither grows, the one that is known.
     pub(crate) fn of(slow: &Slow) -> Option<Growth> {
         let requests = by_requests(slow).map(|(few, many)| Growth::Requests(few, many));
         let bytes = slow.contention().by_bytes.growth().map(Growth::Bytes);
@@ -29,7 +29,7 @@ impl Growth {
         growing.or(requests).or(bytes)
     }
 
-    /// The mean time in the device with few others there.
+    /// The mean device time with little in flight.
     pub fn few(&self) -> Nanos {
         match self {
             Growth::Requests(few, _) => few.mean,
@@ -37,7 +37,7 @@ impl Growth {
         }
     }
 
-    /// And with many.
+    /// The mean device time with much in flight.
     pub fn many(&self) -> Nanos {
         match self {
             Growth::Requests(_, many) => many.mean,
@@ -45,12 +45,12 @@ impl Growth {
         }
     }
 
-    /// Whether the device takes longer with more in it.
+    /// Whether the device time grows: with much in flight it is at least [`GROWS`] times that with little.
     pub fn grows(&self) -> bool {
         self.many().0 as f64 >= GROWS * self.few().0 as f64
     }
 
-    /// Whether it does no more with more in it: requests take as many times as long as there are more of them at least.
+    /// Whether more requests in flight bring no throughput: the device time grows at least as much as their number.
     pub fn is_in_turn(&self) -> bool {
         match self {
             Growth::Requests(few, many) => {
@@ -60,7 +60,7 @@ impl Growth {
         }
     }
 
-    /// In words, of operations that are called so.
+    /// As a sentence; `words` names the operations.
     pub(crate) fn told(&self, words: &str) -> Proof {
         let (few_mean, many_mean) = (self.few(), self.many());
         match self {
@@ -83,8 +83,8 @@ impl Growth {
     }
 }
 
-/// The row with the fewest others and the one with the most requests, if the latter has at least twice as many in the device; else the
-/// one with the most others, if that has.
+/// The row with the fewest others in flight, and the row with the most samples if it has at least twice as many
+/// requests in the device; else the row with the most others, if that has.
 fn by_requests(slow: &Slow) -> Option<(DepthRow, DepthRow)> {
     let rows: Vec<DepthRow> =
         slow.contention().by_depth.rows().filter(|r| r.count >= MIN_SAMPLES_OF_A_ROW).collect();
@@ -95,7 +95,7 @@ fn by_requests(slow: &Slow) -> Option<(DepthRow, DepthRow)> {
     twice_as_many(&many).then_some((few, many))
 }
 
-/// `none`, `1 other`, `4 to 7 others`.
+/// A row's other requests in flight: `none`, `1 other`, `4 to 7 others`.
 fn others(row: &DepthRow) -> String {
     match (row.from, row.to) {
         (0, _) => "none".into(),

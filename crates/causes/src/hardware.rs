@@ -1,40 +1,41 @@
-//! What is behind a device's name, and so where its own state can be seen: drivers name devices after their kind (Linux,
-//! Documentation/admin-guide/devices.txt).
+//! What hardware is behind a device's name, and so which tool shows its state: drivers name devices after their kind
+//! (Linux, Documentation/admin-guide/devices.txt).
 
+use crate::by_number::numbers;
 use crate::remedy::Action;
 use evidence::whole_disk;
 
-/// What is behind a name.
+/// The kind of hardware behind a device's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hardware {
-    /// A disk of SCSI's or SATA's driver, which answers SMART unless a host only says that it is one.
+    /// A disk of the SCSI or SATA driver, which answers SMART unless a host only emulates it.
     Scsi,
-    /// A drive with NVMe's health log.
+    /// An NVMe drive, which has a health log.
     Nvme,
-    /// A guest's disk: virtio's or Xen's. Its drive is the host's.
+    /// A guest's disk (virtio, Xen): the drive behind it is the host's.
     Guest,
-    /// A file on another device.
+    /// A loop device: a file on another device.
     File,
-    /// Other devices of this host: device mapper, md.
+    /// A device on other devices of this host: device mapper, md, bcache, drbd.
     Stacked,
-    /// Another host's disk, behind the network.
+    /// A disk of another host, over the network (nbd, rbd).
     Remote,
-    /// This host's memory, compressed.
+    /// Compressed memory of this host (zram).
     Memory,
     /// A card or chip that answers no SMART.
     Card,
-    /// Something else, or a number that is a different driver's on every host.
+    /// Anything else, or a major number that belongs to a different driver on each host.
     Unknown,
 }
 
-/// What names begin with, before their number or letters.
+/// Name prefixes, without the device's number or letters.
 const KINDS: [(&str, Hardware); 18] = [
     ("sd", Hardware::Scsi),
-    // Of a text that does not name the drive.
+    // From texts that do not name the drive.
     ("DISK", Hardware::Scsi),
     ("nvme", Hardware::Nvme),
     ("loop", Hardware::File),
-    // Devices whose names are not known: major numbers that are the same on all hosts, and a comma.
+    // Devices whose names are not known: a major number that is the same on all hosts, and a comma.
     ("8,", Hardware::Scsi),
     ("7,", Hardware::File),
     ("9,", Hardware::Stacked),
@@ -56,12 +57,12 @@ impl Hardware {
         KINDS.iter().find(|(kind, _)| name.starts_with(kind)).map_or(Hardware::Unknown, |(_, of)| *of)
     }
 
-    /// What finds a device among the kernel's messages, which never have its number; `None` where its name is not known.
+    /// What to search for in the kernel's messages, which never contain device numbers; `None` if only the device's number is known.
     pub fn pattern(name: &str) -> Option<&str> {
         (!name.is_empty() && numbers(name).is_none()).then_some(name)
     }
 
-    /// How to see the state of what does the work, and what that shows.
+    /// What to check on the hardware behind a name, in words, and the command that shows it.
     pub fn check(name: &str) -> (&'static str, Action) {
         let disk = whole_disk(name);
         match Hardware::of(name) {
@@ -105,52 +106,6 @@ impl Hardware {
     }
 }
 
-/// Folders of devices by name, and where the same are by number (udev; Linux, Documentation/ABI/testing/sysfs-dev).
-const BY_NUMBER: [(&str, &str); 2] = [("/dev/", "/dev/block/"), ("/sys/block/", "/sys/dev/block/")];
-
-/// The option of fio that names a device.
-const OF_FIO: &str = "--filename=";
-
-/// A command with paths that exist: a device whose name is not known is called by its numbers, `254,0`, as traces have it, and has paths by
-/// these.
-pub(crate) fn with_paths(command: &str) -> String {
-    let mut out = String::with_capacity(command.len());
-    let mut rest = command;
-    while let Some((at, folder, by_number)) = first_folder(rest) {
-        let (before, after) = (&rest[..at], &rest[at + folder.len()..]);
-        out += before;
-        match numbers(after) {
-            Some((major, minor, left)) => {
-                // fio takes a colon for the end of a name (HOWTO, filename), and the shell a backslash for itself.
-                let colon = if out.ends_with(OF_FIO) { "\\\\:" } else { ":" };
-                out += &format!("{by_number}{major}{colon}{minor}");
-                rest = left;
-            }
-            None => {
-                out += folder;
-                rest = after;
-            }
-        }
-    }
-    out + rest
-}
-
-/// The first folder of devices in a command.
-fn first_folder(text: &str) -> Option<(usize, &'static str, &'static str)> {
-    let all =
-        BY_NUMBER.iter().filter_map(|(folder, by_number)| Some((text.find(folder)?, *folder, *by_number)));
-    all.min_by_key(|(at, ..)| *at)
-}
-
-/// `254,0` at the beginning of a text, and what comes after it.
-fn numbers(text: &str) -> Option<(&str, &str, &str)> {
-    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (major, rest) = text.split_at(digits(text));
-    let rest = rest.strip_prefix(',')?;
-    let (minor, rest) = rest.split_at(digits(rest));
-    (!major.is_empty() && !minor.is_empty()).then_some((major, minor, rest))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,21 +130,6 @@ mod tests {
             ("mmcblk0", "mmc extcsd read /dev/mmcblk0; dmesg | grep mmc"),
         ] {
             assert_eq!(Hardware::check(name).1.command(), command);
-        }
-    }
-
-    #[test]
-    fn a_device_without_a_name_has_paths_by_its_numbers() {
-        for (command, with) in [
-            ("echo 1 > /sys/block/254,0/queue/x", "echo 1 > /sys/dev/block/254:0/queue/x"),
-            (
-                "a --filename=/dev/7,1 && b \"/dev/7,1 5\"",
-                "a --filename=/dev/block/7\\\\:1 && b \"/dev/block/7:1 5\"",
-            ),
-            ("cat /dev/sda /sys/block/sda/dev 7,1", "cat /dev/sda /sys/block/sda/dev 7,1"),
-            ("x > /dev/null; grep . /dev/7, /dev/,1 /dev/", "x > /dev/null; grep . /dev/7, /dev/,1 /dev/"),
-        ] {
-            assert_eq!(with_paths(command), with);
         }
     }
 }

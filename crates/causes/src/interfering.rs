@@ -1,10 +1,11 @@
-//! Whose requests the slowest operations met in the device: what it completed while it had theirs.
+//! The interfering requests of the slowest operations: what the device completed while their own were in flight.
 //!
-//! If all take turns, a task's part of the turns is its part of the time. Example: while a read of 40 ms was in the device, that
-//! completed three requests of `tar`: of the 40 ms, tar's are 30.
+//! If the device serves all requests in turn, a task's part of the turns is its part of the time. Example: while a read
+//! was in the device for 40 ms, the device completed three requests of `tar`: 30 of the 40 ms are due to tar.
 
 use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::Case;
+use crate::growth::Growth;
 use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use ledger::Reason;
@@ -12,22 +13,22 @@ use operation::Part;
 use stats::Interfering;
 use trace::{Bytes, Nanos};
 
-/// A time of a slow operation in the device.
+/// The time of one slow operation's request in the device.
 pub(crate) struct Stay<'a> {
     pub time: Nanos,
-    /// What the device completed meanwhile.
+    /// What the device completed meanwhile, by task and class.
     pub met: &'a [Interfering],
 }
 
 impl Stay<'_> {
-    /// The time that so many turns took. Its own turn is one more than those it met.
+    /// The time of this many turns. The total is the turns of the interfering requests and one of its own.
     pub fn of(&self, turns: u64) -> Nanos {
         let all = self.met.iter().map(self::turns).sum::<u64>() + 1;
         Nanos((u128::from(self.time.0) * u128::from(turns) / u128::from(all)) as u64)
     }
 }
 
-/// All times in the device of the slowest operations that were kept.
+/// The device times of the sampled operations in the group's tail, each with its interfering requests.
 pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
     case.kept_of_tail(slow.group)
         .flat_map(|k| {
@@ -41,19 +42,19 @@ pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
         .collect()
 }
 
-/// How many turns requests take: one each, and one for each 256 KiB of a larger one, as volumes in clouds count.
+/// The turns of interfering requests: one each, and one for each 256 KiB of a larger one, as cloud volumes count.
 pub(crate) fn turns(met: &Interfering) -> u64 {
     turns_of(met.requests, met.bytes)
 }
 
-/// The same of a number of requests that moved so much together.
+/// The turns of this many requests that moved this many bytes together.
 pub(crate) fn turns_of(requests: u64, bytes: Bytes) -> u64 {
     requests.max(bytes.0.div_ceil(LARGE_ENOUGH.0))
 }
 
-/// The words for a device without queueing: it serves all in parallel.
+/// Evidence of a device without queueing, which serves all requests in parallel; `None` if its time grows or is unknown.
 pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<Proof> {
-    let growth = slow.growth().filter(|g| !g.grows())?;
+    let growth = Growth::of(slow).filter(|g| !g.grows())?;
     Some(proof!(
         "{device} takes as long with few requests in flight as with many: {few} and {many}",
         device = name,

@@ -1,4 +1,4 @@
-//! Limits of what a unit of systemd may do on a device a second (`io.max` of its control group, version 2): half of what was done here.
+//! Limits on the I/O of a systemd unit (`io.max` of its control group, version 2): half of the rate in the recording.
 
 use crate::case::Case;
 use crate::remedy::Acts;
@@ -6,11 +6,11 @@ use crate::slow::Slow;
 use crate::target::service;
 use crate::thresholds::device_saturated::ALONE;
 use crate::verdict::Verdict;
-use crate::words::{percent, shell, size};
 use life::Class;
 use trace::{works_for_others, Bytes};
+use units::words::{percent, shell, size};
 
-/// Sets how many reads and writes a second a unit may do; what it does not do is not limited.
+/// The command that limits a unit's reads and writes a second on a device; 0 sets no limit.
 pub(crate) fn of_operations(unit: &str, dev: &str, [reads, writes]: [u64; 2]) -> String {
     let of = |property: &str, n: u64| match n {
         0 => String::new(),
@@ -23,7 +23,7 @@ pub(crate) fn of_operations(unit: &str, dev: &str, [reads, writes]: [u64; 2]) ->
     )
 }
 
-/// Sets how many bytes a second a task's unit may read and write: half of what it moved a second.
+/// Adds a remedy that limits a task's unit to `half` bytes a second, each for reads and writes: half of what the task moved.
 pub(crate) fn of_bytes(v: Verdict, task: &str, unit: &str, dev: &str, half: f64) -> Verdict {
     v.try_on(
         Acts::Culprit(task.into()),
@@ -39,8 +39,8 @@ pub(crate) fn of_bytes(v: Verdict, task: &str, unit: &str, dev: &str, half: f64)
     )
 }
 
-/// Half for who sent most requests to the device that did the work. Who waits for nobody but itself gains nothing by that, and the kernel's
-/// threads are in no unit.
+/// Adds a remedy that halves the rate of the task that sent the most requests to the device that did the work. A victim
+/// that only waits for itself gains nothing by that, and kernel threads are in no unit.
 pub(crate) fn half(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let sender = case.main_task(slow.on, &Class::ALL).filter(|_| !slow.is_below());
     let alone = |task: &str, share: f64| task == &*slow.group.task && share >= ALONE;

@@ -1,15 +1,15 @@
-//! How to measure what a device takes for such operations as waited: a load for fio of the same kind and size, with as many in flight.
+//! How to measure what a device takes for operations like the slow ones: an fio load of the same kind, size and queue depth.
 //!
-//! Writes go to a new file on the file system that they were for, never to the device, whose data they would destroy. Where a device
-//! is known to be used without a file system, reads are measured instead, and that is said.
+//! Writes go to a new file on the file system of the slow operations, never to the device, whose data they would
+//! destroy. If a device is known to be used without a file system, reads are measured instead, and the remark says so.
 //!
-//! Example: fsyncs of 4 KiB, three at a time on average, are measured by three jobs that append 4 KiB and fsync, in a directory there.
+//! Example: fsyncs of 4 KiB, three in flight on average, are measured by three jobs in a directory there that append 4 KiB and fsync.
 
 use crate::case::Case;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::measure::{MOST_AT_ONCE, SEQUENTIAL, SMALL};
-use crate::words::{counted, shell, size};
+use units::words::{counted, shell, size};
 
 use life::Class;
 use operation::Kind;
@@ -18,36 +18,36 @@ use std::collections::BTreeMap;
 use trace::{Bytes, Call};
 use units::words::count;
 
-/// A load like that which waited.
+/// An fio load like the requests of the slow operations.
 pub(crate) struct Load {
     does: Does,
     place: Place,
     random: bool,
     each: Bytes,
     at_once: u64,
-    /// How many there were in the recording.
+    /// How many such requests the recording has, including the flushes that belong to syncs.
     count: u64,
 }
 
-/// What it does.
+/// The kind of load.
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
     Reads,
     Writes,
-    /// Writes, and after some of them a sync.
+    /// Writes, some of them followed by a sync.
     Synced(Syncs),
 }
 
-/// How it syncs.
+/// How a load syncs.
 #[derive(Clone, Copy, PartialEq)]
 struct Syncs {
-    /// The option of fio.
+    /// fio's option: `fsync` or `fdatasync`.
     call: &'static str,
-    /// Writes for each.
+    /// Writes per sync, at least 1.
     every: u64,
-    /// Syncs that are waited for at once; unknown of requests alone.
+    /// Syncs in flight on average; `None` if only requests were recorded.
     at_once: Option<u64>,
-    /// Whether what is written has its place already, as a database's pages have: then the journal has nothing to commit.
+    /// Whether writes overwrite allocated blocks, such as a database's pages: then the journal has nothing to commit.
     in_place: bool,
 }
 
@@ -70,20 +70,20 @@ impl Syncs {
     }
 }
 
-/// Where it can be done without harm.
+/// Where the load does no harm.
 enum Place {
-    /// Reads from the device.
+    /// Reads from this device.
     Device(String),
     /// A new file in this directory.
     Directory(String),
-    /// The same, where it is not known what is mounted of the device.
+    /// A new file in a directory to be chosen: no mount of the device is known.
     SomeDirectory,
-    /// Reads from a device to which writes are not possible without harm.
+    /// Reads from this device, where writes would destroy data.
     Instead(String),
 }
 
 impl Load {
-    /// A load like a group's operations: the requests of its task where there are any, else all of that class.
+    /// A load like a group's operations: like the requests of its task if there are any, else like all of that class on the device.
     pub fn of(case: &Case, slow: &Slow) -> Load {
         let of_task = Sent::by(case, slow, |task| task == slow.group.task);
         let sent = if of_task.count > 0 { of_task } else { Sent::by(case, slow, |_| true) };
@@ -102,27 +102,27 @@ impl Load {
         }
     }
 
-    /// The part that they were of all requests that a device completed; unknown where something else is measured.
+    /// The part of the device's requests (`all`) that are like this load; `None` if something else is measured.
     pub fn part_of(&self, all: u64) -> Option<f64> {
         (!self.reads_instead()).then(|| self.count as f64 / all.max(1) as f64)
     }
 
-    /// Whether they do not follow each other on the device.
+    /// Whether the requests do not follow each other on the device.
     pub fn is_random(&self) -> bool {
         self.random
     }
 
-    /// How much each moves, where they follow each other on the device in small pieces.
+    /// The size of a request, if requests are sequential and small ([`SMALL`]); else `None`.
     pub fn in_small_steps(&self) -> Option<Bytes> {
         (!self.random && self.each <= SMALL).then_some(self.each)
     }
 
-    /// The same load, so many at a time.
+    /// The same load with this many requests or syncs in flight.
     pub fn at_once(self, at_once: u64) -> Load {
         Load { at_once, ..self }
     }
 
-    /// What it does: `random reads of 16 KiB, 8 at a time`.
+    /// The load in words: `random reads of 16 KiB, 8 at a time`.
     pub fn words(&self) -> String {
         let order = if self.random { "random" } else { "sequential" };
         let what = if self.does == Does::Reads || self.reads_instead() { "reads" } else { "writes" };
@@ -139,7 +139,7 @@ impl Load {
         format!("{order} {what} of {}{synced}{several}", size(self.each))
     }
 
-    /// How many jobs there are, each with a file of its own, and how large that is in MiB. Appends are flushed as they come and need little.
+    /// The number of jobs, each with a file of its own, and the size of each file in MiB. Appends are flushed as they come and need little.
     fn files(&self) -> (u64, u64) {
         match self.does {
             Does::Synced(_) => (self.at_once, (ROOM / self.at_once).clamp(1, OF_APPENDS)),
@@ -147,7 +147,7 @@ impl Load {
         }
     }
 
-    /// What else has to be said of it.
+    /// What to add to the words: the space that the load takes, or that it reads instead of writing; may be empty.
     pub fn remark(&self) -> String {
         match &self.place {
             Place::Device(_) => String::new(),
@@ -163,22 +163,22 @@ impl Load {
         }
     }
 
-    /// Whether it reads where those that waited wrote.
+    /// Whether the load reads although the slow operations wrote.
     pub fn reads_instead(&self) -> bool {
         matches!(self.place, Place::Instead(_))
     }
 
-    /// The command that does it for ten seconds.
+    /// The fio command that runs the load for ten seconds.
     pub fn command(&self, name: &str) -> String {
         self.with_depth(name, &self.at_once.to_string())
     }
 
-    /// The same as what changes nothing: the file is removed.
+    /// The same command as an action that changes nothing, since fio removes its file.
     pub fn look(&self, name: &str) -> Action {
         Action::look(self.command(name))
     }
 
-    /// The same with this many in flight, as a word of a shell.
+    /// The fio command with another queue depth, which may be a shell variable; for synced writes it is the number of jobs.
     pub fn with_depth(&self, name: &str, depth: &str) -> String {
         let bs = match self.each.0 {
             each if each % 1024 == 0 => format!("{}k", each / 1024),
@@ -211,11 +211,11 @@ impl Load {
     }
 }
 
-/// What writes into a file need of it, in MiB, so that they do not hit the same place again and again; and appends.
+/// MiB of a file for writes, so that they do not hit the same place again and again; and of a file for appends.
 const ROOM: u64 = 256;
 const OF_APPENDS: u64 = 64;
 
-/// The flushes of what is synced belong to it.
+/// The number of flushes that belong to a load with syncs; 0 for other loads.
 fn of_flushes(slow: &Slow, does: Does) -> u64 {
     if let Does::Synced(_) = does {
         slow.on.requests[Class::Flush.index()].count
@@ -242,7 +242,7 @@ impl Place {
         match case.mount_of(slow.group) {
             _ if does == Does::Reads => Place::Device(on()),
             Some(mount) => Place::Directory(mount.target.clone()),
-            // Of a device that is known by its number alone no mount is found either.
+            // For a device that is known only by its number, no mount is found either.
             None if case.system.mounts.is_empty() || case.settings(slow.group.dev).is_none() => {
                 Place::SomeDirectory
             }
@@ -251,7 +251,7 @@ impl Place {
     }
 }
 
-/// Whether those of the class mostly follow one another: of reads those of the task.
+/// Whether most requests of the class follow one another on the device; for reads, those of the group's task if it is known.
 fn in_order(case: &Case, slow: &Slow) -> bool {
     let (class, traffic) = (slow.class.index(), &slow.on.traffic);
     let task = case.facts.tasks.all().find(|(_, name)| *name == slow.group.task);
@@ -261,12 +261,12 @@ fn in_order(case: &Case, slow: &Slow) -> bool {
     reader.map_or(of_all, |reader| reader.in_order()) >= SEQUENTIAL
 }
 
-/// Requests of the class that waited.
+/// Requests of the slow class on the device that did the work; `sizes` has their number and bytes.
 #[derive(Default)]
 struct Sent {
     sizes: BTreeMap<SizeClass, (u64, u64)>,
     count: u64,
-    /// All the time that they were on their way.
+    /// The sum of their times from queueing (or issue) to completion, in ns.
     time: u128,
 }
 
@@ -289,7 +289,7 @@ impl Sent {
         self.time += phases.q2c.sum().max(phases.d2c.sum());
     }
 
-    /// How large most of them are, in whole blocks where they are so large.
+    /// The mean size in the most frequent size class, rounded to blocks of 4 KiB, or to sectors of 512 bytes if smaller than a block.
     fn usual(&self) -> Bytes {
         const BLOCK: u64 = stats::BLOCK.0;
         let with_data = self.sizes.values().filter(|(_, bytes)| *bytes > 0);
@@ -299,7 +299,7 @@ impl Sent {
         Bytes((mean + unit / 2) / unit * unit).max(Bytes(512))
     }
 
-    /// How many were on their way while the device was at work (Little's law).
+    /// How many were in flight on average while the device was busy (Little's law), 1 to [`MOST_AT_ONCE`].
     fn at_once(&self, slow: &Slow) -> u64 {
         let busy = slow.on.depth.busy() * slow.on.depth.observed().0 as f64;
         ((self.time as f64 / busy.max(1.0)).round() as u64).clamp(1, MOST_AT_ONCE)

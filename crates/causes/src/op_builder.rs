@@ -1,6 +1,6 @@
-//! Operations made by hand, for tests of causes about what operations waited for.
+//! Builds operations by hand, for tests of causes that are about what operations waited for.
 //!
-//! Each operation is described by what it slept for and where that time passed, in ms; the rest of it was on a processor.
+//! Each operation is described by what it slept for and where that time passed, in ms; the rest of it is on a processor.
 //! Example: `built.slow(fsync, 10, &[(Wait::JournalCommit, Reason::Device, 8)])` is an fsync of 10 ms, 8 of them in the device.
 
 use crate::case::Case;
@@ -17,15 +17,15 @@ use stats::{Facts, Focus, Interfering, Operations, SampledOperation, Sent, Whose
 use std::collections::BTreeMap;
 use trace::{Bytes, Cpu, DevId, Flags, Fs, Nanos, Quality, TextId, Tid};
 
-/// sda.
+/// The device number of sda.
 const DISK: DevId = DevId(8 << 20);
 const MS: u64 = 1_000_000;
-/// Who waits, if no other name is given. It is no name that a remedy could use.
+/// The default name of the task that waits; no remedy can use it.
 pub const READER: &str = "(reader)";
-/// The one stack.
+/// The ID of the only stack.
 const STACK: TextId = TextId(0);
 
-/// A recording in the making.
+/// A recording of operations that is being built.
 #[derive(Default)]
 pub struct OpBuilder {
     facts: Facts,
@@ -35,16 +35,16 @@ pub struct OpBuilder {
     system: System,
     samples: Samples,
     now: u64,
-    /// What they sleep for while a request of theirs is on its way.
+    /// What operations sleep for while a request of theirs is in flight; direct I/O if not set.
     wait: Option<Wait>,
-    /// Whether no event says which file system they are on.
+    /// Whether no event names the file system.
     elsewhere: bool,
-    /// Whose they are, if not the reader's.
+    /// The task of the next operations; the reader if not set.
     by: Option<String>,
 }
 
 impl OpBuilder {
-    /// Quick operations of a kind: so many of 0.1 ms, so that slow ones stand out.
+    /// Adds this many operations of 0.1 ms, so that slow ones stand out.
     pub fn quick(&mut self, kind: Kind, count: u64) -> &mut Self {
         for _ in 0..count {
             self.add(kind, MS / 10, &[], None);
@@ -52,13 +52,13 @@ impl OpBuilder {
         self
     }
 
-    /// One that takes so many milliseconds, with its sleeps.
+    /// Adds an operation of `ms` milliseconds, with its sleeps: wait, reason, milliseconds.
     pub fn slow(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)]) -> &mut Self {
         self.add(kind, ms * MS, sleeps, None);
         self
     }
 
-    /// One of so many ms, of which so many passed in a work item that it waits for.
+    /// Adds an operation of `ms`, of which `work_ms` pass in a work item that it waits for.
     pub fn slow_by_worker(
         &mut self,
         kind: Kind,
@@ -85,15 +85,15 @@ impl OpBuilder {
         self
     }
 
-    /// The same with this stack in each sleep: functions, the innermost first.
+    /// Like `slow`, with this stack in each sleep: functions, the innermost first.
     pub fn slow_in(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)], stack: &str) -> &mut Self {
-        // The recording's own texts are not at hand: the operation is kept once more, with them.
+        // The recording's own texts are not available here: the operation is sampled once more, with its text.
         let mut sampled = self.add(kind, ms * MS, sleeps, Some(STACK));
         sampled.texts = BTreeMap::from([(STACK, stack.to_string())]);
         self.keep(sampled)
     }
 
-    /// The same, kept once more with what a recording would know besides: who ran meanwhile, who woke it.
+    /// Like `slow`, sampled once more with what a recording would know besides: who ran meanwhile, who woke it.
     pub fn slow_with(
         &mut self,
         kind: Kind,
@@ -146,13 +146,13 @@ impl OpBuilder {
         self.built.push((operation, account));
     }
 
-    /// From now on they sleep for this while a request of theirs is on its way.
+    /// The next operations sleep for this while a request of theirs is in flight.
     pub fn waiting_for(&mut self, wait: Wait) -> &mut Self {
         self.wait = Some(wait);
         self
     }
 
-    /// A task of this name.
+    /// The thread ID of the task of this name.
     fn task(&mut self, name: &str) -> Tid {
         let at = self.tasks.iter().position(|known| known == name).unwrap_or_else(|| {
             self.tasks.push(name.to_string());
@@ -163,21 +163,21 @@ impl OpBuilder {
         tid
     }
 
-    /// The number by which devices know a task's requests.
+    /// The ID by which devices know a task's requests of a kind.
     pub fn holder(&mut self, task: &str, io: Io) -> Holder {
         let tid = self.task(task);
         let name = self.names.of(tid);
         self.names.holder(Holding { task: name, owner: name, io })
     }
 
-    /// So much of a task's data was written back to sda.
+    /// One request writes this much of a task's data back to sda.
     pub fn written_back(&mut self, task: &str, bytes: Bytes) -> &mut Self {
         let key = (DISK, Purpose::FileData, Whose::Tasks(task.into()));
         self.facts.operations.sent_for.insert(key, Sent { requests: 1, bytes });
         self
     }
 
-    /// Between two operations their task could have run for so many milliseconds, and had no processor.
+    /// Between two operations, their task waits for a processor for this many milliseconds.
     pub fn kept_from_running(&mut self, ms: u64) -> &mut Self {
         let (from, wait_cpu) = (Nanos(self.now), Nanos(ms * MS));
         self.now += wait_cpu.0;
@@ -185,13 +185,13 @@ impl OpBuilder {
         self
     }
 
-    /// One whose time is that of a read on sda, with so many requests ahead of it, all completed before it: they are of this task
-    /// and moved so much each.
+    /// Adds an operation whose time is that of a read on sda, with `ahead` requests of `task` ahead of it, `each` bytes
+    /// large and all completed before it.
     pub fn behind(&mut self, kind: Kind, ms: u64, ahead: u32, task: &str, each: Bytes) -> &mut Self {
         self.behind_all(READER, kind, ms, &[(task, ahead)], each)
     }
 
-    /// The same by a task, behind those of several, all in turn.
+    /// The same by the task `by`, behind requests of several tasks in turn.
     pub fn behind_all(
         &mut self,
         by: &str,
@@ -227,7 +227,7 @@ impl OpBuilder {
         self.keep(sampled)
     }
 
-    /// The same, half of it behind a task's I/O of some kind.
+    /// Like `inside`, half of the time behind a task's I/O of some kind.
     pub fn behind_io(&mut self, kind: Kind, ms: u64, task: &str, io: Io) -> &mut Self {
         let half = Nanos(ms * MS / 2);
         let mut split = Split { known: true, own: half, ..Split::default() };
@@ -235,24 +235,24 @@ impl OpBuilder {
         self.inside(kind, split)
     }
 
-    /// The same, behind what the journal writes of a task's changes.
+    /// Like `inside`, half of the time behind what the journal writes of a task's changes.
     pub fn behind_journal(&mut self, kind: Kind, ms: u64, task: &str) -> &mut Self {
         self.behind_io(kind, ms, task, Io::Journal)
     }
 
-    /// The same, all of it behind a task's reads, where what it takes alone is not known.
+    /// Like `inside`, all of the time behind a task's reads, where the device's own service time is not known.
     pub fn behind_unknown(&mut self, kind: Kind, ms: u64, task: &str) -> &mut Self {
         let mut split = Split::default();
         split.behind[0] = Behind { holder: self.holder(task, Io::Read), time: Nanos(ms * MS) };
         self.inside(kind, split)
     }
 
-    /// One whose time is that of a read on sda, which went there so.
+    /// Adds an operation whose time is that of a read on sda, split in the device like this.
     pub fn inside(&mut self, kind: Kind, split: Split) -> &mut Self {
         self.on_disk(kind, split.total().0 / 1000, |read| read.contention.split = split)
     }
 
-    /// One whose time is that of a synchronous write that this task sent, which went there so.
+    /// Adds an operation whose time is that of a synchronous write of the task `sender`, split in the device like this.
     pub fn inside_of(&mut self, kind: Kind, sender: &str, split: Split) -> &mut Self {
         let tid = self.task(sender);
         let task = self.names.of(tid);
@@ -262,12 +262,12 @@ impl OpBuilder {
         })
     }
 
-    /// One whose time is that of a read on sda, which was done so much earlier: on processor 1, and no processor came to complete it.
+    /// Adds an operation of a read on sda that the device finished `late_us` earlier: processor 1 was late to complete it.
     pub fn completed_late(&mut self, kind: Kind, us: u64, late_us: u64) -> &mut Self {
         self.completed_late_on(&[1], kind, us, late_us)
     }
 
-    /// The same, completed in turn by each of these processors.
+    /// The same, completed by each of these processors.
     pub fn completed_late_on(&mut self, cpus: &[u32], kind: Kind, us: u64, late_us: u64) -> &mut Self {
         let late = Nanos(late_us * 1000);
         self.on_disk(kind, us, |read| read.contention.late = late);
@@ -277,7 +277,7 @@ impl OpBuilder {
         self
     }
 
-    /// One whose time is that of such a read on sda.
+    /// Adds an operation whose time is that of a read on sda, changed by `such`.
     pub fn on_disk(&mut self, kind: Kind, us: u64, such: impl FnOnce(&mut Request)) -> &mut Self {
         let by = self.waiter();
         let account = self.read_on_disk(&by, us * 1000, such);
@@ -337,19 +337,19 @@ impl OpBuilder {
         self.by.clone().unwrap_or_else(|| READER.into())
     }
 
-    /// Those that follow are this task's.
+    /// The next operations are this task's.
     pub fn by(&mut self, task: &str) -> &mut Self {
         self.by = Some(task.into());
         self
     }
 
-    /// No event says which file system those that follow are on.
+    /// No event names the file system of the next operations.
     pub fn elsewhere(&mut self) -> &mut Self {
         self.elsewhere = true;
         self
     }
 
-    /// The operations so far are in the table of waits.
+    /// Puts the operations so far into the table of waits.
     fn settle(&mut self) {
         let mut again = Operations::default();
         for (operation, account) in &self.built {
@@ -360,13 +360,13 @@ impl OpBuilder {
         self.facts.operations = known;
     }
 
-    /// Which operations are in focus.
+    /// The kinds of the operations in focus.
     pub fn in_focus(&mut self) -> Vec<Kind> {
         self.settle();
         Focus::of(&self.facts).groups.iter().filter_map(|g| Some(g.op?.kind)).collect()
     }
 
-    /// What the device did meanwhile.
+    /// Takes the facts and settings of a recording of block events, beside these operations.
     pub fn over(&mut self, mut recording: TraceBuilder) -> &mut Self {
         let (facts, system) = recording.parts();
         let operations = std::mem::take(&mut self.facts.operations);
@@ -375,23 +375,23 @@ impl OpBuilder {
         self
     }
 
-    /// How often somebody dropped the page cache meanwhile.
+    /// How often the page cache was dropped during the recording.
     pub fn dropped(&mut self, times: u64) -> &mut Self {
         self.samples.intervals = vec![Interval { dropped: Some(times), ..Interval::default() }];
         self
     }
 
-    /// What a cause says of it.
+    /// The verdict of one cause.
     pub fn verdict(&mut self, cause: &str) -> Verdict {
         let verdicts = self.asked(crate::driver::judge);
         verdicts.into_iter().find(|v| v.cause == cause).expect("a known cause")
     }
 
-    /// What is to be known of it.
+    /// The answer to a question about the case.
     pub fn asked<T>(&mut self, ask: impl FnOnce(&mut Case) -> T) -> T {
         self.settle();
         let focus = Focus::of(&self.facts);
-        // Some events: of none nothing is claimed.
+        // Some events: without any, nothing is claimed.
         let quality = Quality { events: 1000, ..Quality::default() };
         let names = |dev: DevId| if dev == DISK { "sda" } else { "md0" }.to_string();
         let case = Case::new(&self.facts, &focus, &self.system, &quality, &names);

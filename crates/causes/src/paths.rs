@@ -1,29 +1,29 @@
-//! What the slowest operations waited for, by the waits around each part of their time.
+//! What the slowest operations waited for: the waits around each part of their time.
 //!
-//! A reason says where a nanosecond passed (in the device); a path says within which waits (a stable page). Causes that
-//! are about a wait claim the time of its paths, reason by reason, so that nothing is claimed twice.
+//! A reason says where a nanosecond passed (in the device); a path says inside which waits (for a stable page). Causes
+//! that are about a wait claim the time of its paths, reason by reason, so that nothing is claimed twice.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::{proof, Proof};
 use crate::thresholds::alone::MOSTLY;
 pub(crate) use crate::thresholds::paths::WORTH_NAMING;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent};
 use ledger::Reason;
 use operation::{Node, Part, Waits, Wakeup};
 use stats::{Group, SampledOperation, TailRow};
 use std::collections::BTreeMap;
 use trace::{works_for_others, Nanos};
+use units::words::{count, percent};
 use waits::{Phase, Selection};
 
-/// The verdict of a cause about operations where none were recorded.
+/// The verdict of a cause about operations if only the block layer was recorded.
 pub(crate) fn unrecorded(cause: &'static str) -> Verdict {
     let missing = "only the block layer was recorded; for waits above it: sudo iowhy record";
     Verdict { minor: true, ..Verdict::cannot_tell(cause, missing) }
 }
 
-/// The task of which most of the wanted wake-ups of kept operations came, and how many. A kernel thread wakes for another task, and is
-/// not named.
+/// The task that sent most of the wanted wake-ups to sampled operations, and how many. Kernel threads are left out
+/// because they wake for other tasks; so are interrupts.
 pub(crate) fn awakener(
     case: &Case,
     groups: &[usize],
@@ -40,17 +40,17 @@ pub(crate) fn awakener(
     Some((who.to_string(), times))
 }
 
-/// The slowest operations of one group.
+/// The slowest operations of one group, with their time by path.
 pub(crate) struct Paths<'a> {
     pub group: &'a Group,
     pub number: usize,
-    /// Those that were kept.
+    /// The sampled operations of the group's task.
     sampled: Vec<&'a SampledOperation>,
     time: BTreeMap<(Waits, Reason), Nanos>,
 }
 
 impl<'a> Paths<'a> {
-    /// Of all groups that matter and are slow.
+    /// The paths of each group of operations that matters and is slow.
     pub fn of(case: &Case<'a>) -> Vec<Paths<'a>> {
         let of = |(number, group): (usize, &'a Group)| {
             case.facts.operations.groups.get(&group.op?)?;
@@ -64,7 +64,7 @@ impl<'a> Paths<'a> {
         case.slow_groups().filter_map(of).collect()
     }
 
-    /// The time of some paths.
+    /// The tail's time of the picked paths.
     pub fn time(&self, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
         self.time.iter().filter(|((w, r), _)| pick(*w, *r)).map(|(_, t)| *t).sum()
     }
@@ -74,18 +74,18 @@ impl<'a> Paths<'a> {
         time.0 as f64 / self.group.tail.sum.time.total.0.max(1) as f64
     }
 
-    /// Claims the time of some paths; what others claimed before is not given again. A path is a place: that the device completed
-    /// nothing meanwhile is not its doing, and is left for the causes in the device.
+    /// Claims the unclaimed time of the picked paths, and returns how much was claimed. Time in which the device
+    /// completed nothing is left for the causes in the device: a path is a place, not the reason for such a pause.
     pub fn claim(&self, case: &mut Case, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
         self.claim_up_to(case, Nanos(u64::MAX), pick)
     }
 
-    /// The same, up to a time.
+    /// Like [`claim`](Paths::claim), up to a limit.
     pub fn claim_up_to(&self, case: &mut Case, most: Nanos, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
         case.claim_rows(self.number, most, |row| row.phase != Phase::Paused && pick(row.waits, row.reason))
     }
 
-    /// The part of the kept operations' time within sleeps on whose stack one of these functions is.
+    /// The part of the sampled operations' time, 0 to 1, in sleeps with one of these functions on the stack.
     pub fn kept_share(&self, functions: &[&str]) -> f64 {
         let (mut within, mut all) = (Nanos(0), Nanos(0));
         for sampled in &self.sampled {
@@ -107,19 +107,19 @@ impl<'a> Paths<'a> {
         within.0 as f64 / all.0.max(1) as f64
     }
 
-    /// Whether it is known where any of the kept operations slept.
+    /// Whether a stack is known for any sleep of the sampled operations.
     pub fn has_stacks(&self) -> bool {
         let known = |node: &Node| matches!(node.part, Part::Wait { stack: Some(_), .. });
         self.sampled.iter().any(|sampled| sampled.account.nodes.iter().any(known))
     }
 
-    /// The part of the kept operations that were on this file.
+    /// The part of the sampled operations that were on this inode, 0 to 1.
     pub fn inode_share(&self, inode: u64) -> f64 {
         let on_it = self.sampled.iter().filter(|k| k.operation.inode == inode);
         on_it.count() as f64 / self.sampled.len().max(1) as f64
     }
 
-    /// The kept operation with the most time of some paths, and that time.
+    /// The sampled operation with the most time in the picked paths, and that time.
     pub fn worst(&self, pick: impl Fn(Waits, Reason) -> bool) -> Option<(&'a SampledOperation, Nanos)> {
         let of = |sampled: &'a SampledOperation| {
             let mut sum = Nanos(0);
@@ -133,7 +133,7 @@ impl<'a> Paths<'a> {
         self.sampled.iter().copied().map(of).max_by_key(|(_, t)| *t)
     }
 
-    /// Adds to a verdict what they `spent` in some paths, `what` says how, and how much of it was claimed.
+    /// Adds evidence to a verdict: the time `spent` in some paths, and whether others have claimed some of it; `what` ends the sentence.
     fn told(
         &self,
         verdict: Verdict,
@@ -150,7 +150,7 @@ impl<'a> Paths<'a> {
             total = self.group.tail.sum.time.total,
             doing = what
         );
-        // What would read as nothing is not told.
+        // A difference that does not show in print is left out.
         if percent(self.share(claimed)) != percent(self.share(spent)) {
             said = proof!(
                 "{said}; other causes explain {rest} of that",
@@ -174,18 +174,18 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// What operations of some groups may wait in: found in each group in which that has a tenth of the slowest operations' time.
+/// A wait that is a cause: found in each group in which it has at least a tenth of the slowest operations' time.
 #[derive(Clone, Copy)]
 pub(crate) struct Waited {
     /// Ends the sentence "they spent 12 % of their time ...".
     doing: &'static str,
-    /// The waits.
+    /// Which paths count as the wait.
     pick: fn(Waits, Reason) -> bool,
-    /// Of which groups.
+    /// In which groups it counts.
     of: fn(&Case, &Group) -> bool,
-    /// Whether time in the device behind another task's requests is left: the wait is where it waited, the other one is why.
+    /// Whether time in the device behind another task's requests is left unclaimed: the wait is where it passed, the other task is why.
     own: bool,
-    /// Time in the device that is the same wait.
+    /// A phase in the device that counts as the same wait.
     also: Option<Phase>,
 }
 
@@ -194,22 +194,22 @@ impl Waited {
         Waited { doing, pick, of: |_, _| true, own: false, also: None }
     }
 
-    /// Of some groups only.
+    /// Restricts it to some groups.
     pub(crate) const fn of(self, of: fn(&Case, &Group) -> bool) -> Waited {
         Waited { of, ..self }
     }
 
-    /// Except for time behind others.
+    /// Leaves out time in the device behind another task's requests.
     pub(crate) const fn own(self) -> Waited {
         Waited { own: true, ..self }
     }
 
-    /// And a phase of the device's time, where the wait is found.
+    /// Adds a phase in the device to what is claimed.
     pub(crate) const fn also(self, phase: Phase) -> Waited {
         Waited { also: Some(phase), ..self }
     }
 
-    /// The verdict of a cause that is such a wait, and the groups in which it was found.
+    /// The verdict of the cause that is this wait, and the groups in which it was found.
     pub(crate) fn ask(&self, case: &mut Case, name: &'static str) -> (Verdict, Vec<usize>) {
         if case.facts.operations.is_empty() {
             return (unrecorded(name), vec![]);
@@ -270,8 +270,8 @@ impl Waited {
         (verdict.about_all(), found)
     }
 
-    /// What all operations of a group waited in this way, where that is most of their time and long enough to matter, though the slowest
-    /// waited for something else; and which part of their time it is.
+    /// The rows of all operations of a group that are this wait, and their part of the time; `None` unless that is most of the
+    /// time, long enough to matter, and of enough operations. For groups whose slowest operations waited for something else.
     fn of_all(&self, case: &Case, paths: &Paths) -> Option<(Vec<TailRow>, f64)> {
         let group = paths.group;
         let rows = group.rows(&case.facts.waits, Selection::default()).into_iter();
@@ -282,8 +282,8 @@ impl Waited {
         (part >= MOSTLY && matters && group.operations >= MIN_SAMPLES).then_some((its, part))
     }
 
-    /// Whether a row is claimed. A wait is a place: that the device completed nothing meanwhile, or a processor saw it late, is not its
-    /// doing, and is left for the causes in the device and of processors.
+    /// Whether a row is claimed. A wait is a place, not the reason why the device completed nothing meanwhile or a
+    /// processor handled the completion late: such time is left for the causes in the device and of processors.
     fn is_its(&self, case: &Case, group: &Group, row: &TailRow) -> bool {
         let leaves = self.own && is_behind_another(case, group, row);
         let of_others = matches!(row.phase, Phase::Paused | Phase::Late);
@@ -291,7 +291,7 @@ impl Waited {
     }
 }
 
-/// Whether it is time in the device behind another task's requests.
+/// Whether a row is time in the device behind another task's requests.
 pub(crate) fn is_behind_another(case: &Case, group: &Group, row: &TailRow) -> bool {
     let culprit = case.facts.waits.culprit_of(row.culprit);
     let another = culprit.is_somebody() && culprit.name.as_deref() != Some(&*group.task);

@@ -1,14 +1,14 @@
-//! Evidence as data: a sentence with named places, and the numbers that stand in them.
+//! Evidence as data: a sentence with named places, and the values that fill them.
 //!
-//! Invariant: a sentence is made only where it is printed. Code that needs a number of it asks for it by name.
+//! Invariant: a sentence is formatted only where it is printed. Code that needs one of its values asks for it by name.
 
-use crate::words::{count, counted, percent, size, time};
 use evidence::At;
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Display, Formatter};
 use trace::{Bytes, Nanos};
+use units::words::{count, counted, percent, size, time};
 
-/// What stands in a place of a sentence.
+/// The value in a place of a sentence; the examples show how it is printed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
     /// `7.5 ms`.
@@ -23,9 +23,9 @@ pub enum Quantity {
     Share(f64),
     /// A number, with the digits that its place asks for: `{served:.1}`.
     Ratio(f64),
-    /// A name, or a number as a setting shows it.
+    /// A name, or a value as a setting shows it.
     Text(String),
-    /// Where the sentence has it from: `queue-sda.txt:2`.
+    /// The file and line that the sentence is based on: `queue-sda.txt:2`.
     Source(String),
     /// A sentence within the sentence.
     Said(Box<Proof>),
@@ -46,9 +46,9 @@ impl Quantity {
     }
 }
 
-/// What can stand in a place of a sentence without saying as what.
+/// Types whose values are a [`Quantity`] of one kind: `proof!` needs no kind for them.
 pub(crate) trait ToQuantity {
-    /// As it stands there.
+    /// The value as a quantity.
     fn to_quantity(&self) -> Quantity;
 }
 
@@ -110,26 +110,26 @@ impl<T: ToQuantity + ?Sized> ToQuantity for Box<T> {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct Proof {
-    /// The sentence, with `{name}` in the place of each number.
+    /// The sentence, with `{name}` in the place of each value.
     pub says: &'static str,
-    /// The numbers by name.
+    /// The values by the names of their places.
     pub numbers: Vec<(&'static str, Quantity)>,
-    /// Whose time it is about, as places in [`Focus::groups`](stats::Focus); all, if there is none.
+    /// The victims that it is about, as indexes into [`Focus::groups`](stats::Focus); empty if it is about all.
     pub about: Vec<usize>,
 }
 
 impl Proof {
-    /// Whether it says the same, about any victim.
+    /// Whether two sentences with their values are the same, whichever victims they are about.
     pub(crate) fn says_as(&self, other: &Proof) -> bool {
         self.says == other.says && self.numbers == other.numbers
     }
 
-    /// What stands in a place.
+    /// The value in the place of this name; `None` if the sentence has no such place.
     pub fn number(&self, name: &str) -> Option<&Quantity> {
         self.numbers.iter().find(|(n, _)| *n == name).map(|(_, q)| q)
     }
 
-    /// The name in a place.
+    /// The name in a place; `None` if it holds another kind of value.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.number(name)? {
             Quantity::Text(text) => Some(text),
@@ -137,7 +137,7 @@ impl Proof {
         }
     }
 
-    /// The file and line that the sentence has it from.
+    /// The file and line that the sentence is based on; `None` if it has no such place.
     pub fn source(&self) -> Option<&str> {
         self.numbers.iter().find_map(|(_, q)| match q {
             Quantity::Source(at) => Some(at.as_str()),
@@ -194,8 +194,8 @@ impl From<String> for Proof {
     }
 }
 
-/// A [`Proof`]: `proof!("a flush of {name} took {p50} ({share})", name, p50 = Nanos(x), share = Share(y))`. What has its place's name
-/// needs no other; times, sizes and names need no kind.
+/// A [`Proof`]: `proof!("a flush of {name} took {p50} ({share})", name, p50 = Nanos(x), share = Share(y))`. A variable
+/// with the name of its place is enough; times, sizes and names need no kind.
 macro_rules! proof {
     (@ $name:ident) => { $crate::proof::ToQuantity::to_quantity(&$name) };
     (@ $name:ident = $value:expr) => { $crate::proof::ToQuantity::to_quantity(&$value) };

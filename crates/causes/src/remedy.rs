@@ -1,6 +1,6 @@
-//! What to do, as data: which setting of which device becomes what, and what it acts on.
+//! What to do, as data: which setting of which device gets which value, and whom that affects.
 
-use crate::hardware::with_paths;
+use crate::by_number::with_paths;
 use crate::risk::Risk;
 use serde::{Serialize, Serializer};
 
@@ -14,19 +14,19 @@ pub struct Remedy {
     #[serde(rename = "command", serialize_with = "as_command")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub action: Action,
-    /// The target it acts on.
+    /// Whom it affects.
     #[serde(skip)]
     pub acts: Acts,
-    /// Whether what it gains stands in the evidence: it was tried in what was read.
+    /// Whether the evidence shows what it gains: it was tried in the input.
     #[serde(skip)]
     pub is_proven: bool,
-    /// The victims it helps, as places in [`Focus::groups`](stats::Focus); all, if there is none.
+    /// The victims that it helps, as indexes into [`Focus::groups`](stats::Focus); empty if it helps all.
     #[serde(skip)]
     pub about: Vec<usize>,
 }
 
 impl Remedy {
-    /// What an action does, and where; what it gains is still to be told.
+    /// A remedy that affects what its action affects by default, and whose gain is unknown.
     pub(crate) fn new(what: impl Into<String>, action: impl Into<Action>) -> Remedy {
         let action = action.into();
         let acts = action.acts();
@@ -43,41 +43,48 @@ fn as_command<S: Serializer>(action: &Action, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_str(&action.command())
 }
 
-/// What is done.
+/// The action of a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A file below `/sys/block/DEV` becomes this: `queue/scheduler`, `md/stripe_cache_size`.
+    /// Writes a value to a file below `/sys/block/DEV`: `queue/scheduler`, `md/stripe_cache_size`.
     Set {
-        /// The device.
+        /// The device's name: `sda`.
         dev: String,
-        /// The file.
+        /// The file, relative to the device: `queue/nr_requests`.
         file: &'static str,
-        /// What is written to it.
+        /// The value to write.
         to: String,
     },
-    /// Settings of the kernel become these.
+    /// Sets kernel parameters by their sysctl names.
     Sysctl(&'static [(&'static str, u64)]),
-    /// A file system is remounted with these options.
+    /// Remounts a file system with changed options.
     Remount {
-        /// Where, as a word of a shell.
+        /// The mount point, quoted for the shell.
         mount: String,
-        /// The options.
+        /// The options to change, as `mount -o` takes them.
         options: String,
     },
-    /// Processes are stopped for a while.
+    /// Stops processes for a while (`kill -STOP`).
     Pause {
-        /// Their numbers, or the shell's command for them, and who that is.
+        /// Process IDs, or a shell expression for them; a comment may name the task.
         who: String,
     },
-    /// A command that changes nothing: it shows what to do, or whether it is worth it.
+    /// Runs a command that changes nothing: it shows what to do, or whether that is worth it.
     Look(String),
-    /// A command.
+    /// Runs any other command.
     Run {
-        /// For the recorded host.
+        /// The shell command, for the recorded host.
         command: String,
         /// What it puts at risk.
         risk: Risk,
     },
+}
+
+impl Risk {
+    /// The action of a command with this risk.
+    pub(crate) fn of(self, command: impl Into<String>) -> Action {
+        Action::Run { command: command.into(), risk: self }
+    }
 }
 
 impl Action {
@@ -91,12 +98,12 @@ impl Action {
         Action::Look(command.into())
     }
 
-    /// Whether anything is different afterwards.
+    /// Whether anything differs afterwards: false only for [`Action::Look`].
     pub fn changes(&self) -> bool {
         !matches!(self, Action::Look(_))
     }
 
-    /// The shell's command for it.
+    /// The shell command. A device that is known only by its number is addressed by that.
     pub fn command(&self) -> String {
         with_paths(&self.as_told())
     }
@@ -116,7 +123,7 @@ impl Action {
         }
     }
 
-    /// What it puts at risk: settings can be set back at once, but for what a cache had not kept meanwhile.
+    /// What the action puts at risk: a setting can be set back at once, but what a write cache had not stored is lost in a power cut.
     pub fn risk(&self) -> Risk {
         match self {
             Action::Run { risk, .. } => risk.clone(),
@@ -125,7 +132,7 @@ impl Action {
         }
     }
 
-    /// Who feels it where nothing else is said: a setting of a device is the device's, one of the kernel the host's.
+    /// Whom it affects unless the cause says otherwise: a device's setting affects the device, anything else the host.
     pub(crate) fn acts(&self) -> Acts {
         match self {
             Action::Set { .. } | Action::Remount { .. } => Acts::Device,
@@ -146,15 +153,15 @@ impl From<&str> for Action {
     }
 }
 
-/// The target of a remedy.
+/// Whom a remedy affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acts {
-    /// On the victim: it changes what it does.
+    /// The victim, which does its work differently.
     Victim,
-    /// On who is in the way, by name where it is known.
+    /// The culprit, by name if it is known.
     Culprit(String),
-    /// On the device, and all who use it.
+    /// The device, and every task that uses it.
     Device,
-    /// On the whole host.
+    /// The whole host.
     Host,
 }

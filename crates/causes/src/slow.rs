@@ -1,14 +1,13 @@
-//! What the slowest operations of a group waited for, as the device that did the work saw it.
+//! What the slowest operations of a group waited for, as seen by the device that did the work.
 //!
-//! Where a stacked device (LVM, md) and the devices below it were recorded, the operations in question are those of
-//! the upper one, and all that it knows is "reads below" and "writes below". The slowest bios below tell what that
-//! time was made of; they are nearly, not exactly, those that the slow ones above waited for, so this is an estimate
-//! in proportion.
+//! If a stacked device (LVM, md) and the devices below it were recorded, the operations in question are those of the
+//! upper device, which only knows "reads below" and "writes below". The slowest bios below show what that time consists
+//! of; they are nearly, not exactly, those that the slow operations above waited for, so this is a proportional
+//! estimate.
 //!
-//! Example: the slowest reads of dm-0 waited 10 s for reads below. Of the slowest reads on sda 80 % of the time was
-//! D2C: so 8 s of the 10 count as device time. A claim of it is paid from "reads below" of dm-0.
+//! Example: the slowest reads of dm-0 waited 10 s for reads below. Of the slowest reads on sda, 80 % of the time was
+//! D2C: so 8 s of the 10 count as device time. A claim on it is paid from "reads below" of dm-0.
 
-use crate::growth::Growth;
 use ledger::Reason;
 use life::{Class, Op};
 use operation::{Kind, Wait};
@@ -19,21 +18,21 @@ use waits::{Link, Selection};
 /// The slowest operations of a group, or the part of their time that passed below.
 #[derive(Clone)]
 pub struct Slow<'a> {
-    /// The group.
+    /// The group whose tail this is.
     pub group: &'a Group,
-    /// Its number.
+    /// The group's index in `Focus::groups`.
     pub(crate) group_number: usize,
-    /// The device that did the work, or of several that with the most of it.
+    /// The device that did the work; of several, the one with the most of it.
     pub on: &'a Device,
-    /// The class of what it did there.
+    /// The class of the requests there; reads if buffered writes mostly waited for pages to be read.
     pub class: Class,
-    /// The tail of the devices that did the work.
+    /// The tail on the devices that did the work.
     tail: TailTime,
-    /// The time of the group that this stands for, where it was done below.
+    /// If the work was done below: the reason in the group's tail that this stands for, and its time.
     below: Option<(Reason, Nanos)>,
 }
 
-/// The class of what a group's operations did: buffered writes of parts of pages read these first, and hardly wait for anything else.
+/// The class of a group's requests. Buffered writes of parts of pages read these pages first, and hardly wait for anything else.
 fn did(facts: &Facts, group: &Group) -> Class {
     if group.op.map(|op| op.kind) != Some(Kind::Call(Call::Write)) {
         return group.class;
@@ -57,7 +56,7 @@ fn did(facts: &Facts, group: &Group) -> Class {
 }
 
 impl<'a> Slow<'a> {
-    /// Of a group: one, or where it was done below one for its reads and one for its writes there.
+    /// The tail of a group; if its work was done below, one for the reads there and one for the writes.
     pub(crate) fn of(facts: &'a Facts, number: usize, group: &'a Group) -> Vec<Slow<'a>> {
         let Some(own) = facts.device(group.dev) else { return vec![] };
         if own.has_requests() {
@@ -95,7 +94,7 @@ impl<'a> Slow<'a> {
             .collect()
     }
 
-    /// The time of one reason.
+    /// The tail's time of one reason.
     pub fn time(&self, reason: Reason) -> Nanos {
         self.scaled(self.tail.time.of(reason))
     }
@@ -110,12 +109,12 @@ impl<'a> Slow<'a> {
         self.scaled(self.tail.overtaken)
     }
 
-    /// The part of the scheduler time in which the driver took nothing.
+    /// The part of the scheduler time in which the driver accepted no request.
     pub fn refused(&self) -> Nanos {
         self.scaled(self.tail.refused)
     }
 
-    /// The part of the device time in which the device was done, and no processor had come to complete it yet.
+    /// The part of the device time after the device was done, until a processor handled the completion.
     pub fn late(&self) -> Nanos {
         self.scaled(self.tail.late)
     }
@@ -125,12 +124,12 @@ impl<'a> Slow<'a> {
         self.scaled(self.tail.unaligned)
     }
 
-    /// The part of the device time in which the device served those that were there before.
+    /// The part of the device time in which the device served requests that were there before.
     pub fn behind(&self) -> Nanos {
         self.scaled(self.tail.behind)
     }
 
-    /// The part of that behind other requests of the same task.
+    /// The part of [`behind`](Slow::behind) that is due to other requests of the same task.
     pub fn own_queue(&self) -> Nanos {
         self.scaled(self.tail.own_queue)
     }
@@ -156,7 +155,7 @@ impl<'a> Slow<'a> {
         (mean(self.tail.split), mean(self.tail.pieces))
     }
 
-    /// A number of the tail for each of its operations on average.
+    /// The mean of a count of the tail per operation.
     pub fn each(&self, pick: impl Fn(&TailTime) -> u64) -> f64 {
         pick(&self.tail) as f64 / self.tail.time.operations.max(1) as f64
     }
@@ -166,37 +165,32 @@ impl<'a> Slow<'a> {
         time.0 as f64 / self.group.tail.sum.time.total.0.max(1) as f64
     }
 
-    /// What the operations are called.
+    /// The plural noun for the operations: `reads`, `fsyncs`.
     pub fn words(&self) -> &'static str {
         self.group.words()
     }
 
-    /// Whether they are writes that read first what they change a part of.
+    /// Whether these are writes that first read the pages that they change a part of.
     pub fn reads_before_writing(&self) -> bool {
         self.class == Class::Read && self.group.class != Class::Read
     }
 
-    /// Whether it is an estimate from the devices below.
+    /// Whether the numbers are an estimate from the devices below.
     pub fn is_below(&self) -> bool {
         self.below.is_some()
     }
 
-    /// Requests of this class there.
+    /// The requests of this class on the device.
     pub fn requests(&self) -> &'a Phases {
         &self.on.requests[self.class.index()]
     }
 
-    /// How requests of this class fared there with others in flight.
+    /// Device times of this class by what else was in flight.
     pub fn contention(&self) -> &'a UnderContention {
         &self.on.contention[self.class.index()]
     }
 
-    /// How the device's time for a request grows with others in it, if both few and many were there.
-    pub fn growth(&self) -> Option<Growth> {
-        Growth::of(self)
-    }
-
-    /// From which account of the group a claim is paid.
+    /// The reason in the group's tail from which a claim is paid.
     pub(crate) fn account(&self, reason: Reason) -> Reason {
         self.below.map_or(reason, |(account, _)| account)
     }
@@ -212,10 +206,10 @@ impl<'a> Slow<'a> {
     }
 }
 
-/// Levels of stacking that are followed: LVM on crypt on md on multipath are four.
+/// Levels of stacking that are followed; LVM on crypt on md on multipath has four.
 const MOST_LEVELS: usize = 16;
 
-/// The devices with requests that lie below a device, however deep.
+/// The devices with requests that are this device or lie below it, at any depth.
 pub(crate) fn leaves(facts: &Facts, top: DevId) -> Vec<&Device> {
     facts.devices.iter().filter(|d| d.has_requests() && lies_on(facts, d, top)).collect()
 }

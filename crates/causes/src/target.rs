@@ -1,18 +1,18 @@
-//! Which processes a remedy acts on: those that were recorded under a task's name. Only where they are not known, or too many to be
-//! listed, all that are called so now: others may be among these.
+//! Which processes a remedy acts on: those that were recorded under a task's name. If they are unknown, or too many to
+//! list, all processes that now have the name; these may include others.
 
 use crate::case::Case;
 use crate::remedy::{Action, Acts};
 use crate::verdict::Verdict;
-use crate::words::{counted, shell};
 use operation::Kind;
 use stats::Group;
 use trace::{program, program_and_process, Call, Tid};
+use units::words::{counted, shell};
 
-/// Processes that are listed in a command; more are told by their name.
+/// The most processes that a command lists by number; more are addressed by name.
 const MOST: usize = 8;
 
-/// The calls by which a group's task makes data safe: of files, or if that is what it waited for of whole file systems.
+/// The calls by which a group's task makes data safe: of single files, or of whole file systems if it waited for such a call.
 pub(crate) fn syncs(group: &Group) -> &'static str {
     match group.op.map(|op| op.kind) {
         Some(Kind::Call(Call::Sync | Call::Syncfs)) => "sync,syncfs,fsync",
@@ -20,7 +20,7 @@ pub(crate) fn syncs(group: &Group) -> &'static str {
     }
 }
 
-/// Counts how often a group's task syncs; what it hands to its io_uring is no system call (opcode 3 is `IORING_OP_FSYNC`).
+/// Counts how often a group's task syncs; syncs that it submits through io_uring are no system calls (opcode 3 is `IORING_OP_FSYNC`).
 pub(crate) fn count_syncs(case: &Case, group: &Group, task: Option<&str>) -> Action {
     match group.op.map(|op| op.kind) {
         Some(Kind::RingSync) => {
@@ -30,8 +30,8 @@ pub(crate) fn count_syncs(case: &Case, group: &Group, task: Option<&str>) -> Act
     }
 }
 
-/// Counts a task's system calls, or shows them (`options`): threads by their name, those that begin meanwhile included. What had ended
-/// before the recording did is looked for in vain: it is followed from who starts it, or started under strace.
+/// Counts or shows (`options`) a task's system calls, by the name of its threads, including those that begin meanwhile. A task that
+/// had ended by the end of the recording is traced from the process that starts it, or started under strace.
 pub(crate) fn strace(case: &Case, options: &str, calls: &str, task: Option<&str>) -> Action {
     let who = match task {
         Some(task) if is_over(case, task) => afterwards(task, living_parent(case, task)),
@@ -41,7 +41,7 @@ pub(crate) fn strace(case: &Case, options: &str, calls: &str, task: Option<&str>
     Action::look(format!("strace {options} -e {calls} {who}"))
 }
 
-/// Whom strace follows where a task had ended: who starts it, if that had not.
+/// What strace attaches to if a task had ended: the process that starts it, if that had not ended.
 fn afterwards(task: &str, parent: Option<(Tid, &str)>) -> String {
     match parent {
         Some((pid, name)) => format!("-p {}  # {}, which starts {}", pid.0, shell(name), shell(task)),
@@ -63,19 +63,19 @@ pub(crate) fn is_over(case: &Case, task: &str) -> bool {
     all.peek().is_some() && all.all(|process| operations.has_ended(process))
 }
 
-/// The number of one process of a task that had not ended, or the shell's command for it.
+/// The ID of a process of a task that had not ended, or a shell expression that finds one.
 pub(crate) fn one_of(case: &Case, task: &str) -> String {
     let operations = &case.facts.operations;
     let living = operations.processes_of(task).find(|process| !operations.has_ended(*process));
     living.map_or_else(|| format!("$(pgrep -ox {})", pattern(task)), |process| process.0.to_string())
 }
 
-/// Who started all processes of a task, and had not ended.
+/// The process that started all processes of a task, unless it had ended.
 fn living_parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
     parent(case, task).filter(|(pid, _)| !case.facts.operations.has_ended(*pid))
 }
 
-/// A task's name as a word for pgrep, which takes an extended regular expression.
+/// A task's name as an argument for pgrep, which takes an extended regular expression.
 pub(crate) fn pattern(task: &str) -> String {
     let mut words = if task.starts_with('-') { "-- ".to_string() } else { String::new() };
     let escaped = program(task).chars().fold(String::new(), |mut all, c| {
@@ -87,36 +87,36 @@ pub(crate) fn pattern(task: &str) -> String {
     words
 }
 
-/// Whether other tasks have its name: a command that goes by the name would meet them, too.
+/// Whether other tasks have the same program name: a command by name would affect them, too.
 fn has_namesakes(case: &Case, task: &str) -> bool {
     case.facts.operations.tasks().any(|other| other != task && program(other) == program(task))
 }
 
-/// The program that records: it ends with the recording.
+/// The recording program itself: it ends with the recording.
 const RECORDER: &str = "iowhy";
-/// What the kernel starts first, and what starts services: nobody pauses it.
+/// PID 1, which starts services and is never paused.
 const FIRST: Tid = Tid(1);
 
-/// Whom a command acts on.
+/// The processes that a command acts on.
 pub(crate) struct Target {
-    /// Numbers of processes: `683`, or the shell's command for them.
+    /// Process IDs: `683`, or a shell expression for them.
     pub pids: String,
-    /// What stands behind the command, so that it says whom it is about.
+    /// A shell comment that follows the command and names the task.
     pub remark: String,
-    /// Who that is, in words.
+    /// The processes in words.
     pub who: String,
-    /// It had ended: others of its name may be strangers.
+    /// If the task had ended: the processes to choose from, since others of its name may be unrelated.
     over: Option<String>,
 }
 
 impl Target {
-    /// The processes of a task; where they end while it is recorded, who starts them, if that is known and still there.
+    /// The processes of a task; if most of them ended during the recording, their parent, if it is known and had not ended.
     pub fn of(case: &Case, task: &str) -> Target {
         let operations = &case.facts.operations;
         let known: Vec<Tid> = operations.processes_of(task).collect();
         let ended = known.iter().filter(|p| operations.has_ended(**p)).count();
         match living_parent(case, task) {
-            // Of commands that are started again and again the last may still run.
+            // Of commands that are started again and again, the last one may still run.
             Some((pid, name)) if 2 * ended > known.len() => {
                 let times = counted(known.len() as u64, "time", "times");
                 return Target {
@@ -149,12 +149,12 @@ impl Target {
     }
 }
 
-/// Stops a task for a while that a victim waits for.
+/// Adds a remedy that pauses a task that the victim waits for.
 pub(crate) fn pause(v: Verdict, case: &Case, victim: &str, task: &str) -> Verdict {
     stop(v, case, victim, task, "")
 }
 
-/// Stops a task for a while whose data is written back.
+/// Adds a remedy that pauses a task whose data is written back.
 pub(crate) fn pause_writer(v: Verdict, case: &Case, victim: &str, task: &str) -> Verdict {
     stop(v, case, victim, task, ", and what it has written already is written out first")
 }
@@ -181,10 +181,10 @@ fn stop(v: Verdict, case: &Case, victim: &str, task: &str, but: &str) -> Verdict
     )
 }
 
-/// What a thread reads and writes.
+/// The calls by which a thread reads and writes.
 const MOVES: &str = "read,write,pread64,pwrite64,fsync,fdatasync";
 
-/// A thread of the victim's own process: what would stop it stops the victim, and its priority is its program's to set.
+/// For a thread of the victim's own process: pausing it would pause the victim, and only its program can set its priority.
 pub(crate) fn of_a_thread(v: Verdict, case: &Case, task: &str, process: Tid) -> Verdict {
     let (name, number) = program_and_process(task);
     let thread = number.filter(|thread| *thread != process);
@@ -211,7 +211,7 @@ pub(crate) fn of_a_thread(v: Verdict, case: &Case, task: &str, process: Tid) -> 
     )
 }
 
-/// What the connection executes that a thread serves, of programs that can be asked: MariaDB's column TID, MySQL's THREAD_OS_ID.
+/// The query that shows what a database's thread executes: by MariaDB's column TID, MySQL's THREAD_OS_ID; `None` for other programs.
 fn statement_of(program: &str, thread: Tid) -> Option<String> {
     let n = thread.0;
     match program {
@@ -252,7 +252,7 @@ fn a_name_is_no_expression() {
     }
 }
 
-/// The one process that started all processes of a task while recording, and what it is called.
+/// The one process that started all processes of a task during the recording, and its name; `None` if there is no such process.
 pub(crate) fn parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
     let operations = &case.facts.operations;
     let mut all = operations.processes_of(task).map(|process| operations.parent(process));
@@ -261,7 +261,7 @@ pub(crate) fn parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
     (is_somebody && all.all(|other| other == Some(first))).then_some(first)
 }
 
-/// The systemd service that all processes of a task are in, and that another task is not in; nothing where they are not known.
+/// The systemd service that all processes of a task are in and none of another task; `None` if there is none or it is unknown.
 pub(crate) fn service<'c>(case: &'c Case, task: &str, somebody_else: &str) -> Option<&'c str> {
     let operations = &case.facts.operations;
     let of = |process: Tid| operations.cgroup(process);

@@ -1,31 +1,31 @@
-//! What remedies did when they were tried: the load ran on a test disk as it was, and again after the command
-//! (docs/corpus.md, "Proof by remedy").
+//! What remedies achieved in tests: the load ran on a test disk as it was, and again after the command (docs/corpus.md,
+//! "Proof by remedy").
 
-/// A line for each test: the cause, words of the command, the scenario, which latency, and to how many times what it was
-/// it fell; a latency that rose, and to how many times. `lab` tests that it says what was measured.
+/// A line for each test: the cause, words of the command, the scenario, the latency that fell and its ratio after to
+/// before; a latency that rose and its ratio, if any. `lab` tests that this is what was measured.
 const TESTS: &str = include_str!("tested.tsv");
 
-/// What came of a remedy.
+/// What a remedy achieved in all of its tests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tested {
-    /// In how many tests.
+    /// The number of tests, at least 1.
     pub tests: usize,
-    /// The latency that fell, if it was the same in all.
+    /// The latency that fell, such as `reads p99`; `None` if it is not the same in all tests.
     pub latency: Option<&'static str>,
-    /// To how many times what it was, 0 to 1: where it fell most, and where least.
+    /// Ratio of that latency after to before, 0 to 1: the smallest and the largest of all tests.
     pub times: [f64; 2],
-    /// A latency that rose, and to how many times: where it rose least, and where most.
+    /// A latency that rose, and its ratio after to before: the smallest and the largest of all tests.
     pub slower: Option<(&'static str, [f64; 2])>,
 }
 
-/// One test.
+/// One line of the table.
 struct Test {
     latency: &'static str,
     times: f64,
     slower: Option<(&'static str, f64)>,
 }
 
-/// What came of a remedy of a cause, by its command; `None` if none like it was tried.
+/// What a cause's remedy achieved, by its command; `None` if no such command was tested.
 pub fn tested(cause: &str, command: &str) -> Option<Tested> {
     let fits = |line: &&'static str| {
         let mut fields = line.split('\t');
@@ -58,7 +58,7 @@ fn range(times: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
 }
 
 impl Tested {
-    /// In a sentence.
+    /// As a part of a sentence.
     ///
     /// Example: `in iowhy's 3 tests reads p99 fell to 5 to 34 %`.
     pub fn words(&self) -> String {
@@ -76,7 +76,7 @@ impl Tested {
     }
 }
 
-/// What is less than a hundredth is not told more exactly.
+/// A ratio in percent; below 1 % no digits are shown.
 fn part(times: f64) -> String {
     if times < 0.01 {
         "< 1 %".into()

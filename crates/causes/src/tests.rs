@@ -1,4 +1,4 @@
-//! Each cause on recordings made by hand: found, rejected, cannot tell, and at its thresholds.
+//! Each cause on recordings built by hand: found, rejected, cannot tell, and at its thresholds.
 
 mod all_causes;
 mod alone;
@@ -50,7 +50,7 @@ const MS: u64 = 1000;
 const KIB: u64 = 1;
 const MIB: u64 = 1024 * KIB;
 
-/// The share of a finding, and panics with the reason if it was none.
+/// The share of a finding; panics with the reason if nothing was found.
 fn found(v: &Verdict) -> f64 {
     assert_eq!(v.verdict, Answer::Found, "{v:?}");
     assert_eq!(v.claims.iter().map(|c| c.time).sum::<Nanos>(), v.explains, "{v:?}");
@@ -58,7 +58,7 @@ fn found(v: &Verdict) -> f64 {
     v.share
 }
 
-/// What speaks against a rejected cause, and nothing else. Nothing is proved and nothing claimed then, and there is
+/// What speaks against a rejected cause, and nothing else: then nothing is proved, nothing is claimed, and there is
 /// nothing to do.
 fn rejected(v: &Verdict) -> String {
     assert_eq!((v.verdict, v.share, v.refutes.len()), (Answer::Rejected, 0.0, 1), "{v:?}");
@@ -88,7 +88,7 @@ fn commands(v: &Verdict) -> Vec<String> {
     all
 }
 
-/// A load that writes does so in a directory, and tools are offered for devices that answer them.
+/// A load that writes does so in a directory, and tools are proposed only for devices that answer them.
 fn harmless(command: &str) {
     let writes = command.contains("write --bs") && command.contains("fio");
     assert!(!writes || !command.contains("--filename=/dev"), "{command}");
@@ -97,12 +97,12 @@ fn harmless(command: &str) {
     }
 }
 
-/// Whether something among the evidence says so.
+/// Whether a sentence of the evidence contains this.
 fn says(v: &Verdict, words: &str) -> bool {
     v.evidence.iter().any(|e| e.sentence().contains(words))
 }
 
-/// Reads of 1 ms, one after the other, so many; the slow ones stand out against them.
+/// This many reads of 1 ms, one after the other; slow ones stand out against them.
 fn quick_reads(recording: &mut TraceBuilder, from_ms: u64, count: u64) {
     for i in 0..count {
         let at = (from_ms + 2 * i) * MS;

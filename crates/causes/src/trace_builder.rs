@@ -1,6 +1,6 @@
-//! Recordings made by hand, for tests of causes: a few I/Os with their times, told as the events that a kernel writes.
+//! Builds recordings by hand, for tests of causes: a few I/Os with their times, as the events that a kernel writes.
 //!
-//! Times are in microseconds; an I/O's sector is its number, so that no two touch. `DISK` is sda; with
+//! Times are in microseconds; an I/O's sector follows from its number, so that no two are adjacent. `DISK` is sda; with
 //! [`TraceBuilder::raid_write`], `ARRAY` is md0 on it.
 
 mod failures;
@@ -19,10 +19,10 @@ const MAPPED: DevId = DevId(253 << 20);
 const READER: Tid = Tid(100);
 const FLUSHER: Tid = Tid(200);
 
-/// How far apart I/Os lie, in sectors.
+/// The distance between I/Os, in sectors.
 const APART: u64 = 1 << 20;
 
-/// A recording in the making.
+/// A recording of block events that is being built.
 #[derive(Debug, Default)]
 pub struct TraceBuilder {
     events: Vec<(Event, Vec<u8>)>,
@@ -37,7 +37,7 @@ pub struct TraceBuilder {
     of_any_kind: bool,
 }
 
-/// An extent and what kind of I/O it is.
+/// An extent, with the kind and the sender of its I/O.
 #[derive(Clone, Copy)]
 struct Extent {
     dev: DevId,
@@ -48,25 +48,25 @@ struct Extent {
 }
 
 impl TraceBuilder {
-    /// 4 KiB are read: queued, issued and completed at these times.
+    /// A read of 4 KiB: queued, issued and completed at these times.
     pub fn read(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         self.request(x, queued, None, issued, done)
     }
 
-    /// The same of one of so many places.
+    /// The same at the place of this number.
     pub fn read_place(&mut self, place: u64, at: u64, done: u64) -> &mut TraceBuilder {
         let x = Extent { sector: place * APART, ..self.extent(DISK, 4, Flags::READ, READER) };
         self.request(x, at, None, at, done)
     }
 
-    /// The same by the task that is the flusher elsewhere.
+    /// The same by the task that is otherwise the flusher.
     pub fn read_by_another(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, FLUSHER);
         self.request(x, queued, None, issued, done)
     }
 
-    /// So many KiB are read by another task right behind what it read before.
+    /// A read of `kib` KiB by another task, adjacent to its last one.
     pub fn read_on_by_another(&mut self, queued: u64, done: u64, kib: u64) -> &mut TraceBuilder {
         self.other_on_by += 1;
         let sector = (1 << 30) + 2 * kib * self.other_on_by;
@@ -74,13 +74,13 @@ impl TraceBuilder {
         self.request(x, queued, None, queued, done)
     }
 
-    /// So many KiB are read, and issued at once.
+    /// A read of `kib` KiB that is issued at once.
     pub fn large_read(&mut self, queued: u64, done: u64, kib: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, kib, Flags::READ, READER);
         self.request(x, queued, None, queued, done)
     }
 
-    /// 4 KiB are read through a scheduler, which has it from the queueing to the issue.
+    /// A read of 4 KiB through a scheduler, which has it from queueing to issue.
     pub fn scheduled_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         self.request(x, queued, Some(queued), issued, done)
@@ -92,7 +92,7 @@ impl TraceBuilder {
         self.request(x, queued, Some(queued), issued, done)
     }
 
-    /// 4 KiB are read, and the reader waits for its request first: queued, got and issued, completed.
+    /// A read of 4 KiB whose reader first waits for a request: queued, got and issued, completed.
     pub fn read_without_tag(&mut self, queued: u64, got: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         self.late_request(x, queued, got, done)
@@ -112,13 +112,13 @@ impl TraceBuilder {
         self
     }
 
-    /// Dirty data of so many KiB is written back.
+    /// Writeback of `kib` KiB of dirty data.
     pub fn writeback(&mut self, queued: u64, issued: u64, done: u64, kib: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, kib, Flags::WRITE, FLUSHER);
         self.request(x, queued, Some(queued), issued, done)
     }
 
-    /// The reader and the flusher are called so, from the beginning on.
+    /// Names the reader and the flusher, from the beginning on.
     pub fn called(&mut self, reader: &str, flusher: &str) -> &mut TraceBuilder {
         for (tid, name) in [(READER, reader), (FLUSHER, flusher)] {
             let x = Extent { dev: DevId(0), sector: 0, bytes: 0, flags: Flags::NOTE, tid };
@@ -128,27 +128,27 @@ impl TraceBuilder {
         self
     }
 
-    /// So many bytes are written, so many bytes behind the beginning of a block of 4 KiB, and a task waits.
+    /// A synchronous write of `bytes` bytes that begins `behind` bytes after the start of a block of 4 KiB.
     pub fn write_at(&mut self, queued: u64, done: u64, behind: u64, bytes: u64) -> &mut TraceBuilder {
         let mut x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         (x.sector, x.bytes) = (x.sector + behind / 512, bytes);
         self.request(x, queued, None, queued, done)
     }
 
-    /// The same, each where the one before ends.
+    /// The same, each adjacent to the one before.
     pub fn write_behind(&mut self, queued: u64, done: u64, bytes: u64) -> &mut TraceBuilder {
         let mut x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         (x.sector, x.bytes) = (self.ios * bytes / 512, bytes);
         self.request(x, queued, None, queued, done)
     }
 
-    /// A read of loop0, of 0.1 ms.
+    /// A read of loop0 that takes 0.1 ms.
     pub fn also_loop(&mut self) -> &mut TraceBuilder {
         let x = self.extent(LOOP, 4, Flags::READ, READER);
         self.request(x, 0, None, 0, 100)
     }
 
-    /// 4 KiB are read, right behind the last ones that were read so.
+    /// A read of 4 KiB, adjacent to the last one of these.
     pub fn read_on(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         self.read_on_by += 1;
         let x =
@@ -156,7 +156,7 @@ impl TraceBuilder {
         self.request(x, queued, None, issued, done)
     }
 
-    /// So many KiB are read, right behind the last ones that were read so; another 4 KiB were joined to them, or not.
+    /// A read of `kib` KiB, adjacent to the last one of these; another 4 KiB were merged into it, or not.
     pub fn read_beside(
         &mut self,
         queued: u64,
@@ -183,7 +183,7 @@ impl TraceBuilder {
         self
     }
 
-    /// So many KiB are read ahead, right behind the last ones that were read so, or elsewhere.
+    /// A read-ahead of `kib` KiB, adjacent to the last one of these (`on`), or elsewhere.
     pub fn read_ahead(&mut self, queued: u64, done: u64, kib: u64, on: bool) -> &mut TraceBuilder {
         let flags = Flags::READ.with(Flags::AHEAD);
         let mut x = self.extent(DISK, kib, flags, READER);
@@ -194,30 +194,30 @@ impl TraceBuilder {
         self.request(x, queued, None, queued, done)
     }
 
-    /// Blocks are discarded.
+    /// A discard of 1 MiB.
     pub fn discard(&mut self, issued: u64, done: u64) -> &mut TraceBuilder {
         self.discard_of(1024, issued, done)
     }
 
-    /// So many KiB of them.
+    /// A discard of `kib` KiB.
     pub fn discard_of(&mut self, kib: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, kib, Flags::DISCARD.with(Flags::WRITE), FLUSHER);
         self.request(x, issued, None, issued, done)
     }
 
-    /// 4 KiB are written and a task waits.
+    /// A synchronous write of 4 KiB.
     pub fn sync_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         self.request(x, queued, None, issued, done)
     }
 
-    /// A synchronous write of the flusher's, as a journal's thread sends them.
+    /// A synchronous write by the flusher, as a journal's thread sends them.
     pub fn commit(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), FLUSHER);
         self.request(x, queued, None, queued, done)
     }
 
-    /// A synchronous write that is cut into pieces, which are issued at once and completed one after the other.
+    /// A synchronous write that is split into pieces, which are issued at once and completed one after the other.
     pub fn cut_write(&mut self, queued: u64, done: u64, kib: u64, piece_kib: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, kib, Flags::WRITE.with(Flags::SYNC), READER);
         self.tell(queued, Action::Queue, x, Detail::None);
@@ -237,7 +237,7 @@ impl TraceBuilder {
         self
     }
 
-    /// A synchronous write with a flush before it and one after it, each taking so long.
+    /// A synchronous write with a flush before it and one after it, each of `flush` microseconds.
     pub fn flushed_write(&mut self, queued: u64, flush: u64, data: u64) -> &mut TraceBuilder {
         let x =
             self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA), READER);
@@ -252,21 +252,21 @@ impl TraceBuilder {
         self
     }
 
-    /// A flush.
+    /// A flush of sda.
     pub fn flush(&mut self, issued: u64, done: u64) {
         let flush = Extent { dev: DISK, sector: 0, bytes: 0, flags: Flags::FLUSH, tid: Tid(0) };
         self.tell(issued, Action::Issue, flush, Detail::None);
         self.tell(done, Action::Complete, flush, Detail::None);
     }
 
-    /// Files beside the recording say so.
+    /// Adds a file with settings of sda beside the recording.
     pub fn settings(&mut self, lines: &str) -> &mut TraceBuilder {
         self.of_any_kind |= lines.contains("rotational");
         self.document("queue-sda.txt", lines)
     }
 
-    /// Whether sda turns was not recorded. Else it does, unless [`settings`](Self::settings) say otherwise: what is done evenly in a story is a
-    /// disk's pace.
+    /// A recording that does not say whether sda rotates. Any other says that it does, unless its
+    /// [`settings`](Self::settings) say something: even completions in a built recording are a disk's pace.
     pub fn of_any_kind() -> TraceBuilder {
         TraceBuilder { of_any_kind: true, ..TraceBuilder::default() }
     }
@@ -279,25 +279,25 @@ impl TraceBuilder {
         system
     }
 
-    /// A file beside the recording says so.
+    /// Adds a file beside the recording.
     pub fn document(&mut self, name: &str, lines: &str) -> &mut TraceBuilder {
         assert!(self.system.add_document(name, lines.as_bytes()));
         self
     }
 
-    /// sda is called so.
+    /// Sets the name of sda.
     pub fn on(&mut self, disk: &'static str) -> &mut TraceBuilder {
         self.disk = Some(disk);
         self
     }
 
-    /// So many events are missing.
+    /// Counts this many events as lost.
     pub fn lost(&mut self, events: u64) -> &mut TraceBuilder {
         self.lost = events;
         self
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub fn len(&self) -> u64 {
         self.events.len() as u64
     }
@@ -340,7 +340,7 @@ impl TraceBuilder {
         self.events.push((event, vec![]));
     }
 
-    /// What all causes say of it.
+    /// The verdicts of all causes.
     pub fn verdicts(&mut self) -> Vec<Verdict> {
         let (facts, quality) = self.facts();
         let focus = Focus::of(&facts);
@@ -352,18 +352,18 @@ impl TraceBuilder {
         crate::driver::judge(&mut Case::new(&facts, &focus, &self.system(), &quality, &names))
     }
 
-    /// What one cause says of it.
+    /// The verdict of one cause.
     pub fn verdict(&mut self, cause: &str) -> Verdict {
         self.verdicts().into_iter().find(|v| v.cause == cause).expect("a known cause")
     }
 
-    /// What it tells, for operations that are told beside it.
+    /// The facts and settings, for operations that are built beside them.
     pub fn parts(&mut self) -> (Facts, System) {
         (self.facts().0, self.system())
     }
 
     fn facts(&mut self) -> (Facts, Quality) {
-        // Stable: what happens at one moment happens in the order in which it was told.
+        // A stable sort: events of one moment keep their order.
         self.events.sort_by_key(|(e, _)| e.time);
         let mut batch = Batch::default();
         for (event, text) in &self.events {

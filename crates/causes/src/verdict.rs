@@ -1,4 +1,4 @@
-//! What a cause says of a recording: found, rejected or cannot tell, each with its numbers.
+//! What a cause says of a recording: found, rejected or cannot tell, each with its evidence.
 
 use crate::proof::{proof, Proof};
 use crate::remedy::{Action, Acts, Remedy};
@@ -12,9 +12,9 @@ use waits::{ChainId, CulpritId};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Judgement"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// Found, with this proof.
+    /// It holds, and the evidence proves it.
     Found,
-    /// Rejected, and this is the number against it.
+    /// It does not hold, and a number speaks against it.
     Rejected,
     /// What would decide it was not recorded.
     CannotTell,
@@ -34,7 +34,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// A step less sure.
+    /// One step less sure; `Low` stays.
     pub fn less(self) -> Confidence {
         match self {
             Confidence::High => Confidence::Medium,
@@ -51,9 +51,9 @@ pub struct Verdict {
     pub cause: &'static str,
     /// Whether it holds.
     pub verdict: Answer,
-    /// The part of the tail's time that it explains, 0 to 1. All causes found together never exceed 1.
+    /// The part of the tails' time that it explains, 0 to 1. The shares of all found causes together never exceed 1.
     pub share: f64,
-    /// How sure; only of what was found.
+    /// How sure it is; only if it was found.
     pub confidence: Option<Confidence>,
     /// What proves it: one sentence each, with numbers.
     pub evidence: Vec<Proof>,
@@ -63,24 +63,24 @@ pub struct Verdict {
     pub missing: Vec<Proof>,
     /// What to do, the best first.
     pub remedies: Vec<Remedy>,
-    /// The time it explains.
+    /// The tails' time that it explains.
     #[serde(skip)]
     pub explains: Nanos,
-    /// What of that it claimed where: of which group of [`Focus`](stats::Focus) and for which reason.
+    /// What it claimed: of which group of [`Focus`](stats::Focus), which row and which reason.
     #[serde(skip)]
     pub claims: Vec<Claim>,
-    /// Whose time what is added now is about.
+    /// The group that evidence and remedies added from now on are about; `None` if they are about all.
     #[serde(skip)]
     pub about: Option<usize>,
-    /// Groups of which it holds for all operations, slow or not, with the part of their time: none of it need be in a claim.
+    /// Groups in which it holds for all operations, slow or not, with the part of their time, 0 to 1: such a group may have no claim.
     #[serde(skip)]
     pub throughout: Vec<(usize, f64)>,
-    /// Waits of all operations of a group that are its, though the slowest hardly had them.
+    /// Waits of all operations of a group that belong to this cause, though its slowest operations hardly have them.
     #[serde(skip)]
     pub of_all: Vec<(usize, ChainId, CulpritId)>,
     /// The root cause, if this cause is only its symptom.
     pub root: Option<&'static str>,
-    /// Whether it is left out on a screen: its subject does not occur at all.
+    /// Whether screens leave it out because nothing of the kind occurs.
     #[serde(skip)]
     pub minor: bool,
 }
@@ -88,13 +88,13 @@ pub struct Verdict {
 /// Time of a group's tail that a cause explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The group, as a place in [`Focus::groups`](stats::Focus).
+    /// The group, as an index into [`Focus::groups`](stats::Focus).
     pub group: usize,
-    /// The row of its tail.
+    /// The index of the row in the group's tail.
     pub row: usize,
-    /// For which reason it passed.
+    /// The reason of the row.
     pub reason: Reason,
-    /// The length of the time that is claimed.
+    /// The claimed time, at most that of the row.
     pub time: Nanos,
 }
 
@@ -119,22 +119,22 @@ impl Verdict {
         }
     }
 
-    /// It is so. `explains` is the time that was [claimed](crate::Case::claim).
+    /// The verdict *found*. `explains` is the time that was [claimed](crate::Case::claim).
     pub fn found(cause: &'static str, explains: Nanos, confidence: Confidence) -> Verdict {
         Verdict { explains, confidence: Some(confidence), ..Verdict::new(cause, Answer::Found) }
     }
 
-    /// It is not so, for this reason.
+    /// The verdict *rejected*, for this reason.
     pub fn rejected(cause: &'static str, because: impl Into<Proof>) -> Verdict {
         Verdict { refutes: vec![because.into()], ..Verdict::new(cause, Answer::Rejected) }
     }
 
-    /// Rejected, and never plausible.
+    /// The verdict *rejected* of a cause that was never plausible: it is not shown by default.
     pub fn out_of_the_question(cause: &'static str, because: impl Into<Proof>) -> Verdict {
         Verdict { minor: true, ..Verdict::rejected(cause, because) }
     }
 
-    /// What was found is not why it was slow: it explains too little of that time.
+    /// Rejects a finding that explains too little of all slow time to matter.
     pub(crate) fn insignificant(self, all: Nanos) -> Verdict {
         let share = self.explains.0 as f64 / all.0.max(1) as f64;
         let what = self.evidence.into_iter().next().unwrap_or_else(|| "".into());
@@ -142,18 +142,18 @@ impl Verdict {
         Verdict::rejected(self.cause, said)
     }
 
-    /// What was found is no cause of slowness: nothing was slow.
+    /// Rejects a finding because nothing was slow.
     pub(crate) fn nothing_slow(&mut self) {
         let what = self.evidence.drain(..).next().unwrap_or_else(|| "nothing was slow".into());
         *self = Verdict::out_of_the_question(self.cause, what);
     }
 
-    /// Cannot tell without this.
+    /// The verdict *cannot tell*: `missing` says what would decide it.
     pub fn cannot_tell(cause: &'static str, missing: impl Into<Proof>) -> Verdict {
         Verdict { missing: vec![missing.into()], ..Verdict::new(cause, Answer::CannotTell) }
     }
 
-    /// Adds a proof, once.
+    /// Adds evidence; a sentence that is already there is extended to the current group.
     pub fn because(mut self, evidence: impl Into<Proof>) -> Verdict {
         let evidence = evidence.into();
         match self.evidence.iter_mut().find(|known| known.says_as(&evidence)) {
@@ -163,7 +163,7 @@ impl Verdict {
         self
     }
 
-    /// What is added from now on is about a group, as a place in [`Focus::groups`](stats::Focus).
+    /// What is added from now on is about this group, an index into [`Focus::groups`](stats::Focus).
     pub(crate) fn about(mut self, group: usize) -> Verdict {
         self.about = Some(group);
         self
@@ -175,14 +175,14 @@ impl Verdict {
         self
     }
 
-    /// Evidence as it matters to a group: what is about it alone, then what is about others, too; all, if there is none of that.
+    /// The evidence for a group: what is about it alone or about all, then what is about others, too; all evidence if none of that exists.
     pub fn evidence_of(&self, group: usize) -> Vec<&Proof> {
         let mut all = of_group(&self.evidence, group, |proof| &proof.about);
         all.sort_by_key(|proof| proof.about.len() > 1);
         all
     }
 
-    /// The same of what to do.
+    /// The remedies for a group; all remedies if none is for it.
     pub fn remedies_of(&self, group: usize) -> Vec<&Remedy> {
         of_group(&self.remedies, group, |remedy| &remedy.about)
     }
@@ -199,19 +199,19 @@ impl Verdict {
         self
     }
 
-    /// Adds what one more group brings: the time it explains, and how sure that is; the least sure counts.
+    /// Adds what one more group contributes: the time explained, and its confidence, of which the lowest counts.
     pub(crate) fn plus(mut self, explains: Nanos, confidence: Confidence) -> Verdict {
         self.explains += explains;
         self.confidence = Some(self.confidence.map_or(confidence, |c| c.min(confidence)));
         self
     }
 
-    /// Found, with nothing in it yet: [`plus`](Verdict::plus) adds the groups.
+    /// The verdict *found* without content: [`plus`](Verdict::plus) adds the groups.
     pub(crate) fn begin(cause: &'static str) -> Verdict {
         Verdict::new(cause, Answer::Found)
     }
 
-    /// Adds what was found of other groups.
+    /// Merges the finding for other groups; equal evidence, remedies and refutations appear once.
     pub(crate) fn and(mut self, other: Verdict) -> Verdict {
         self = self.plus(other.explains, other.confidence.unwrap_or(Confidence::Low));
         for proof in other.evidence {
@@ -236,12 +236,12 @@ impl Verdict {
         self
     }
 
-    /// Adds a remedy, once, after those that are better.
+    /// Adds a remedy after those of at most the same risk; a command that is already there is extended to the current group.
     pub fn try_this(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         self.with_remedy(Remedy::new(what, action))
     }
 
-    /// The same where it applies.
+    /// Adds a remedy if it applies.
     pub(crate) fn when(self, applies: bool, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         if applies {
             self.try_this(what, action)
@@ -250,17 +250,17 @@ impl Verdict {
         }
     }
 
-    /// The same for one of which the evidence says what it gained.
+    /// Adds a remedy whose gain is in the evidence.
     pub(crate) fn try_proven(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         self.with_remedy(Remedy { is_proven: true, ..Remedy::new(what, action) })
     }
 
-    /// The same for a remedy that acts on a task.
+    /// Adds a remedy that affects a task.
     pub(crate) fn try_on(self, acts: Acts, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         self.with_remedy(Remedy { acts, ..Remedy::new(what, action) })
     }
 
-    /// What risks data or downtime says so, and comes after what does not.
+    /// Adds a remedy. If it risks data or downtime, it says so and comes after those that do not.
     fn with_remedy(mut self, mut remedy: Remedy) -> Verdict {
         if let Some(risk) = remedy.action.risk().words() {
             remedy.what += &format!("; {risk}");
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
     use crate::risk::Risk;
 
-    /// Groups of one cause are told together: what would refute it of any of them, and what is missing, each once.
+    /// Findings for several groups are merged: each refutation, and each thing that is missing, appears once.
     #[test]
     fn what_would_refute_several_groups_is_said_once_and_of_each() {
         let of = |refutes: &'static str, missing: &'static str| {
@@ -325,7 +325,7 @@ mod tests {
         let todo = |group| v.remedies_of(group).iter().map(|r| r.command()).collect::<Vec<_>>();
         assert_eq!(todo(0), ["stop b", "buy a disk"]);
         assert_eq!(todo(1), ["stop a", "buy a disk"]);
-        // Where nothing is about a group, what is about others is better than nothing.
+        // If nothing is about the group, evidence about others is better than nothing.
         let v = Verdict::begin("background-task").about(0).because("of the first");
         assert_eq!(v.evidence_of(1).len(), 1);
     }

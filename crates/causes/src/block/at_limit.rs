@@ -1,5 +1,5 @@
-//! Whether a task reads or writes at just the rate that a control group's limit lets through. Where only blocks were recorded, that is all that
-//! shows such a limit: bios wait for it before they are queued, and those that waited are then sent by a worker of the kernel.
+//! Whether a task reads or writes at just the rate that a control group's limit admits. If only blocks were recorded, nothing else
+//! shows such a limit: bios wait for it before they are queued, and held bios are sent by a worker of the kernel.
 //!
 //! Example: `blkio.throttle.write_iops_device` says 150; in each second but the first and the last redis-server sent 135 writes and
 //! kworker/0:2 15, which were in the device for a tenth of the time.
@@ -14,15 +14,15 @@ use waits::{Asked, Second, Table};
 /// A limit of a control group for one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
-    /// Of reads, or of writes.
+    /// Whether it limits reads; else it limits writes.
     pub reads: bool,
-    /// Of bytes, or of operations.
+    /// Whether it limits bytes; else it limits operations.
     pub bytes: bool,
-    /// So many.
+    /// Bytes or operations a second.
     pub a_second: u64,
 }
 
-/// The limits that a file of a control group sets for a device, of version 1 or 2.
+/// The limits that a file of a control group sets for a device (version 1 or 2); empty if it sets none.
 pub(crate) fn limits(file: &str, value: &str, dev: DevId) -> Vec<Limit> {
     let of_it = format!("{}:{} ", dev.major(), dev.minor());
     let told = value.lines().find_map(|line| line.trim().strip_prefix(&of_it)).unwrap_or("");
@@ -47,26 +47,26 @@ pub(crate) fn limits(file: &str, value: &str, dev: DevId) -> Vec<Limit> {
     }
 }
 
-/// The pace of a task that a limit sets.
+/// The pace of a task's I/O, set by a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pace {
-    /// So many a second.
+    /// Bytes or operations a second.
     pub rate: u64,
-    /// The part of the time in which its requests were in the device.
+    /// The part of the time in which its requests were in the device, below [`BUSY`].
     pub in_device: f64,
-    /// How it is known.
+    /// How it was measured, in words.
     pub when: &'static str,
 }
 
 impl Limit {
-    /// The pace of a task's I/O to a device, if that is what it lets through and the device is not what sets it.
+    /// The pace of a task's I/O to a device, if it is that of the limit and the device does not set it.
     pub fn sets_the_pace_of(&self, task: &str, dev: DevId, facts: &Facts) -> Option<Pace> {
         let few_seconds = facts.recorded().seconds() < (ENOUGH + 2) as f64;
         let by_rounds = || self.by_rounds(task, dev, facts).filter(|_| few_seconds);
         self.by_seconds(task, dev, &facts.waits).or_else(by_rounds)
     }
 
-    /// From one time at which it let go what it had held to another: more exact where there are few seconds.
+    /// Measured from one release of held bios to another: more exact than whole seconds if there are few of them.
     fn by_rounds(&self, task: &str, dev: DevId, facts: &Facts) -> Option<Pace> {
         let let_go = &facts.device(dev)?.let_go[usize::from(!self.reads)];
         let number = facts.tasks.all().find(|(_, name)| *name == task)?.0;
@@ -75,7 +75,7 @@ impl Limit {
         let rate = if self.bytes { passed.bytes.0 } else { passed.bios } as f64 / seconds;
         let in_device = passed.time.seconds() / seconds;
         let limit = self.a_second as f64;
-        // It holds for as long as anything comes: so for most of the recording.
+        // A limit holds as long as there is any I/O: so for most of the recording.
         let is_long = 2.0 * seconds >= facts.recorded().seconds();
         let is_it = is_long && let_go.rounds() >= ROUNDS && (rate - limit).abs() <= MEAN * limit;
         let when = "from one release of held requests by a kernel worker to another";
@@ -86,7 +86,7 @@ impl Limit {
         let mut seconds = BTreeMap::<Nanos, Second>::new();
         let is_its = |asked: Asked| matches!(asked, Asked::Bio(class) if self.is_of(class));
         let all = table.victims().filter(|(_, v, _)| v.dev == dev && is_its(v.asked));
-        // Limits let such a worker send what they held back, whosever it is (`kthrotld`, block/blk-throttle.c).
+        // A worker like this sends the bios that a limit held back, for any task (`kthrotld`, block/blk-throttle.c).
         for (id, _, _) in all.filter(|(_, v, _)| *v.task == *task || is_bound_worker(&v.task)) {
             for (at, second) in table.seconds().of(id) {
                 seconds.entry(at).or_default().add(&second);
@@ -96,7 +96,7 @@ impl Limit {
         let (from, to) = (seconds.keys().next()?, seconds.keys().next_back()?);
         let has_gaps = to.since(*from).0 / (width * 1_000_000_000) >= seconds.len() as u64;
         let step = width as f64;
-        // It begins and ends within a second.
+        // The I/O begins and ends within a second: the first and the last are left out.
         let whole: Vec<Second> = seconds.into_values().skip(1).collect();
         let (_, whole) = whole.split_last().filter(|_| !has_gaps)?;
         let mean = |of: &dyn Fn(&Second) -> f64| {
@@ -111,7 +111,7 @@ impl Limit {
         (is_it && in_device < BUSY).then_some(Pace { rate: rate as u64, in_device, when: "second by second" })
     }
 
-    /// Whether it is about such I/O.
+    /// Whether it limits I/O of this class.
     pub fn is_of(&self, class: Class) -> bool {
         match class {
             Class::Read => self.reads,

@@ -1,23 +1,23 @@
-//! `cgroup-limit`: bios wait because their cgroup may do no more.
+//! `cgroup-limit`: bios wait because their cgroup has reached its limit.
 //!
 //! block/blk-throttle.c holds a bio before `block_bio_queue` is recorded (from Linux 5.17 on), so the block layer's own
-//! latency looks healthy; only the task's sleep shows it. The bio goes on from a work item,
-//! `blk_throtl_dispatch_work_fn`. Where no sleep was recorded, the pace may show it ([`at_limit`](crate::block::at_limit)).
+//! latency looks healthy; only the task's sleep shows the wait. A work item, `blk_throtl_dispatch_work_fn`, sends the
+//! bio on. If no sleep was recorded, the pace may show the limit ([`at_limit`](crate::block::at_limit)).
 
 use crate::block::at_limit::{limits, Limit};
 use crate::block::let_go;
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Answer, Confidence, Verdict};
-use crate::words::{count, size};
-use crate::{Cause, Judge, Nature};
 use evidence::{Fact, System};
 use ledger::Reason;
 use trace::{is_kernel_thread, Bytes, DevId, Nanos};
+use units::words::{count, size};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "cgroup-limit",
     title: "a limit of the task's cgroup throttles its I/O (io.max, io.latency, io.cost; cgroup v1: blkio.throttle)",
@@ -26,10 +26,10 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Whole(judge),
 };
 
-/// What takes all limits of io.max away.
+/// The value of io.max that lifts all limits.
 const NO_LIMIT: &str = "riops=max wiops=max rbps=max wbps=max";
 
-/// A file of a control group that sets a limit.
+/// A file of a control group, with a limit that is set.
 struct Set<'a> {
     path: String,
     file: &'a str,
@@ -69,7 +69,7 @@ fn judge(case: &mut Case) -> Verdict {
     }
 }
 
-/// All limits that are set.
+/// The files of all limits that are set.
 fn sets(system: &System) -> Vec<Set<'_>> {
     let all =
         system.cgroups.iter().flat_map(|g| g.settings.iter().map(move |(file, value)| (g, file, value)));
@@ -81,16 +81,16 @@ fn sets(system: &System) -> Vec<Set<'_>> {
         .collect()
 }
 
-/// Limits that set the pace of what is seen.
+/// Groups whose pace is set by limits.
 struct Paced {
     verdict: Verdict,
-    /// The groups that it is about.
+    /// The groups, as indexes into `Focus::groups`.
     groups: Vec<usize>,
-    /// The limits, each with its device.
+    /// The limits that set the pace, each with its device.
     limits: Vec<(DevId, Limit)>,
 }
 
-/// Found where only blocks were recorded, and they come at just the rate of a limit.
+/// Found if only blocks were recorded, and a group's I/O comes at just the rate of a limit.
 fn by_pace(case: &Case) -> Option<Paced> {
     if !case.facts.operations.is_empty() {
         return None;
@@ -98,11 +98,11 @@ fn by_pace(case: &Case) -> Option<Paced> {
     let sets = sets(case.system);
     let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::Medium);
     let mut met = vec![];
-    // Whoever is held back before it is seen loses little of what is seen.
+    // I/O that is held back before it is seen loses little of what is seen: so all groups count that are not too few.
     for (number, group) in case.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin(case.facts)) {
         let limits = sets.iter().flat_map(|set| limits(set.file, &set.value.value, group.dev));
         let limits: Vec<Limit> = limits.filter(|limit| limit.is_of(group.class)).collect();
-        // Of many limits one is met by chance; and whose I/O it is must be known, as the group that a task is in is not.
+        // One of many limits would match by chance. The task must be known, because its cgroup is not.
         let only = |limit: &&Limit| limits.iter().all(|other| other.bytes != limit.bytes || other == *limit);
         let pace = |limit: &Limit| limit.sets_the_pace_of(&group.task, group.dev, case.facts);
         let held = limits.iter().filter(only).find_map(|limit| Some((limit, pace(limit)?)));
@@ -135,7 +135,7 @@ fn remedies(mut v: Verdict, case: &Case, told: &[&Set], found: Vec<usize>) -> Ve
         let (major, minor, name) = (dev.major(), dev.minor(), case.name(dev));
         let of_it = format!("{major}:{minor} ");
         let is_of_it = |limit: &str| limit.lines().any(|line| line.starts_with(&of_it));
-        // Of cgroup v1 each limit has a file of its own, and 0 takes it away; io.latency holds others back, for this one's sake.
+        // In cgroup v1 each limit has a file of its own, and 0 lifts it; io.latency holds back other cgroups for the sake of this one.
         let nothing = |file: &str| match file {
             "io.max" => Some(NO_LIMIT),
             _ => file.starts_with("blkio.").then_some("0"),
@@ -169,7 +169,7 @@ fn remedies(mut v: Verdict, case: &Case, told: &[&Set], found: Vec<usize>) -> Ve
     .unless("the task just as slow outside its cgroup")
 }
 
-/// Whether a limit is one of a device that was recorded.
+/// Whether a limit applies to a device that was recorded.
 fn is_of_recorded(case: &Case, limit: &str) -> bool {
     let of = |dev: DevId| format!("{}:{} ", dev.major(), dev.minor());
     case.facts.devices.iter().any(|d| limit.lines().any(|line| line.starts_with(&of(d.id))))

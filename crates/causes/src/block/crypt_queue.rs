@@ -1,24 +1,24 @@
-//! `crypt-queue`: an operation lies in dm-crypt's queues before anybody encrypts or decrypts it, and again before it is sent on.
+//! `crypt-queue`: an operation waits in dm-crypt's queues before it is encrypted or decrypted, and again before it is sent on.
 //!
-//! dm-crypt gives every bio to a work queue, and what was encrypted there to a thread of its own (drivers/md/dm-crypt.c). Both were
-//! made for disks that are slower than a change of tasks. Claimed is the time from the moment at which a bio was put into the queue
-//! until a worker began with it, and from that worker's end until the next thread sent it below; not the encrypting itself, which is
-//! the same without queues. Proof: each bio's own work item (`kcryptd_crypt`). That a disk is encrypted is none. Refuted if no item
-//! was queued (`no_read_workqueue`, `no_write_workqueue`), or none lay there for long.
+//! dm-crypt puts every bio into a work queue, and encrypted data into the queue of a thread of its own (drivers/md/dm-crypt.c).
+//! Both were made for disks that are slower than a context switch. Claims the time from queueing a bio until a worker begins with
+//! it, and from that worker's end until the next thread sends it below; not the encryption itself, which takes as long without
+//! queues. Proof: each bio's own work item (`kcryptd_crypt`); that a disk is encrypted proves nothing. Refuted if no item
+//! was queued (`no_read_workqueue`, `no_write_workqueue`), or none waited there for long.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::{Paths, Waited};
 use crate::proof::proof;
 use crate::raid;
 use crate::slow::leaves;
 use crate::thresholds::crypt_queue::SMALL_SECTOR;
 use crate::verdict::{Answer, Verdict};
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use life::Class;
 use operation::Wait;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "crypt-queue",
     title: "I/O on an encrypted device waits in dm-crypt's work queues",
@@ -62,8 +62,8 @@ fn judge(case: &mut Case) -> Verdict {
     v.unless("operations just as slow without these queues")
 }
 
-/// Whether a device that was recorded may be dm-crypt's: one without requests of its own that is no array, and of which nothing says
-/// that it is another kind (`dm/uuid` begins with it: `CRYPT-`, `LVM-`).
+/// Whether a recorded device may be dm-crypt's: it has no requests of its own, is no array, and nothing says that it is
+/// of another kind (`dm/uuid` begins with the kind: `CRYPT-`, `LVM-`).
 fn may_be_encrypted(case: &Case) -> bool {
     let kind = |dev| case.settings(dev).and_then(|s| s.attribute("dm/uuid"));
     let stacked = case.facts.devices.iter().filter(|d| d.has_io() && !d.has_requests());
@@ -71,8 +71,8 @@ fn may_be_encrypted(case: &Case) -> bool {
     stacked.filter(|d| !other(d.id)).any(|d| kind(d.id).is_none_or(|uuid| uuid.value.starts_with("CRYPT-")))
 }
 
-/// A disk below that completes requests in its interrupt: one with several hardware queues does
-/// (`blk_mq_complete_request_remote`, block/blk-mq.c); with one it is a software interrupt.
+/// The name of a disk below that completes requests in its interrupt: a disk with several hardware queues does
+/// (`blk_mq_complete_request_remote`, block/blk-mq.c); a disk with one completes them in a software interrupt.
 fn several_queues(case: &Case, dev: trace::DevId) -> Option<String> {
     let several = |id| case.settings(id).is_some_and(|s| s.tags().len() > 1);
     leaves(case.facts, dev).into_iter().find(|d| several(d.id)).map(|d| case.name(d.id))

@@ -1,7 +1,7 @@
-//! What a control group's limit held and let go, in a recording of blocks alone: it was queued by a worker that is bound to a processor.
+//! I/O that a control group's limit held and released, as a recording of blocks shows it: a worker bound to a processor queued it.
 //!
-//! `kthrotld` (block/blk-throttle.c) sends what was held from such a worker. Hardly anybody else reads or writes synchronously from one: a
-//! file system's own such work is metadata, and is marked as that. How long it was held, and for whom, is not recorded.
+//! `kthrotld` (block/blk-throttle.c) sends held bios from such a worker. Hardly anything else reads or writes synchronously from one: a
+//! file system's own work there is metadata, and flagged as that. How long a bio was held, and for which task, is not recorded.
 
 use crate::case::Case;
 use crate::proof::{proof, Proof};
@@ -10,7 +10,7 @@ use stats::{FEW, WORKERS};
 use trace::{is_bound_worker, DevId, Flags};
 use waits::Asked;
 
-/// What was let go, and of how many, of the device with the most.
+/// How many requests were released, of how many, on the device with the most; `None` if they are few.
 pub(crate) fn proof(case: &Case) -> Option<Proof> {
     let devices = case.facts.devices.iter().map(|d| (sent_by_bound_workers(case, d.id), d.id));
     let (let_go, dev) = devices.max()?;
@@ -26,7 +26,7 @@ pub(crate) fn proof(case: &Case) -> Option<Proof> {
     })
 }
 
-/// Reads and synchronous writes of data. The table of waits knows each worker's name, requests are known by their flags.
+/// Reads and synchronous writes of data from bound workers: the table of waits has the workers' names, requests have the flags.
 fn sent_by_bound_workers(case: &Case, dev: DevId) -> u64 {
     let is_wanted = |class| matches!(class, Class::Read | Class::SyncWrite);
     let is_theirs = |asked, task: &str| match asked {

@@ -1,20 +1,20 @@
-//! `lost-merging`: small requests that lie side by side are sent one by one, although they could have been one.
+//! `lost-merging`: small adjacent requests are sent one by one, although they could have been merged.
 //!
-//! The kernel joins neighbours in a task's plug and in the scheduler. `nomerges` turns that off. A device that needs its time for
-//! each request, however small, is then as slow as their number. Proof: requests follow one another on the disk, several are in
-//! the device at once, hardly any was merged, and the setting says so. Refuted if requests lie apart, or if merging is on.
+//! The kernel merges neighbours in a task's plug and in the scheduler; `nomerges` turns that off. A device that needs time for
+//! each request, however small, is then slow by their number. Proof: requests are adjacent on the disk, several are in the device
+//! at once, hardly any was merged, and the setting says so. Refuted if requests are not adjacent, or if merging is on.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::lost_merging::{JOINED, LARGE_ENOUGH, SIDE_BY_SIDE};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use trace::{Bytes, Nanos};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "lost-merging",
     title: "adjacent requests are sent one by one because merging is off",
@@ -64,7 +64,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             at = setting.at
         ));
     }
-    // What stood in line together could have been one request.
+    // Requests that were queued together could have been one.
     let wanted = Nanos((slow.behind().min(left).0 as f64 * (1.0 - 1.0 / at_once.max(1.0))) as u64);
     if slow.share(wanted) < MIN_SHARE {
         return Said::Hardly(proof!(

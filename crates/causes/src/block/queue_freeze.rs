@@ -1,16 +1,16 @@
-//! `queue-freeze`: a task changes a setting of the queue, and nothing may enter it meanwhile.
+//! `queue-freeze`: a task changes a setting of the queue, and no request may enter the queue meanwhile.
 //!
 //! Writing `scheduler`, `nr_requests`, `wbt_lat_usec` and others freezes the queue: the kernel waits until all requests in it
 //! are done (`blk_mq_freeze_queue_wait`, block/blk-mq.c) while new bios sleep in `__bio_queue_enter`, before anything of them
 //! is recorded. Refuted if no task slept there.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::{awakener, Waited};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::target::Target;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::Part;
 
@@ -68,8 +68,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     v.unless("operations just as slow while nothing writes to /sys/block/DEVICE/queue")
 }
 
-/// Who woke most of the kept operations out of a frozen queue, and how often: it is thawed by the task that wrote the setting
-/// (`blk_mq_unfreeze_queue`, block/blk-mq.c).
+/// The task that woke most of the sampled operations out of a frozen queue, and how often: the task that wrote the
+/// setting also unfreezes the queue (`blk_mq_unfreeze_queue`, block/blk-mq.c).
 fn who(case: &Case, groups: &[usize]) -> Option<(String, u64)> {
     awakener(case, groups, |kept, woken| {
         kept.account.nodes.iter().any(|n| n.part == Part::Leaf(Reason::QueueFreeze) && n.to == woken.at)

@@ -1,10 +1,11 @@
-//! `request-size`: what was asked for was cut into requests so small that their number is what takes the time.
+//! `request-size`: operations are split into requests so small that their number takes the time.
 //!
-//! Claims, of the device time of operations that were cut, the part that larger requests would save if a request
-//! costs the same whatever its size. Proof: the cuts, the size at which requests pile up, and that requests queued
-//! in the device. Refuted if it is the bytes that cost: that one recording with one size cannot show.
+//! Claims, of the device time of split operations, the part that larger requests would save if a request costs the same
+//! at any size. Proof: the splits, the size at which requests pile up, and that requests queued in the device. Refuted
+//! if the bytes are what costs; a recording with requests of one size cannot show that.
 
 use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -12,13 +13,12 @@ use crate::thresholds::alone::MOSTLY;
 pub use crate::thresholds::request_size::LARGE_ENOUGH;
 use crate::thresholds::request_size::{IN_LINE, KERNELS_LIMIT};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use stats::TailRow;
 use trace::{Bytes, Nanos};
 use waits::{CulpritKind, Link, Phase, Selection};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "request-size",
     title: "large reads or writes are split into small requests, and the cost of each adds up",
@@ -88,7 +88,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(prove(v, case, slow, asked, piece))
 }
 
-/// Why it is not the requests' size that took the time.
+/// Why the size of requests is not what took the time; `None` if it may be.
 fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
     if piece >= LARGE_ENOUGH {
         return Some(proof!(
@@ -97,7 +97,7 @@ fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
             piece
         ));
     }
-    // A limit cuts at the limit: what is smaller is what was left over.
+    // A limit cuts at its own size; smaller requests are remainders.
     let largest = Bytes(slow.on.traffic.issue_sizes[slow.class.index()].max());
     if largest >= LARGE_ENOUGH {
         return Some(proof!(
@@ -107,7 +107,7 @@ fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
             largest
         ));
     }
-    // Pieces that are served side by side cost nothing.
+    // Pieces that are served in parallel cost nothing.
     let in_line = (slow.behind() + slow.no_tag()).0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
     if in_line < IN_LINE {
         return Some(proof!(
@@ -121,7 +121,7 @@ fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
     None
 }
 
-/// Whether a row is time of pieces: of requests that are one, or spent on the tags that one's own pieces had taken.
+/// Whether a row is the time of pieces: of requests that are pieces, or of waiting for tags that the operation's own pieces hold.
 fn is_of_pieces(case: &Case, row: &TailRow, mostly_cut: bool) -> bool {
     let table = &case.facts.waits;
     let own = table.culprit_of(row.culprit).kind == CulpritKind::Own;
@@ -134,13 +134,13 @@ fn is_of_pieces(case: &Case, row: &TailRow, mostly_cut: bool) -> bool {
     }
 }
 
-/// What all operations waited for their pieces.
+/// The time that all operations of the group waited for their pieces.
 fn of_all(case: &Case, slow: &Slow) -> Nanos {
     let rows = slow.group.rows(&case.facts.waits, Selection::default());
     rows.iter().filter(|row| is_of_pieces(case, row, true)).map(|row| row.time).sum()
 }
 
-/// Whether that is most of what they lost, and a tenth of the recording long, however little of it the slowest met.
+/// Whether that is most of what they lost, and at least a tenth of the recording, however little of it the slowest have.
 fn is_throughout(case: &Case, slow: &Slow, of_all: Nanos) -> bool {
     let time = of_all.0 as f64;
     !slow.is_below()
@@ -148,13 +148,13 @@ fn is_throughout(case: &Case, slow: &Slow, of_all: Nanos) -> bool {
         && time >= MIN_SHARE * case.facts.duration().0 as f64
 }
 
-/// How large requests may be, and who says so.
+/// How large requests may be.
 struct Limits {
-    /// What they could be at most.
+    /// The largest size that is possible: the device's limit, at most the kernel's.
     possible: Bytes,
-    /// What the device allows, if it is known.
+    /// The device's limit (`max_hw_sectors_kb`); `None` if it is not known.
     hardware: Option<Bytes>,
-    /// What it likes best, if it says.
+    /// The size that the device reports as optimal; `None` if it reports none.
     optimal: Option<Bytes>,
 }
 
@@ -204,13 +204,13 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
     let limits = Limits::of(case, slow);
     let file = format!("/sys/block/{name}/queue/max_sectors_kb");
     let better = match limits.optimal {
-        // The largest multiple of what the device likes best that is allowed.
+        // The largest allowed multiple of the size that is optimal.
         Some(best) if best <= limits.possible => Bytes(limits.possible.0 / best.0 * best.0),
         _ => limits.possible,
     };
     let costs = "a large request holds the device longer, so small ones behind it wait longer";
     match case.settings(slow.on.id).and_then(|s| s.max_sectors_kb()) {
-        // A file that is older than the recording: the trace shows the limit that held.
+        // The file is older than the recording: the trace shows the limit that held.
         Some(now) if now.value.0 / 2 >= largest.0 && largest.0 > 0 => v
             .because(proof!(
                 "max_sectors_kb is {now} ({at}), but no request was larger than {largest}: another limit held \

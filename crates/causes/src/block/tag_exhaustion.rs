@@ -1,25 +1,25 @@
-//! `tag-exhaustion`: every tag of the device is taken, and a task that asks for a request sleeps until one is free.
+//! `tag-exhaustion`: all tags of the device are in use, and a task that needs a request sleeps until a tag is free.
 //!
-//! Claims the time to get a request (Q2G) of operations that came while the device held as many requests as it ever
-//! does. Proof: they are counted, and so is the time in which it stayed full. Refuted if the wait is short, or began
-//! while the device held fewer, or if the device does no more with more in it: with more tags operations would wait there.
-//! Which number of tags holds is seen in the recording; settings may show another one.
+//! Claims the time to get a request (Q2G) of operations that came while the device held as many requests as it ever does.
+//! Proof: these are counted, and so is the time in which the device stayed full. Refuted if the wait is short, or began
+//! while the device held fewer requests, or if the device has no higher throughput with more in flight: with more tags
+//! operations would wait in the device. The number of tags is taken from the recording; settings may show another one.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::growth::Growth;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::tag_exhaustion::{MOSTLY, NOT_AT_ALL};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
 use waits::Phase;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "tag-exhaustion",
     title: "all tags of the device are in use: new requests wait for one",
@@ -58,7 +58,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             get2 = Share(waited.0 as f64 / get.0.max(1) as f64)
         ));
     }
-    if let Some(growth) = slow.growth().filter(Growth::is_in_turn) {
+    if let Some(growth) = Growth::of(slow).filter(Growth::is_in_turn) {
         return Said::Not(proof!(
             "the slowest {what} waited for a free tag for {get} of their time, but {name} is no faster with more in it: {growth}",
             what = slow.words(),
@@ -87,13 +87,13 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(remedies(proof, slow, settings, &name))
 }
 
-/// Whether settings say that so many is the limit.
+/// Whether a setting equals the most requests that were in the device.
 fn limited_to(settings: Option<&Settings>, most: u64) -> bool {
     let Some(s) = settings else { return false };
     s.nr_requests().is_some_and(|n| n.value == most) || s.tags().iter().any(|n| n.value == most)
 }
 
-/// Why writes may have waited for something else: writeback throttling holds them back at the same place.
+/// Why writes may have waited for something else, since writeback throttling blocks them at the same place; `None` if it did not.
 fn throttled(settings: Option<&Settings>, name: &str) -> Option<String> {
     let file = format!("/sys/block/{name}/queue/wbt_lat_usec");
     match settings.map(Settings::wbt_lat_usec) {
@@ -104,7 +104,7 @@ fn throttled(settings: Option<&Settings>, name: &str) -> Option<String> {
             wbt.value.0 / 1000,
             wbt.at
         )),
-        // Not built in.
+        // The kernel has no writeback throttling for this device.
         Some(None) => None,
         None => Some(format!("whether writeback throttling delayed the writes: {file} was not recorded")),
     }

@@ -1,13 +1,13 @@
-//! `writeback-throttle`: writes wait in wbt, which holds them back so that reads stay fast.
+//! `writeback-throttle`: writes wait in wbt, which throttles them so that reads stay fast.
 
 use crate::case::{Case, Claimable};
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::target::pause_writer;
 use crate::thresholds::WBT_DISK;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use life::Io;
 use operation::Wait;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use trace::{works_for_others, Nanos};
 use waits::CulpritKind;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "writeback-throttle",
     title: "writeback throttling (wbt) delays writes",
@@ -27,9 +27,9 @@ pub const CAUSE: Cause = Cause {
     ),
 };
 
-/// Whether what a group is held back behind is mostly its own writes or writeback that it waits for as well, on a device that serves one after
-/// the other: let in sooner, they stand in line there. Measured: 1,500 writes of one fsync take 3.02 s with the target at 2 ms and at 8 ms, and
-/// 3.01 s without.
+/// Whether a group is mostly throttled behind its own writes, or behind writeback that it waits for as well, on a
+/// device that serves one request at a time: admitted sooner, these writes would queue in the device. Measured: 1,500
+/// writes of one fsync take 3.02 s with the target at 2 ms and at 8 ms, and 3.01 s without.
 pub(crate) fn stands_in_its_own_line(case: &Case, group: usize) -> bool {
     let is_own_write = |row: &Claimable| {
         let by = case.facts.waits.culprit_of(row.culprit);
@@ -45,9 +45,9 @@ pub(crate) fn stands_in_its_own_line(case: &Case, group: usize) -> bool {
     serves_one && own > all / 2
 }
 
-/// Behind whose writeback a group is mostly held back, if that is another task's: let in sooner, it waits for the same writes in the device.
-/// Measured, an fdatasync beside a copy: 161 to 189 ms with the target at 2 ms, 156 and 160 ms at 8 ms, 230 and 275 ms without; 7 to 11 ms
-/// without the copy.
+/// The other task behind whose writeback a group is mostly throttled, if there is one: admitted sooner, the group would
+/// wait for the same writes in the device. Measured, an fdatasync beside a copy: 161 to 189 ms with the target at 2 ms,
+/// 156 and 160 ms at 8 ms, 230 and 275 ms without; 7 to 11 ms without the copy.
 pub(crate) fn behind_writeback_of(case: &Case, group: usize) -> Option<String> {
     let mut each = BTreeMap::<&str, Nanos>::new();
     let mut all = Nanos(0);

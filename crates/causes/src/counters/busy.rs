@@ -1,7 +1,7 @@
-//! A disk that is always busy, from iostat's rows: `device-saturated` where it goes on completing, `device-stall` where it does
-//! not. A queue of 200 that takes 350 ms a request is full; one of 200 of which nothing comes back for six reports hangs.
+//! A disk that is always busy, from iostat's rows: `device-saturated` if it goes on completing requests, `device-stall` if it does
+//! not. With a queue of 200, a disk that takes 350 ms a request is saturated; a disk that completes nothing for six reports hangs.
 //!
-//! Devices that lie on others (md, dm, loop, drbd) are as busy as those below them are, so only disks are judged. **Refuted** by
+//! Stacked devices (md, dm, loop, drbd) are as busy as the devices below them, so only disks are judged. **Refuted** by
 //! short waits: an SSD at 100 % with a short queue serves one request at a time as fast as it can.
 
 use super::say::{judged, number, plain, In};
@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 use tooltext::{Number, Reading, Row, Run, ToolOutput};
 use trace::Nanos;
 
-/// A report on one disk.
+/// One disk in one report.
 struct Report<'a> {
     place: In<'a>,
     row: &'a Row,
@@ -26,7 +26,7 @@ impl Report<'_> {
         self.row.value(name).unwrap_or(0.0)
     }
 
-    /// How many a second; `None` where the text does not say.
+    /// Completed requests a second; `None` if the text does not say.
     fn completed(&self) -> Option<f64> {
         let all = ["r/s", "w/s", "d/s", "tps"];
         all.iter()
@@ -43,37 +43,37 @@ impl Report<'_> {
         nothing && self.value("util") >= BUSY && self.value("queue") >= 1.0
     }
 
-    /// The longest of its waits.
+    /// The longest of its waits; `None` if the text has none.
     fn wait(&self) -> Option<Number> {
         let all = ["r_await", "w_await", "await"].into_iter().filter_map(|name| self.row.get(name));
         all.max_by(|a, b| a.value.total_cmp(&b.value))
     }
 }
 
-/// Whether a device is a disk and not one that lies on others.
+/// Whether a device is a disk and not stacked on others.
 pub(super) fn is_disk(name: &str) -> bool {
     let by_name =
         ["sd", "nvme", "vd", "xvd", "hd", "mmcblk", "dasd"].iter().any(|kind| name.starts_with(kind));
     by_name || numbers(name).is_some_and(|(major, _)| MAJORS.iter().any(|range| range.contains(&major)))
 }
 
-/// Numbers of disks' drivers (Linux, Documentation/admin-guide/devices.txt): SCSI's, MMC's, `blkext` of NVMe. Others are given out as
-/// drivers are loaded, to device mapper as to virtio's disks.
+/// Major numbers of disks' drivers (Linux, Documentation/admin-guide/devices.txt): SCSI's, MMC's, `blkext` of NVMe.
+/// Other numbers are assigned as drivers are loaded, to device mapper as well as to virtio's disks.
 const MAJORS: [RangeInclusive<u32>; 5] = [8..=8, 65..=71, 128..=135, 179..=179, 259..=259];
 
-/// The numbers of sar's default names: `dev8-96`.
+/// Major and minor number in sar's default names: `dev8-96`.
 pub(super) fn numbers(name: &str) -> Option<(u32, u32)> {
     let (major, minor) = name.strip_prefix("dev")?.split_once('-')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// What a disk is called in commands: by its numbers, `8,96`, where its name is not known.
+/// How commands name a disk: by its numbers, `8,96`, if its name is not known.
 pub(super) fn in_commands(name: &str) -> String {
     numbers(name).map_or_else(|| name.to_owned(), |(major, minor)| format!("{major},{minor}"))
 }
 
-/// The tables of disks, each with its run. sar's means of all intervals count only where they are all there is of it: they say nothing
-/// new.
+/// The tables of disks, each with its run. sar's means over all intervals count only if there are no intervals: they
+/// say nothing new.
 pub(super) fn tables(output: &ToolOutput) -> impl Iterator<Item = (&Run, &Reading)> {
     let of = |tool: &'static str| {
         output.runs.iter().flat_map(move |run| run.of(tool).map(move |reading| (run, reading)))
@@ -82,7 +82,7 @@ pub(super) fn tables(output: &ToolOutput) -> impl Iterator<Item = (&Run, &Readin
     of("iostat").chain(of("sar").filter(move |(_, r)| only_means || r.name != "average"))
 }
 
-/// The reports of each disk in their order, by its name.
+/// The reports of each disk in their order, by the disk's name.
 fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
     let mut all: Vec<(&str, Vec<Report>)> = vec![];
     for output in outputs {
@@ -100,10 +100,10 @@ fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
     all
 }
 
-/// Disks that are judged.
+/// The most disks that are judged.
 const MOST_DISKS: usize = 256;
 
-/// `device-stall`: reports one after the other in which a disk is busy and completes nothing.
+/// `device-stall`: consecutive reports in which a disk is busy and completes nothing.
 pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-stall";
     let disks = by_disk(outputs);
@@ -140,7 +140,7 @@ pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
     )
 }
 
-/// `device-saturated`: a disk that is busy all the time, with a queue, whose requests take long.
+/// `device-saturated`: a disk that is always busy, with a queue, and takes long for each request.
 pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-saturated";
     let mut told = vec![];
@@ -149,7 +149,7 @@ pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
         let full: Vec<&Report> =
             reports.iter().filter(|r| r.is_full() && r.completed().is_some_and(|n| n >= 1.0)).collect();
         let slow = |r: &&&Report| r.wait().is_some_and(|w| w.value >= LONG_WAIT.0 as f64);
-        // Most of the reports, or it is a burst.
+        // In fewer than half of the reports it is a burst.
         if 2 * full.len() < reports.len() || full.is_empty() {
             continue;
         }
@@ -184,6 +184,6 @@ pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
     )
 }
 
-/// What is missing where a disk was seen once.
+/// What is missing if a disk was seen in too few reports.
 pub(super) const MORE_REPORTS: &str =
     "whether it stays so: one report may be the mean since the start of the machine, or one second of many; iostat -x 1 30 while it is slow";

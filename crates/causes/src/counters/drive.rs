@@ -1,7 +1,7 @@
-//! Problems that drives report about themselves now: smartctl's verdict, NVMe's critical warning, sectors that cannot be read.
+//! Problems that drives report about themselves: smartctl's verdict, NVMe's critical warning, sectors that cannot be read.
 //!
-//! Sums over a drive's life (errors it once had, sectors it once replaced) are of another time, and no proof of anything. That
-//! a drive says it fails does not say that this is what takes long: so it is never more than medium.
+//! Counts over a drive's life (past errors, replaced sectors) are of another time and prove nothing. A drive that
+//! reports its own failure need not be what takes long: so confidence is never more than medium.
 
 use super::say::In;
 use crate::proof::{proof, Proof};
@@ -17,10 +17,10 @@ const WARNINGS: [(u8, &str); 6] = [
     (1 << 4, "the power backup of its cache has failed"),
     (1 << 5, "its persistent memory is unreliable or read-only"),
 ];
-/// Sectors that could not be read, and wait to be replaced: each try takes seconds.
+/// Sectors that could not be read and wait to be replaced: each attempt takes seconds.
 const PENDING: &str = "Current_Pending_Sector";
 
-/// What they say, the worst first.
+/// What drives report, the most certain first.
 pub(super) fn told(outputs: &[ToolOutput]) -> Vec<(Confidence, Proof)> {
     let mut all: Vec<(Confidence, Proof)> = vec![];
     for output in outputs {

@@ -1,4 +1,4 @@
-//! What of a sync a device can have taken, by the times of writes and flushes that iostat shows beside fio's results.
+//! How much of a sync a device can account for, by the times of writes and flushes that iostat shows beside fio's results.
 
 use super::say::quantity;
 use super::thresholds::fsync::{FLUSHES, WRITES};
@@ -6,23 +6,23 @@ use crate::proof::proof;
 use crate::verdict::Verdict;
 use tooltext::{Number, Row, ToolOutput, Unit};
 
-/// A device's writes and flushes, of all intervals.
+/// A device's writes and flushes in one run: medians of its intervals.
 struct Times<'a> {
     device: String,
-    /// Flushes in a second.
+    /// Flushes a second.
     rate: f64,
-    /// Nanoseconds that a flush and a write took.
+    /// Nanoseconds per flush and per write.
     flush: f64,
     write: f64,
     output: &'a ToolOutput,
     at: tooltext::Spot,
 }
 
-/// What is missing where syncs take longer than the device does.
+/// What is missing if syncs take longer than the device does.
 const MISSING: &str = "what syncs wait for above the device: sudo iowhy record -o slow while it runs";
 
-/// Where syncs of such a mean, so many a second, take longer than the device does, they wait for something else than that it empties its
-/// cache. Of devices the one whose flushes take longest, if it flushed often enough for half of the syncs: else it is of another time or disk.
+/// *Cannot tell*, if syncs of this mean take more than twice what the device can account for: they wait for something other than its flushes. Of all
+/// devices, the one with the longest flushes is taken, if it flushed for half of the syncs at least: else it is of another time or disk.
 pub(super) fn passes_above(
     cause: &'static str,
     outputs: &[ToolOutput],
@@ -73,7 +73,7 @@ mod tests {
     use crate::verdict::{Answer, Verdict};
     use tooltext::ToolOutput;
 
-    /// 300 syncs a second of 3 ms, beside a device with so many flushes a second of so many milliseconds, and writes of 0.1 ms.
+    /// 300 syncs a second of 3 ms, beside a device with this many flushes a second of this many milliseconds, and writes of 0.1 ms.
     fn judged(flushes: f64, took: f64) -> Verdict {
         let report = format!(
             "Device r/s w/s r_await w_await f/s f_await aqu-sz %util\nvda 0.00 900.00 0.00 0.10 {flushes:.2} {took:.2} 0.10 2.00\n\n"
@@ -96,7 +96,7 @@ mod tests {
         let said = judged(300.0, 0.03).evidence[0].sentence();
         assert!(said.contains("vda took 30 us for a flush and 100 us for a write"), "{said}");
         assert!(said.contains("at most 360 us of a sync of 3 ms"), "{said}");
-        // So few flushes are of another time or disk.
+        // This few flushes are of another time or disk.
         assert_eq!(judged(149.0, 0.03).verdict, Answer::Found);
     }
 }

@@ -1,8 +1,8 @@
-//! Writes that take no time and the fsync behind each that takes it all: `flush-cost`, from fio's two rows.
+//! Writes that take no time, and an fsync after each that takes all of it: `flush-cost`, from fio's two rows.
 //!
-//! fio reports syncs separately from writes: how many, and what they took. **Proof**: syncs take most of the run. **Refuted** if
-//! they take little of it. What passes within a sync (the journal, the device's cache) these sums cannot say; where iostat beside them shows
-//! that the device took little of it, that is told instead.
+//! fio reports syncs separately from writes: how many, and what they took. **Proof**: syncs take most of the run.
+//! **Refuted** if they take little of it. These sums cannot say what happens within a sync (the journal, the device's
+//! cache); if iostat beside them shows that the device took little of it, that is reported instead.
 
 use super::say::{number, In};
 use super::thresholds::evidence::REQUESTS;
@@ -16,14 +16,14 @@ use trace::Nanos;
 
 const NAME: &str = "flush-cost";
 
-/// Syncs of one job.
+/// The syncs of one job.
 struct Syncs<'a> {
     place: In<'a>,
     job: &'a str,
     all: Of,
 }
 
-/// By fio's rows, or where there are none by strace's.
+/// Judges by fio's rows, or by strace's if there are none.
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     by_fio(outputs).or_else(|| fsync_calls::judge(NAME, outputs)).or_else(|| not_said(outputs))
 }
@@ -61,7 +61,7 @@ fn by_fio(outputs: &[ToolOutput]) -> Option<Verdict> {
     if above.is_some() {
         return above;
     }
-    // How long it ran, and so how many there were, an excerpt does not say.
+    // An excerpt does not say how long it ran, and so not how many syncs there were.
     let sure = if most.all.count.is_some() { Confidence::Medium } else { Confidence::Low };
     let mut v = Verdict::found(NAME, Nanos(0), sure).because(told(most));
     v = all
@@ -92,7 +92,7 @@ fn by_fio(outputs: &[ToolOutput]) -> Option<Verdict> {
     )
 }
 
-/// Where results say nothing of syncs, and nothing that they say of takes the job's time. A limit of its rate is as good a reason.
+/// *Cannot tell*, if the output has no syncs and its operations take little of the job's time. A limit of its rate would explain that as well.
 fn not_said(outputs: &[ToolOutput]) -> Option<Verdict> {
     let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
     let mut all = runs.flat_map(|place| place.run.of("fio").filter_map(move |r| unknown(place, r)));
@@ -108,17 +108,17 @@ fn not_said(outputs: &[ToolOutput]) -> Option<Verdict> {
     Some(Verdict::cannot_tell(NAME, missing))
 }
 
-/// Jobs that are reported beside the one with the largest part.
+/// The most jobs that are reported beside the one with the largest part.
 const MOST_JOBS: usize = 3;
 
-/// The syncs of a job, if there are enough of them to say anything; of an excerpt without its time, so many in each second.
+/// The syncs of a job, if there are enough to say anything; for an excerpt without its run time, enough in each second.
 fn syncs<'a>(place: In<'a>, reading: &'a Reading) -> Option<Syncs<'a>> {
     let all = reading.syncs()?;
     (all.count.unwrap_or(all.rate) >= REQUESTS).then_some(())?;
     Some(Syncs { place, job: reading.called(), all })
 }
 
-/// A job whose operations take next to none of its time, in fio's terse output, which says nothing of syncs: the rest may be theirs.
+/// A job in fio's terse output, which has no syncs, whose operations take next to none of its time: syncs may take the rest.
 fn unknown<'a>(place: In<'a>, reading: &'a Reading) -> Option<(In<'a>, &'a Reading, f64)> {
     (reading.setting("output-format") == Some("terse")).then_some(())?;
     let write = reading.row("write")?;

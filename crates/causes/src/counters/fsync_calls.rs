@@ -1,7 +1,7 @@
-//! Syncs as strace(1) counts them: `flush-cost`, where most of the time in system calls is theirs.
+//! Syncs as strace(1) counts them: `flush-cost`, if they take most of the time in system calls.
 //!
-//! `-T` and `-c -w` measure the time that a call takes. `-c` alone sums the processor time that it takes in the kernel: of a wait that
-//! says nothing, so nothing is found by it.
+//! `-T` and `-c -w` measure how long a call takes. `-c` alone sums the processor time of a call in the kernel, which
+//! says nothing about waiting, so it proves nothing.
 
 use super::flush_times;
 use super::say::{number, In};
@@ -13,18 +13,18 @@ use crate::verdict::{Confidence, Verdict};
 use tooltext::{Number, Reading, Row, Run, ToolOutput};
 use trace::Nanos;
 
-/// Calls that return when data is stable.
+/// Calls that return once data is stable.
 const SYNCS: [&str; 6] = ["fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync"];
 
-/// The sync that took most time of all calls that were traced together.
+/// The sync call that took the most time, of all calls that were traced together.
 struct Calls<'a> {
     place: In<'a>,
     name: &'a str,
     count: f64,
     mean: Number,
-    /// Of all syncs.
+    /// The part of the traced time that all syncs took, 0 to 1.
     share: f64,
-    /// Whether the time is that of a clock, not of a processor.
+    /// Whether the time was measured by the clock; else it is processor time.
     waited: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn judge(cause: &'static str, outputs: &[ToolOutput]) -> Option<Verdi
             .because(told(&most)),
         );
     }
-    // How many a second strace does not say.
+    // strace does not say how many there were a second.
     let above = flush_times::passes_above(cause, outputs, most.mean, 0.0);
     if above.is_some() {
         return above;
@@ -89,7 +89,7 @@ fn calls<'a>(place: In<'a>, reading: &'a Reading) -> Option<Calls<'a>> {
     Some(Calls { place, name: &row.of, count: row.value("count")?, mean: mean(row)?, share, waited })
 }
 
-/// Whether a command that is shown with the table has `-w`, alone or among other letters.
+/// Whether a strace command shown with the table has `-w`, alone or among other letters.
 fn by_the_clock(run: &Run) -> bool {
     let has = |word: &str| {
         let letters = word.strip_prefix('-').filter(|l| !l.starts_with('-'));

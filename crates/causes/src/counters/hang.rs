@@ -1,10 +1,10 @@
-//! Tasks that hung beside an error of a device: a single line of the kernel's log may be of another day, unless the same log says that
-//! a task hung then.
+//! Tasks that hung beside a device's error: a single line of the kernel's log may be of another day, unless the same
+//! log says that a task hung at that time.
 //!
-//! A task waits for a command as long as that is tried, and is reported after two minutes of it: the error may stand before the report or
-//! after it. **Meanwhile** is from [`TRIED`] before the task began to hang to [`TRIED`] after the report, by the times of both lines; lines
-//! without times are those that somebody pasted together. A task whose name has the disk in it (`jbd2/sdb1-8`) hung on that disk; if that
-//! was at another time, it is a hint.
+//! A task waits for a command as long as it is retried, and is reported after two minutes: the error may be logged
+//! before the report or after it. **Meanwhile** is from [`TRIED`] before the task began to hang to [`TRIED`] after the
+//! report, by the times of both lines; lines without times count as meanwhile, since somebody pasted them together. A task
+//! whose name contains the disk (`jbd2/sdb1-8`) hung on that disk; if that was at another time, it is a hint.
 
 use super::thresholds::kernel_errors::TRIED;
 use crate::proof::{proof, Proof};
@@ -12,14 +12,14 @@ use evidence::whole_disk;
 use std::collections::BTreeSet;
 use tooltext::{Reading, Spot, ToolOutput};
 
-/// Tasks that hung beside a line.
+/// Tasks that hung beside a line of the log.
 pub(super) struct Hang {
-    /// At the same time; else only on the same disk.
+    /// Whether that was at the same time; else it was only on the same disk.
     pub meanwhile: bool,
     pub said: Proof,
 }
 
-/// The tasks that hung beside a line about `device`, if there are any.
+/// The tasks that hung beside a line about `device`; `None` if there are none.
 pub(super) fn beside(output: &ToolOutput, device: &str, at: Spot) -> Option<Hang> {
     let all: Vec<&Reading> = output.runs.iter().flat_map(|run| run.of("blocked task")).collect();
     let meanwhile: Vec<&Reading> =
@@ -51,11 +51,11 @@ fn is_meanwhile(output: &ToolOutput, task: &Reading, at: Spot) -> bool {
     }
 }
 
-/// Whether a task's name has the disk of `device` in it: `jbd2/sdb1-8:412`, `xfsaild/nvme0n1p2:90`.
+/// Whether a task's name contains the disk of `device`: `jbd2/sdb1-8:412`, `xfsaild/nvme0n1p2:90`.
 fn is_on(task: &str, device: &str) -> bool {
     let disk = whole_disk(device);
     let named = |part: &str| {
-        // A controller's errors are of its namespaces: nvme0 and nvme0n1.
+        // A controller's errors concern its namespaces: nvme0 and nvme0n1.
         let of = whole_disk(part);
         of == disk || disk.starts_with("nvme") && of.strip_prefix(disk).is_some_and(|n| n.starts_with('n'))
     };

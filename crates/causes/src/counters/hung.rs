@@ -1,8 +1,8 @@
 //! What tasks are blocked on: `hung`, from the kernel's log of hung tasks with their stacks.
 //!
-//! Tasks wait for one another: many for a lock or a commit, one of those for the device. Those nearest to the device are told
-//! first, since the others wait behind them. **Proof**: the kernel says that the tasks are blocked, and where. What the device does
-//! meanwhile no stack says.
+//! Tasks wait for one another: many for a lock or a commit, one of those for the device. The tasks nearest to the
+//! device are reported first, since the others wait behind them. **Proof**: the kernel says that the tasks are blocked,
+//! and where. No stack says what the device does meanwhile.
 
 use super::say::In;
 use super::thresholds::hung::MANY;
@@ -16,7 +16,7 @@ use trace::Nanos;
 
 const NAME: &str = "hung";
 
-/// Tasks that are blocked in one place.
+/// Tasks that are blocked in one place of the kernel.
 struct Place<'a> {
     wait: Wait,
     function: String,
@@ -25,7 +25,7 @@ struct Place<'a> {
     first: (In<'a>, &'a Reading),
 }
 
-/// Waits that end when a device, a server or a limit lets them; the others end when some task goes on.
+/// Waits that end when a device, a server or a limit lets them; all others end when another task goes on.
 const OF_DEVICES: [Wait; 21] = [
     Wait::Tag,
     Wait::QueueFreeze,
@@ -103,7 +103,7 @@ fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
     let same = places.iter_mut().find(|p| p.wait == wait && p.function == function);
     match same {
         Some(p) => {
-            // The kernel reports one that hangs on every two minutes again.
+            // The kernel repeats its report every two minutes while a task goes on hanging.
             if reading.name == NOBODY || !p.tasks.contains(&reading.name) {
                 p.tasks.push(reading.name.clone());
             }
@@ -121,7 +121,7 @@ fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
 }
 
 impl Place<'_> {
-    /// `3 tasks wait for a request, a tag (blk_mq_get_tag): fio (2), kworker (output.txt:12), for more than 120 s`
+    /// `3 tasks are blocked, waiting for a request, a tag (blk_mq_get_tag): fio (2), kworker (output.txt:12), for more than 120 s`
     fn told(&self) -> Proof {
         let mut names: BTreeMap<&str, u64> = BTreeMap::new();
         for task in &self.tasks {
@@ -157,7 +157,7 @@ impl Place<'_> {
     }
 }
 
-/// What tasks are called of which only the stack stands there: each is another one.
+/// The name of tasks of which only the stack was found: each of them is a different task.
 const NOBODY: &str = "a task";
-/// Names of tasks in one sentence.
+/// The most names of tasks in one sentence.
 const MOST_NAMES: usize = 5;

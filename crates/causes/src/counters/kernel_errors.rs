@@ -1,11 +1,11 @@
-//! What the kernel's log says of failing devices: `device-errors` where data could not be read or written, `link-reset` where the way
-//! to the device was reset or did not answer. Meanwhile all I/O to it waits, for up to 30 s and several times over.
+//! Failing devices in the kernel's log: `device-errors` if data could not be read or written, `link-reset` if the way to the device
+//! was reset or did not answer. All I/O to the device waits meanwhile, for up to 30 s and several times over.
 //!
-//! A link or controller that stops answering ends in errors, too: errors behind such lines, without one of the medium, are its
-//! consequence. So is what md says when it fails a disk. Several disks that fail within a second have something in common that failed.
+//! A link or controller that stops answering also causes errors: errors after such lines are its consequence, unless one is of the
+//! medium. So is md's line when it fails a disk. If several disks fail within a second, something that they share has failed.
 //!
-//! **Proof**: the kernel's own lines, counted, or a single one beside which a task hung (`hang.rs`); for `device-errors` also what drives
-//! say of themselves (`drive.rs`). **Refuted** by a log of the slow time without any.
+//! **Proof**: the kernel's own lines, counted, or a single one beside which a task hung (`hang.rs`); for `device-errors` also what
+//! drives report about themselves (`drive.rs`). **Refuted** by a log of the slow time without such lines.
 
 use super::drive;
 use super::hang::{self, Hang};
@@ -22,20 +22,20 @@ use tooltext::{LogForm, Number, Row, Spot, ToolOutput};
 use trace::Nanos;
 use units::words::counted;
 
-/// Kinds of lines that are errors of the device, and of the way to it.
+/// Kinds of lines about errors of the device, and about the way to it.
 const ERRORS: [&str; 4] = ["I/O errors", MEDIUM[0], MEDIUM[1], FAILED];
 const LINK: [&str; 5] = ["resets", "timeouts", "exceptions", "transport errors", "offline messages"];
-/// Those that only the medium has.
+/// Errors that only the medium causes.
 const MEDIUM: [&str; 2] = ["medium errors", "corrected read errors"];
-/// What md did with a disk, whatever that had.
+/// md failed a disk, whatever was wrong with it.
 const FAILED: &str = "failed";
-/// Devices that are reported.
+/// The most devices that are reported.
 const MOST: usize = 4;
 
-/// Seconds of a log after which a line is none of now: it is said how old it is.
+/// Seconds from a line to the end of its log: a line at least that old is reported with its age.
 const OLD: f64 = 60.0;
 
-/// A line may be of another time than the slow one; many are hardly.
+/// A single line may be of another time than the slow one; many lines hardly are.
 fn sure(lines: u64) -> Confidence {
     if lines >= MANY_LINES {
         Confidence::High
@@ -44,15 +44,15 @@ fn sure(lines: u64) -> Confidence {
     }
 }
 
-/// What is missing where there is a single line.
+/// What is missing if there is a single line.
 const MORE_LINES: &str =
     "whether the line is of the slow time, and the only one: dmesg -T of that time; smartctl -a of the disk";
 
-/// What stands of one device.
+/// What the log says about one device.
 struct LoggedErrors {
     device: String,
     lines: u64,
-    /// Of a single line, which may be of another day: what says that it is of the slow time.
+    /// If there are too few lines, which may be of another day: tasks that hung beside the first.
     hang: Option<Hang>,
     said: Proof,
 }
@@ -69,13 +69,13 @@ impl LoggedErrors {
         }
     }
 
-    /// With the tasks beside it.
+    /// The sentence about the device, and the one about tasks that hung.
     fn proofs(self) -> Vec<Proof> {
         std::iter::once(self.said).chain(self.hang.map(|hang| hang.said)).collect()
     }
 }
 
-/// A device in the log, and all that is said of it there.
+/// A device and all of its lines in one log.
 struct Logged<'a> {
     device: &'a str,
     form: Option<LogForm>,
@@ -83,7 +83,7 @@ struct Logged<'a> {
 }
 
 impl Logged<'_> {
-    /// The lines of a kind: how many, and where each reading has the first.
+    /// The counts of one kind of lines, one from each reading, with the place of its first line.
     fn of_kind(&self, kind: &str) -> Vec<Number> {
         self.rows.iter().filter_map(|row| row.get(kind)).collect()
     }
@@ -92,7 +92,7 @@ impl Logged<'_> {
         kinds.iter().flat_map(|kind| self.of_kind(kind)).map(|n| n.at).min()
     }
 
-    /// Whether it is the disk of another's name, or its controller: nvme0 is that of nvme0n1p1.
+    /// Whether this is the other device's disk, or its controller: nvme0 is the controller of nvme0n1p1.
     fn has(&self, device: &str) -> bool {
         let (own, disk) = (whole_disk(self.device), whole_disk(device));
         own == disk
@@ -100,7 +100,7 @@ impl Logged<'_> {
     }
 }
 
-/// Devices with lines of some kinds, those with the most first; of single lines those beside which a task hung.
+/// Devices with lines of some kinds, those with the most lines first; of equals, those with a task that hung.
 fn told(outputs: &[ToolOutput], kinds: &[&'static str]) -> Vec<LoggedErrors> {
     let mut all: Vec<LoggedErrors> = vec![];
     for output in outputs {
@@ -111,7 +111,7 @@ fn told(outputs: &[ToolOutput], kinds: &[&'static str]) -> Vec<LoggedErrors> {
         all.extend(log.iter().filter_map(of_one));
     }
     all.sort_by_key(|t| std::cmp::Reverse((t.lines, t.hang.is_some())));
-    // Another form of the same log may say the same again.
+    // Another form of the same log may repeat it.
     let mut known: Vec<String> = vec![];
     all.retain(|t| {
         let new = !known.contains(&t.device);
@@ -121,8 +121,8 @@ fn told(outputs: &[ToolOutput], kinds: &[&'static str]) -> Vec<LoggedErrors> {
     all
 }
 
-/// The devices of one text: other lines may stand between theirs, many enough to make several readings of them. Lines whose times have
-/// another form are of another log.
+/// The devices of one text: lines of other devices may lie between those of one, enough to make several readings of it.
+/// Lines whose times have another form belong to another log.
 fn logged(output: &ToolOutput) -> Vec<Logged<'_>> {
     let mut devices: Vec<Logged> = vec![];
     for row in output.runs.iter().flat_map(|run| run.of("kernel log")).flat_map(|reading| &reading.rows) {
@@ -142,7 +142,7 @@ fn follows(output: &ToolOutput, log: &[Logged], device: &Logged) -> bool {
     log.iter().filter(|other| other.has(device.device)).any(|other| other.first(&LINK).is_some_and(before))
 }
 
-/// What stands of one device.
+/// The lines of some kinds about one device; `None` if there are none.
 fn of_device(output: &ToolOutput, logged: &Logged, kinds: &[&'static str]) -> Option<LoggedErrors> {
     let device = logged.device;
     let sum = |kind: &str| logged.of_kind(kind).iter().map(|n| n.value as u64).sum::<u64>();
@@ -152,7 +152,7 @@ fn of_device(output: &ToolOutput, logged: &Logged, kinds: &[&'static str]) -> Op
     let counts: Vec<String> = found.iter().map(|(kind, n)| counted(*n, one(kind), kind)).collect();
     let lines = found.iter().filter(|(kind, _)| *kind != FAILED).map(|(_, n)| n).sum();
     let hang = if lines < LINES { hang::beside(output, device, first) } else { None };
-    // Beside a hang it is of that time.
+    // A line beside a hang is of that time.
     let goes_on = output.log_goes_on(first).filter(|seconds| *seconds >= OLD && hang.is_none());
     let (at, counts) = (output.at(first), counts.join(", "));
     let said = match goes_on {
@@ -168,7 +168,7 @@ fn of_device(output: &ToolOutput, logged: &Logged, kinds: &[&'static str]) -> Op
     Some(LoggedErrors { device: device.to_owned(), lines, hang, said })
 }
 
-/// Disks of which none has an error of its own alone: [`AT_ONCE`] have one within a moment, and none is of the medium.
+/// Disks that failed together: at least [`AT_ONCE`] have errors within a moment, none of them of the medium or after a reset of its link.
 fn at_once(outputs: &[ToolOutput]) -> Option<(Vec<String>, Proof)> {
     outputs.iter().find_map(|output| {
         let log = logged(output);
@@ -190,10 +190,10 @@ fn at_once(outputs: &[ToolOutput]) -> Option<(Vec<String>, Proof)> {
     })
 }
 
-/// Places that are compared with all others.
+/// The most lines whose times are compared with those of all others.
 const MOST_SPOTS: usize = 200;
 
-/// What a device is called in a command: what the kernel logs may be the name of a port or an address.
+/// How commands name a device: the kernel may log a port or an address, which becomes `DISK`.
 fn in_commands(device: &str) -> &str {
     let port = device.strip_prefix("ata").is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));
     let is_address = !is_device_name(device) || device.starts_with("host");
@@ -204,7 +204,7 @@ fn in_commands(device: &str) -> &str {
     }
 }
 
-/// What is missing where several disks failed at once.
+/// What is missing if several disks failed at once.
 const IN_COMMON: &str = "what these disks have in common: lines of their controller, of a cable or power, of a bug in the kernel, in dmesg -T right before";
 
 /// `device-errors`
@@ -233,7 +233,7 @@ pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
         .unless("a log of the slow time without errors, and a drive that says nothing of the kind")
         .without("how long I/O waited for them: iowhy record")
         .try_this(shows, look);
-    // Of what has a medium.
+    // Only devices with a medium.
     Some(match Hardware::of(device) {
         Hardware::Scsi | Hardware::Nvme | Hardware::Guest | Hardware::Card => v.try_this(
             "first copy what can still be read",
@@ -243,7 +243,7 @@ pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
     })
 }
 
-/// The errors that came after.
+/// Errors of a device that followed the reset of its link.
 fn consequence(outputs: &[ToolOutput]) -> Option<Proof> {
     outputs.iter().find_map(|output| {
         let log = logged(output);

@@ -1,10 +1,10 @@
-//! Log writes that complete at once, and fsync is slower: `log-force`. Not the device is waited for, but the way through
-//! the log: a force hops between the task, the push, the completion and the log's worker, which get in each other's way
-//! when no time in the device lies between them. No processor is scarce (that would be `journal-cpu`).
+//! Log writes complete at once, and fsync becomes slower: `log-force`. The time is not in the device but in the log's
+//! own code: a force passes from the task to the push, the completion and the log's worker, which contend when no time
+//! in the device lies between them. Processors are not scarce (that would be `journal-cpu`).
 //!
 //! A table has the throughput by number of threads, before and after the device's part was taken away (completion made
 //! instant, a RAM disk, a null device), with many processors and with few. **Proof**: with many processors it is slower
-//! without the device, with few it is faster; so what was gained in the device is lost between processors. **Refuted**
+//! without the device, with few it is faster; so the time gained in the device is lost between processors. **Refuted**
 //! if it is faster in both, or slower in both.
 
 use super::say::{plain, In};
@@ -16,10 +16,10 @@ use tooltext::{Reading, ToolOutput, Unit};
 use trace::Nanos;
 
 const NAME: &str = "log-force";
-/// Words by which authors say that the device's part was taken away.
+/// Words that authors use if they took the device's part away.
 const WITHOUT_DEVICE: [&str; 6] = ["fake", "instant", "null", "ramdisk", "brd", "nodevice"];
 
-/// One curve: change by number of threads.
+/// One curve: change of throughput by number of threads.
 struct Curve {
     points: Vec<(f64, f64)>,
     name: String,
@@ -103,7 +103,7 @@ impl Verdict {
     }
 }
 
-/// The names of the columns before and after, the one whose name says that the device was taken away being after.
+/// The names of the columns before and after; the name of the latter says that the device was taken away.
 fn columns(table: &Reading) -> Option<(String, String)> {
     let row = table.rows.first()?;
     let names: Vec<&str> =
@@ -114,7 +114,7 @@ fn columns(table: &Reading) -> Option<(String, String)> {
     Some((before.to_string(), after.to_string()))
 }
 
-/// A curve for each variant in the cells, named by the label: `(nr_cpus = 48 vs nr_cpus=16)`.
+/// The curves of the variants in the table's cells, named by the run's label: `(nr_cpus = 48 vs nr_cpus=16)`.
 fn curves(place: In, table: &Reading, before: &str, after: &str) -> Vec<Curve> {
     let inside = place.run.label.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'));
     let names: Vec<String> =
@@ -149,7 +149,7 @@ fn threads(n: f64) -> String {
     format!("{} thread{}", plain(n), if n == 1.0 { "" } else { "s" })
 }
 
-/// Where the change turns from loss to gain. Between two points it is taken as straight over the logarithm of threads.
+/// Where the change turns from loss to gain, interpolated between two points linearly in the logarithm of the number of threads.
 fn crossing(curve: &Curve) -> Proof {
     let turn = curve.points.windows(2).find(|w| w[0].1 < 0.0 && w[1].1 >= 0.0);
     let name = Quantity::Text(curve.name.clone());
@@ -180,7 +180,7 @@ fn crossing(curve: &Curve) -> Proof {
     }
 }
 
-/// Whether the author's column of differences is right.
+/// What is wrong in the author's column of differences; `None` if nothing is.
 fn check(place: In, table: &Reading, before: &str, after: &str) -> Option<String> {
     let column = table.rows.first()?.values.iter().find(|(_, n)| n.unit == Unit::Share)?.0.to_owned();
     let mut wrong = vec![];
@@ -194,7 +194,7 @@ fn check(place: In, table: &Reading, before: &str, after: &str) -> Option<String
                 continue;
             };
             n += 1;
-            // Half a unit of the last digit that is printed, and as much again for rounding both ways.
+            // Half a unit of the last printed digit, and as much again for rounding both ways.
             if (a / b - 1.0 - said.value).abs() > 0.0011 {
                 wrong.push(format!(
                     "{} threads {} (it is {})",

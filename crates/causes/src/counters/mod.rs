@@ -1,11 +1,11 @@
-//! What counters alone can show: causes judged from what tools printed, without a trace.
+//! Causes judged from the output of other tools, without a trace: what counters alone can show.
 //!
-//! A trace is judged by where each operation's time went; counters have only sums, so a cause shows as a difference
-//! between runs or between devices. Each sentence of evidence has the arithmetic in it and the place of its numbers.
-//! What sums cannot show is answered *cannot tell*, with what to record.
+//! A trace shows where each operation's time passed; counters have only sums, so a cause shows as a difference between
+//! runs or between devices. Each sentence of evidence contains its arithmetic and the place of its numbers. If sums
+//! cannot show something, the answer is *cannot tell*, with what to record.
 //!
-//! **Invariant**: nothing here depends on the names of hosts, devices or files, nor on one author's words; the words that
-//! are looked for ("bitmap", "w/o") only say which of two runs is which.
+//! **Invariant**: nothing here depends on the names of hosts, devices or files, nor on one author's words; words that
+//! are searched for ("bitmap", "w/o") only tell which of two runs is which.
 
 mod busy;
 mod drive;
@@ -65,7 +65,7 @@ pub(crate) const PAGES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// What the texts show, found first. A cause about which they have nothing to say is not among them.
+/// The verdicts of causes that the texts say something about: found, then *cannot tell*, then rejected.
 pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
     let causes = [
         kernel_errors::errors(outputs),
@@ -95,12 +95,4 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         Answer::Rejected => 2,
     });
     verdicts
-}
-
-/// What a cause says in one line where counters are all there is.
-pub fn title_by_counters(cause: &str) -> Option<&'static str> {
-    match cause {
-        "log-force" => Some("the time goes into the log's own code, not into the log's device"),
-        _ => crate::all_pages().find(|(name, ..)| *name == cause).map(|(_, title, _)| title),
-    }
 }

@@ -1,9 +1,9 @@
-//! `/proc/pressure`: for which part of the time tasks were stalled (Documentation/accounting/psi.rst). `some`: at least one task;
-//! `full`: all that had something to do, at once.
+//! `/proc/pressure`: the part of the time in which tasks were stalled (Documentation/accounting/psi.rst). `some`: at
+//! least one task; `full`: all tasks that had something to do, at once.
 //!
-//! Stalls for memory are reclaim, refaults of pages that were just dropped, and swap: `reclaim`, with low confidence, since they are
-//! not told apart. Stalls for I/O say that tasks wait for a disk, not for which and because of what: cannot tell, with the
-//! number. **Refuted** if less than a tenth of the time was stalled.
+//! Stalls for memory are reclaim, refaults of pages that were just dropped, and swap, which cannot be told apart:
+//! `reclaim`, with low confidence. Stalls for I/O say that tasks wait for a disk, but neither for which one nor why:
+//! *cannot tell*, with the number. **Refuted** if less than a tenth of the time was stalled.
 
 use super::say::{number, In};
 use super::thresholds::pressure::NOTICED;
@@ -13,17 +13,17 @@ use crate::verdict::{Confidence, Verdict};
 use tooltext::{Number, Row, Run, ToolOutput};
 use trace::Nanos;
 
-/// Means, and over how long they are.
+/// The means, and the time that each covers.
 const MEANS: [(&str, &str); 3] = [("avg10", "10 s"), ("avg60", "60 s"), ("avg300", "300 s")];
 
-/// A resource's worst stall of one kind.
+/// The longest stall for one resource, `some` or `full`.
 struct Stall<'a> {
     place: In<'a>,
     part: Number,
     over: &'static str,
 }
 
-/// What a row is of that names no resource: `cat /proc/pressure/io` alone prints none.
+/// The resource of a row that names none: `cat /proc/pressure/io` alone prints no name.
 const UNNAMED: &str = "";
 
 /// Whether the row is of this resource.
@@ -48,7 +48,7 @@ fn worst<'a>(outputs: &'a [ToolOutput], resource: &str, kind: &str) -> Option<St
     all.max_by(|a, b| a.part.value.total_cmp(&b.part.value))
 }
 
-/// How long tasks were stalled for `what`.
+/// The part of the time in which tasks were stalled, and the sentence; `what` names the resource.
 fn told(outputs: &[ToolOutput], resource: &str, what: &'static str) -> Option<(f64, Proof)> {
     let some = worst(outputs, resource, "some").or_else(|| worst(outputs, resource, "full"))?;
     let said = proof!(
@@ -66,7 +66,7 @@ fn told(outputs: &[ToolOutput], resource: &str, what: &'static str) -> Option<(f
     Some((some.part.value, said))
 }
 
-/// Stalls for I/O; or for what a text does not say.
+/// Stalls for I/O, or for a resource that the text does not name.
 pub(super) fn io(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-saturated";
     let unnamed = || told(outputs, UNNAMED, "a resource that the text does not name");
@@ -98,7 +98,7 @@ pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
     )
 }
 
-/// Stalls for a processor, or hardly any time in which one was idle: no proof that I/O waited for one.
+/// Stalls for a processor, or processors that were hardly ever idle: no proof that I/O waited for one.
 pub(super) fn processors(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "cpu-wait";
     let missing = "whether operations wait for one: iowhy record while it is so";
@@ -109,7 +109,7 @@ pub(super) fn processors(outputs: &[ToolOutput]) -> Option<Verdict> {
     }
 }
 
-/// Processors as iostat, sar or vmstat show them, where they were idle, or waited for I/O, for less than a tenth of the time.
+/// Processors that were idle, or waited for I/O, for less than a tenth of the time, as iostat, sar or vmstat show them.
 fn hardly_idle(outputs: &[ToolOutput]) -> Option<Proof> {
     let idle = |output: &ToolOutput, row: &Row| {
         let (idle, waiting) = (row.get("idle")?, row.value("iowait").unwrap_or(0.0));

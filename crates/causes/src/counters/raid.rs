@@ -1,7 +1,7 @@
-//! An md array and its members in one table of iostat: what part of a write's time the members account for.
+//! An md array and its members in one table of iostat: which part of a write's time the members account for.
 //!
-//! md counts no times for itself in older kernels, so a device stacked on it may show them; it has the same traffic.
-//! The members are the others. Three causes are judged:
+//! In older kernels md counts no times for itself, so those of a device stacked on it may be used; it has the same
+//! traffic. The other devices are the members. Three causes are judged:
 //!
 //! - `raid-read-modify-write`: small writes read old data and parity first, as much as they write. **Rejected** if the
 //!   members read much less than they write.
@@ -18,18 +18,18 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::counters_raid::{DEFAULT_STRIPES, FULL, NOTABLE, READS_OF_RMW, SAME};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{ns, percent, size};
 use tooltext::{Row, Run, ToolOutput, Unit};
 use trace::{Bytes, Nanos};
+use units::words::{ns, percent, size};
 
-/// What a stripe head has of each member (`RAID5_STRIPE_SIZE`, a page).
+/// What a stripe head holds of each member, in bytes (`RAID5_STRIPE_SIZE`, a page).
 const STRIPE_PAGE: f64 = 4096.0;
 
-/// An array and its members at one time.
+/// An array and its members in one report.
 struct Array<'a> {
     place: In<'a>,
     name: &'a str,
-    /// The row that has the array's times: its own, or that of a device on it.
+    /// The row with the array's times: its own, or that of a device stacked on it.
     seen: &'a Row,
     members: Vec<&'a Row>,
 }
@@ -74,14 +74,14 @@ impl<'a> Array<'a> {
         self.members.iter().filter_map(|m| m.value(name)).sum()
     }
 
-    /// The least and the most among members.
+    /// The smallest and the largest value among the members.
     fn range(&self, name: &str) -> Option<(f64, f64)> {
         let all = || self.members.iter().filter_map(|m| m.value(name));
         let least = all().min_by(f64::total_cmp)?;
         Some((least, all().max_by(f64::total_cmp)?))
     }
 
-    /// Bytes of a write to the array, and of a request to a member.
+    /// Mean bytes of a write to the array, and of a write to a member.
     fn sizes(&self) -> Option<(f64, f64)> {
         let of_array = self.seen.value("wbytes/s")? / self.seen.value("w/s")?;
         let of_member = self.sum("wbytes/s") / self.sum("w/s");
@@ -96,7 +96,7 @@ impl<'a> Array<'a> {
         of_device(outputs, self.place, Some(self.name), path)
     }
 
-    /// Its number of stripe heads in use, if nearly all are.
+    /// The number of stripe heads in use, if it is nearly all of them; else `None`.
     fn full_of_stripes<'s>(&self, outputs: &'s [ToolOutput]) -> Option<Set<'s>>
     where
         'a: 's,
@@ -107,7 +107,7 @@ impl<'a> Array<'a> {
         full.then_some(active)
     }
 
-    /// What members write for each byte written to the array.
+    /// Bytes that the members write for each byte written to the array.
     fn amplification(&self) -> Option<f64> {
         Some(self.sum("wbytes/s") / self.seen.value("wbytes/s")?)
     }
@@ -117,7 +117,7 @@ impl<'a> Array<'a> {
 pub(super) fn read_modify_write(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "raid-read-modify-write";
     let arrays = arrays(outputs);
-    // What the array itself is asked to read its members read too.
+    // Members also read whatever is read from the array itself.
     let own_reads = |a: &Array| a.seen.value("rbytes/s").unwrap_or(0.0);
     let old_data = |a: &Array| (a.sum("rbytes/s") - own_reads(a)).max(0.0);
     let share = |a: &Array| old_data(a) / a.sum("wbytes/s").max(1.0);
@@ -140,14 +140,14 @@ pub(super) fn read_modify_write(outputs: &[ToolOutput]) -> Option<Verdict> {
         array = quantity(old_data(array), Unit::BytesPerSecond),
         array2 = quantity(array.sum("wbytes/s"), Unit::BytesPerSecond)
     );
-    // Few writes prove nothing, and the writes of a read-modify-write are no larger than those to the array: larger ones are of
-    // something else (a rebuild, other data on the same disks).
+    // Few writes prove nothing. The writes of a read-modify-write are no larger than those to the array: larger ones
+    // belong to something else (a rebuild, other data on the same disks).
     let thin = array.seen.value("w/s").unwrap_or(0.0) < LEAST_WRITES || of_member > LARGER * of_array;
     if part >= READS_OF_RMW && thin {
         return None;
     }
     if part >= READS_OF_RMW {
-        // The least of them reads as much, so all do.
+        // This is the report with the smallest part, so it holds for all of them.
         let enough = arrays.iter().filter(|a| a.name == array.name).count() >= REPORTS;
         let v = judged(NAME, enough, Confidence::Medium, MORE_REPORTS).because(reads).because(sizes);
         if !enough {
@@ -202,7 +202,7 @@ pub(super) fn bitmap(outputs: &[ToolOutput]) -> Option<Verdict> {
             let innermost = frames.iter().take(4).copied().collect::<Vec<_>>().join(" <- ");
             Some(format!("a task was seen waiting in it: {innermost} ({})", place.output.at(stack.at)))
         });
-    // The one that the author says has it taken away comes after one that has not.
+    // The first run that the author calls without bitmap, and the first one of the same array.
     let without = arrays.iter().position(|a| is_without_bitmap(a.place.run));
     let pair = without.and_then(|i| {
         Some((arrays.iter().find(|a| a.name == arrays[i].name && a.wait() > 0.0)?, &arrays[i]))
@@ -261,7 +261,7 @@ pub(super) fn is_without_bitmap(run: &Run) -> bool {
 
 const STRIPE_CACHE: &str = "raid-stripe-cache";
 
-/// `raid-stripe-cache`: where the rest of the array's time must lie.
+/// `raid-stripe-cache`: which part of the array's time its members do not account for.
 pub(super) fn stripe_cache(outputs: &[ToolOutput]) -> Option<Verdict> {
     let arrays = arrays(outputs);
     let mut v: Option<Verdict> = None;
@@ -303,7 +303,7 @@ pub(super) fn stripe_cache(outputs: &[ToolOutput]) -> Option<Verdict> {
     .map(|v| v.unless("a stripe cache that is not full while writes are slow"))
 }
 
-/// What part of a write's time is spent between an array and its members: `rest`, besides their reads and writes.
+/// The part of a write's time that passes between an array and its members: `rest`, besides their reads and writes.
 fn between(array: &Array, outputs: &[ToolOutput], [reads, writes, rest]: [f64; 3]) -> String {
     let mut text = format!(
         "{} ({}): a write takes {}; the slowest member takes {} for a read and {} for a write, {} one after \
@@ -336,7 +336,7 @@ fn between(array: &Array, outputs: &[ToolOutput], [reads, writes, rest]: [f64; 3
     text
 }
 
-/// Nothing is known of an array's stripe heads: what to record.
+/// The verdict if nothing is known of the array's stripe heads: it says what to record.
 fn asked_for(array: &Array) -> Verdict {
     let devices: Vec<String> = array.members.iter().map(|m| format!("/dev/{}", m.of)).collect();
     Verdict::cannot_tell(

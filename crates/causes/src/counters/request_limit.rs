@@ -1,23 +1,25 @@
-//! What limits the size of requests: `max_sectors_kb`, from settings in the texts or from what the author says of it.
+//! What limits the size of requests: `max_sectors_kb`, from settings in the texts or from the author's words.
 //!
-//! Of two limits of one device the runs under each tell which was the faster. What the device likes best
-//! (`optimal_io_size`) is quoted beside them. A limit alone proves nothing.
+//! If the texts have two limits of one device, the runs under each show which is faster. The size that the device
+//! reports as optimal (`optimal_io_size`) is quoted beside them. A limit alone proves nothing.
 
-use super::request_size::{NAME, SMALLER};
 use super::say::{number, times, In};
 use super::settings::{all, of_device, Set};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::counters_request_limit::{AT_LIMIT, SAME_RATE};
+use crate::thresholds::counters_request_size::SMALLER;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::size;
 use tooltext::{Claim, Number, Row, ToolOutput};
 use trace::{Bytes, Nanos};
+use units::words::size;
+
+pub(super) const NAME: &str = "request-size";
 
 const LIMIT: &str = "queue/max_sectors_kb";
 const OPTIMAL: &str = "queue/optimal_io_size";
 
-/// Whether the limit cuts the requests of a device, whose mean size in bytes is this, where the text tells the limit.
+/// How the limit of a device compares with its mean request size in bytes; `None` if no text has the limit, or requests exceed it.
 pub(super) fn cut(outputs: &[ToolOutput], place: In, device: &str, mean: f64) -> Option<String> {
     let set = of_device(outputs, place, Some(device), LIMIT)?;
     let limit = set.number()? * 1024.0;
@@ -29,7 +31,7 @@ pub(super) fn cut(outputs: &[ToolOutput], place: In, device: &str, mean: f64) ->
     Some(format!("{}: {}, {}: {says}", place.name(), set.words(), size(Bytes(limit as u64))))
 }
 
-/// Limits of one device that are set differently in the texts, and what it was at under each.
+/// Judges by different limits of one device in the texts, and by the rates under each.
 pub(super) fn set(so_far: Option<Verdict>, outputs: &[ToolOutput]) -> Option<Verdict> {
     let told: Vec<(Set, f64)> =
         all(outputs, LIMIT).into_iter().filter_map(|s| Some((s, s.number()? * 1024.0))).collect();
@@ -44,7 +46,7 @@ pub(super) fn set(so_far: Option<Verdict>, outputs: &[ToolOutput]) -> Option<Ver
     let device = least.0.device();
     let kib = |bytes: f64| size(Bytes(bytes as u64));
     if most.1 < SMALLER * least.1 {
-        // One limit says something only of what else was found.
+        // A single limit matters only beside another finding.
         let beyond = optimal.and_then(|o| Some((o, o.number()?))).filter(|(_, o)| most.1 > *o);
         return so_far.map(|v| match beyond {
             Some((o, bytes)) => v.because(proof!(
@@ -141,7 +143,7 @@ fn rates(outputs: &[ToolOutput], device: &str, limits: [f64; 2]) -> Vec<Rates> {
     found
 }
 
-/// Sizes of requests that the author states, beside those that were sent.
+/// Request sizes that the author states, beside those that were sent.
 pub(super) fn stated(so_far: Option<Verdict>, output: &ToolOutput) -> Option<Verdict> {
     let claimed = |of: &str| output.claims.iter().filter(|c| c.of == of).collect::<Vec<&Claim>>();
     let sizes = claimed("request size");
@@ -167,7 +169,7 @@ pub(super) fn stated(so_far: Option<Verdict>, output: &ToolOutput) -> Option<Ver
     let mut v = so_far.unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Low));
     v = v.because(text);
     for run in &output.runs {
-        // The largest that was sent, and how often.
+        // The largest request that was sent, and how often.
         let rows = || run.of("blkparse").flat_map(|r| r.rows.iter()).filter(|r| r.get("at.D").is_some());
         let Some(largest) = rows().filter_map(|r| r.get("bytes")).max_by(|a, b| a.value.total_cmp(&b.value))
         else {

@@ -1,31 +1,30 @@
-//! The same transfer in smaller requests is slower: each request costs a fixed time besides that of its bytes.
+//! The same transfer is slower in smaller requests: each request has a fixed cost besides that of its bytes.
 //!
 //! Two rows of iostat for the same kind of load, both with a full queue, give two points of `time = fixed + sectors *
-//! slope`; a third is predicted from them and compared with what was measured. The time of a request is `svctm`, or
-//! where iostat no longer prints it, the busy time over the number of requests.
+//! slope`; a third is predicted from them and compared with its measurement. The time of a request is `svctm`, or, if
+//! iostat no longer prints that, the busy time divided by the number of requests.
 //!
 //! **Refuted** if the time of a sector is the same for small and large requests.
 
-use super::request_limit::{cut, set, stated};
+use super::request_limit::{cut, set, stated, NAME};
 use super::say::{plain, quantity, In};
 use super::thresholds::evidence::REQUESTS;
 use crate::proof::proof;
-pub(super) use crate::thresholds::counters_request_size::SMALLER;
+use crate::thresholds::counters_request_size::SMALLER;
 use crate::thresholds::counters_request_size::{BUSY_QUEUE, DEARER};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::size;
 use tooltext::{Row, ToolOutput, Unit};
 use trace::{Bytes, Nanos};
+use units::words::size;
 
-pub(super) const NAME: &str = "request-size";
 const SECTOR: f64 = 512.0;
 
-/// A device's writes, or its reads, at one time.
+/// A device's writes, or its reads, in one run.
 struct Flow<'a> {
     place: In<'a>,
     row: &'a Row,
     of: &'static str,
-    /// Bytes in a second, requests in a second, bytes of a request, nanoseconds that the device took for one.
+    /// Bytes a second, requests a second, bytes per request, and nanoseconds of device time per request.
     bandwidth: f64,
     rate: f64,
     size: f64,
@@ -55,7 +54,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 fn flow(place: In) -> Option<Flow> {
     let rows: Vec<&Row> = place.run.of("iostat").flat_map(|r| r.rows.iter()).collect();
-    // One device only: of several it is not known which carry the same data.
+    // Only a single device: of several it is not known which carry the same data.
     let [row] = rows[..] else { return None };
     let value = |n: &str| row.value(n);
     let (reads, writes) = (value("rbytes/s")?, value("wbytes/s")?);
@@ -71,7 +70,7 @@ fn flow(place: In) -> Option<Flow> {
 }
 
 impl Flow<'_> {
-    /// Nanoseconds of a sector.
+    /// Nanoseconds of device time per sector of 512 bytes.
     fn per_sector(&self) -> f64 {
         self.service / (self.size / SECTOR)
     }
@@ -143,7 +142,7 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
         )
 }
 
-/// The times of two sizes as a fixed time and one for each sector, and what that predicts for a third size.
+/// Splits the times of two sizes into a fixed time and one per sector, and compares the prediction for a third size.
 fn as_fixed_part(mut v: Verdict, small: &Flow, large: &Flow, all: &[Flow]) -> Verdict {
     let slope = (large.service - small.service) / (large.size - small.size);
     let fixed = small.service - slope * small.size;
@@ -171,7 +170,7 @@ fn as_fixed_part(mut v: Verdict, small: &Flow, large: &Flow, all: &[Flow]) -> Ve
     v
 }
 
-/// Divisions in the text that are off by thousands.
+/// Adds divisions in the text whose results are wrong by factors of a thousand.
 fn sums_of_the_text(mut v: Verdict, small: &Flow, large: &Flow) -> Verdict {
     for sum in &small.place.output.sums {
         let expected = [small, large].into_iter().find(|f| {

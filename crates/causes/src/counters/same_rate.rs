@@ -1,8 +1,8 @@
-//! The same number of operations a second whatever the pattern: `rate-limit`. Devices do more of one kind than of another; only a
-//! limit in front of one does not.
+//! The same number of operations a second whatever the pattern: `rate-limit`. Devices do more operations of one kind
+//! than of another; only a limit in front of a device does not.
 //!
-//! fio's jobs in one text are compared: reads and writes, at random and in order. **Proof**: three or more of at least two kinds with
-//! the same rate, none of them asked for it (`rate_iops`). **Refuted** by a kind that is faster.
+//! fio's jobs in one text are compared: reads and writes, random and sequential. **Proof**: at least three jobs of at least two
+//! kinds have the same rate, and none was asked to keep it (`rate_iops`). **Refuted** by a kind that is faster.
 
 use super::say::{operations, plain, In};
 use super::thresholds::evidence::JOBS;
@@ -15,12 +15,12 @@ use trace::Nanos;
 
 const NAME: &str = "rate-limit";
 
-/// A job's rate.
+/// The rate of one job.
 struct Rate<'a> {
     place: In<'a>,
-    /// What it does: `randread`, `write`.
+    /// The pattern, as fio's option `rw` has it: `randread`, `write`.
     kind: String,
-    /// Of all its operations.
+    /// Operations a second, reads and writes together.
     iops: f64,
     of: Number,
 }
@@ -65,13 +65,13 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     )
 }
 
-/// What the job files of a run say, of which a text may have thousands.
+/// What the job files of a run say; a text may contain thousands of jobs.
 struct Jobs<'a> {
-    /// The last of each name.
+    /// The last job of each name.
     by_name: HashMap<&'a str, &'a Reading>,
-    /// The last of all, if the run has one result.
+    /// The last job of all, if the run has a single result.
     only: Option<&'a Reading>,
-    /// Whether they, or the words before the run, ask for a rate.
+    /// Whether the text of the run asks for a rate.
     ask_for_rate: bool,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Jobs<'a> {
 /// Options of fio that ask for a rate.
 const ASKED: [&str; 2] = ["rate", "rate_iops"];
 
-/// The rate of a job with its kind; `None` where it was asked to keep a rate.
+/// The rate of a job with its kind; `None` if it was asked to keep a rate, or did too few operations.
 fn rate<'a>(place: In<'a>, reading: &'a Reading, jobs: &Jobs) -> Option<Rate<'a>> {
     let of = |name: &str| reading.row(name).and_then(|r| r.get("iops"));
     let (reads, writes) = (of("read"), of("write"));

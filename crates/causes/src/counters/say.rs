@@ -1,11 +1,11 @@
-//! Numbers of a text as sentences use them, with their place.
+//! Numbers of a text as sentences show them, with their places.
 
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{ns, size};
 use tooltext::{Number, Reading, Row, Run, ToolOutput, Unit};
 use trace::{Bytes, Nanos};
+use units::words::{ns, size};
 
-/// A run and the text it stands in.
+/// A run, and the text that contains it.
 #[derive(Clone, Copy)]
 pub(super) struct In<'a> {
     pub output: &'a ToolOutput,
@@ -13,12 +13,12 @@ pub(super) struct In<'a> {
 }
 
 impl In<'_> {
-    /// `output.txt:215`
+    /// The place of a number: `output.txt:215`.
     pub fn at(&self, number: Number) -> String {
         self.output.at(number.at).to_string()
     }
 
-    /// What the run is called, in quotes; by its place if by nothing.
+    /// The run's label in quotes, or its place if it has none.
     pub fn name(&self) -> String {
         match self.run.label.as_str() {
             "" => format!("the run at {}", self.output.at(self.run.at)),
@@ -27,12 +27,12 @@ impl In<'_> {
     }
 }
 
-/// `129 ms`, `256 MiB/s`, `63,874 a second`.
+/// A number with its unit: `129 ms`, `256 MiB/s`, `63,874 a second`.
 pub fn number(n: Number) -> String {
     quantity(n.value, n.unit)
 }
 
-/// How many reads and writes a job of fio's did; `None` where it does not say how many, nor for how long.
+/// How many reads and writes a fio job did; `None` if the text has neither their count nor the run time.
 pub fn operations(job: &Reading) -> Option<f64> {
     let of = |row: &Row| {
         row.value("count")
@@ -43,7 +43,7 @@ pub fn operations(job: &Reading) -> Option<f64> {
     (!all.is_empty()).then(|| all.iter().sum())
 }
 
-/// Found if there is enough to judge by; else the facts are told, and what to record.
+/// The verdict *found* if there is enough to judge by; else *cannot tell*, with what to record.
 pub fn judged(cause: &'static str, enough: bool, sure: Confidence, missing: &'static str) -> Verdict {
     match enough {
         true => Verdict::found(cause, Nanos(0), sure),
@@ -51,7 +51,7 @@ pub fn judged(cause: &'static str, enough: bool, sure: Confidence, missing: &'st
     }
 }
 
-/// A value in a unit.
+/// A value with its unit.
 pub fn quantity(value: f64, unit: Unit) -> String {
     let whole = value.round().max(0.0) as u64;
     match unit {
@@ -64,7 +64,7 @@ pub fn quantity(value: f64, unit: Unit) -> String {
     }
 }
 
-/// A number in three digits, or all of them if it is whole: `9.17`, `79,453`.
+/// A number with three digits, or with all digits if it is whole: `9.17`, `79,453`.
 pub fn plain(value: f64) -> String {
     let digits = if value.fract() == 0.0 || value.abs() >= 99.95 {
         0
@@ -75,14 +75,14 @@ pub fn plain(value: f64) -> String {
     };
     let text = format!("{value:.digits$}");
     let (whole, rest) = text.split_once('.').map_or((text.as_str(), ""), |(w, r)| (w, r));
-    let grouped = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), crate::words::count);
+    let grouped = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), units::words::count);
     match rest.trim_end_matches('0') {
         "" => grouped,
         rest => format!("{grouped}.{rest}"),
     }
 }
 
-/// `14 times`, `1.2 times`.
+/// A ratio: `14 times`, `1.2 times`.
 pub fn times(ratio: f64) -> String {
     format!("{} times", plain(if ratio >= 9.995 { ratio.floor() } else { ratio }))
 }

@@ -1,15 +1,15 @@
-//! A request that stood in the I/O scheduler for long, from a few lines of blkparse.
+//! A request that waited long in the I/O scheduler, from a few lines of blkparse.
 //!
-//! **Proof**: more time between its insertion (I) and its dispatch (D) than any device takes. **Refuted** if the time lies
-//! after the dispatch.
+//! **Proof**: more time between its insertion (I) and its dispatch (D) than any device takes. **Refuted** if the time
+//! lies after the dispatch.
 
 use super::say::In;
 use super::settings::of_device;
 use crate::thresholds::counters_scheduler_starvation::STARVED;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::ns;
 use tooltext::{Reading, Row, ToolOutput};
 use trace::Nanos;
+use units::words::ns;
 
 const NAME: &str = "scheduler-starvation";
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
@@ -53,7 +53,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     Some(settings(outputs, place).into_iter().fold(verdict, Verdict::because))
 }
 
-/// The scheduler and its limits, of the only device in the texts: blkparse's lines have its number alone.
+/// The scheduler and its settings, of the only device in the texts: blkparse's lines have only the device's number.
 fn settings(outputs: &[ToolOutput], place: In) -> Vec<String> {
     let names = [
         "queue/scheduler",
@@ -74,7 +74,7 @@ fn time(from: f64, to: f64) -> String {
     ns((to - from).max(0.0).round() as u64)
 }
 
-/// What it is, in words: `the write of 4 KiB by kjournald`.
+/// A request in words: `the write of 4 KiB by kjournald`.
 fn what(reading: &Reading, row: &Row) -> String {
     let op = if row.of.starts_with('R') { "read" } else { "write" };
     let bytes = row.get("bytes").map_or(String::new(), |b| format!(" of {}", super::say::number(b)));
@@ -96,13 +96,13 @@ fn starved(place: In, reading: &Reading, row: &Row) -> Option<String> {
         time(i, d)
     );
     if let Some(c) = at(row, "C") {
-        let share = crate::words::percent((d - i) / (c - i).max(1.0));
+        let share = units::words::percent((d - i) / (c - i).max(1.0));
         text += &format!(", then {} in the device: {share} of {} was the scheduler", time(d, c), time(i, c));
     }
     Some(text)
 }
 
-/// One that took long, of whose dispatch nothing is shown.
+/// A request that took long and whose dispatch is not shown.
 fn stalled(place: In, reading: &Reading, row: &Row) -> Option<String> {
     let (begun, c) = (at(row, "Q").or_else(|| at(row, "I"))?, at(row, "C")?);
     (at(row, "D").is_none() && c - begun >= STARVED).then_some(())?;

@@ -1,20 +1,20 @@
-//! Settings that stand in a text beside its numbers: which of them held for a run, in words with their place.
+//! Settings in a text beside its numbers: which of them held for a run, in words with their place.
 //!
-//! A setting holds for a run if it is the last of its name before the run, or the only one in its text; of another text
-//! only if that text tells one value. Nothing is taken from a device of another name, but where a run names no
+//! A setting holds for a run if it is the last of its name before the run, or the only one in its text; a setting of
+//! other texts, only if they agree on one value. A device with another name contributes nothing; if a run names no
 //! device, the only one in the texts is meant.
 
 use super::say::In;
 use tooltext::{Setting, Spot, ToolOutput};
 
-/// A setting, and the text that tells it.
+/// A setting, and the text that contains it.
 #[derive(Clone, Copy)]
 pub(super) struct Set<'a> {
     output: &'a ToolOutput,
     setting: &'a Setting,
 }
 
-/// Of `vm.`, what decides when buffered data is written back, and how much of it at once.
+/// Settings below `vm.` that decide when buffered data is written back, and how much of it at once.
 const DIRTY: [&str; 6] = [
     "vm.dirty_background_bytes",
     "vm.dirty_background_ratio",
@@ -29,7 +29,7 @@ impl Set<'_> {
         &self.setting.value
     }
 
-    /// What the setting is of: `sda` of `sda/queue/nr_requests`.
+    /// The device of the setting: `sda` of `sda/queue/nr_requests`.
     pub fn device(&self) -> &str {
         self.setting.name.split('/').next().unwrap_or("")
     }
@@ -38,7 +38,7 @@ impl Set<'_> {
         self.value().split_whitespace().next()?.parse().ok()
     }
 
-    /// Of several values the chosen one, which stands in brackets: `deadline` of `noop [deadline] cfq`.
+    /// The chosen one of several values, which is in brackets: `deadline` of `noop [deadline] cfq`; else the whole value.
     pub fn chosen(&self) -> &str {
         let inner = |word: &'_ str| word.starts_with('[').then(|| word.trim_matches(['[', ']']).len());
         self.value()
@@ -47,18 +47,18 @@ impl Set<'_> {
             .map_or(self.value(), |word| word.trim_matches(['[', ']']))
     }
 
-    /// `output.txt:12`
+    /// The place of the setting: `output.txt:12`.
     pub fn at(&self) -> String {
         self.output.at(self.setting.at).to_string()
     }
 
-    /// `sda/queue/nr_requests is 64 (output.txt:12)`
+    /// The setting in words: `sda/queue/nr_requests is 64 (output.txt:12)`.
     pub fn words(&self) -> String {
         format!("{} is {} ({})", self.setting.name, self.chosen(), self.at())
     }
 }
 
-/// The setting of a name that held at a place of a text; of other texts, if all agree.
+/// The setting of this name that held at a place of a text; from other texts only if they all agree.
 pub(super) fn held<'a>(
     outputs: &'a [ToolOutput],
     output: &'a ToolOutput,
@@ -78,7 +78,7 @@ fn named<'a>(output: &'a ToolOutput, name: &str) -> impl Iterator<Item = Set<'a>
     output.settings.iter().filter(move |s| s.name == name).map(move |setting| Set { output, setting })
 }
 
-/// A setting of a device (`queue/nr_requests`) that held for a run; of no device in particular, of the only one mentioned.
+/// A device's setting (`queue/nr_requests`) that held for a run; without a device, that of the only device mentioned.
 pub(super) fn of_device<'a>(
     outputs: &'a [ToolOutput],
     place: In<'a>,
@@ -108,16 +108,16 @@ pub(super) fn all<'a>(outputs: &'a [ToolOutput], path: &str) -> Vec<Set<'a>> {
     outputs.iter().flat_map(of).collect()
 }
 
-/// Whether a device is this disk or a partition of it: `sda1`, `nvme0n1p2`.
+/// Whether a device is this disk or one of its partitions: `sda1`, `nvme0n1p2`.
 fn is_of(device: &str, disk: &str) -> bool {
     let rest = device.strip_prefix(disk).map(|rest| rest.strip_prefix('p').unwrap_or(rest));
     rest.is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// When data is written back, as far as the texts tell: `vm.dirty_ratio is 20 (output.txt:3), ...`
+/// What decides when data is written back, as far as texts tell: `vm.dirty_ratio is 20 (output.txt:3)`.
 pub(super) fn dirty(outputs: &[ToolOutput], place: In) -> Vec<String> {
     let told = DIRTY.iter().filter_map(|name| held(outputs, place.output, place.run.at, name));
-    // Of a number of bytes and a share one is 0: the other holds.
+    // Of the limits in bytes and in percent, one is 0 and the other one holds.
     told.filter(|set| set.number() != Some(0.0)).map(|set| set.words()).collect()
 }
 

@@ -1,7 +1,7 @@
-//! One disk of several alike that takes much longer than the others: `slow-member`. An array is as slow as its slowest member.
+//! One disk of several alike takes much longer than the others: `slow-member`. An array is as slow as its slowest member.
 //!
-//! **Proof**: disks with about the same traffic, of which one has several times the wait of the middle one. **Refuted** if the slow
-//! one has more to do than the others.
+//! **Proof**: disks with about the same traffic, of which one has several times the median wait of the others.
+//! **Refuted** if the slow disk has more to do than the others.
 
 use super::busy::{in_commands, is_disk, numbers, tables, MORE_REPORTS};
 use super::say::{judged, quantity, times, In};
@@ -38,7 +38,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let name = &worst.row.of;
     let same = found.iter().filter(|s| s.row.of == *name).count();
     let requests: f64 = found.iter().filter(|s| s.row.of == *name).map(|s| rate(s.row)).sum();
-    // In most reports the same one, or it was chance.
+    // The same disk in most reports; else it was chance.
     if 2 * same < reports || requests < REQUESTS {
         return None;
     }
@@ -75,11 +75,11 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     })
 }
 
-/// A partition has its disk's wait and a part of its traffic.
+/// Whether it is a whole disk: a partition has its disk's wait and a part of its traffic.
 fn is_whole_disk(name: &str) -> bool {
     let partition = name.starts_with("sd") && name.ends_with(|c: char| c.is_ascii_digit())
         || name.starts_with("nvme") && name.contains('p')
-        // SCSI's disks have 16 numbers each.
+        // Each SCSI disk has 16 minor numbers.
         || numbers(name).is_some_and(|(major, minor)| major != 259 && minor % 16 != 0);
     is_disk(name) && !partition
 }
@@ -88,7 +88,7 @@ fn rate(row: &Row) -> f64 {
     ["r/s", "w/s", "tps"].iter().filter_map(|name| row.value(name)).sum()
 }
 
-/// The wait of its requests of both kinds together.
+/// The mean wait of its reads and writes together, in ns.
 fn wait(row: &Row) -> Option<f64> {
     if let Some(all) = row.value("await") {
         return Some(all);
@@ -99,14 +99,14 @@ fn wait(row: &Row) -> Option<f64> {
     (all > 0.0).then(|| (reads.0 * reads.1 + writes.0 * writes.1) / all)
 }
 
-/// The disk of one report that stands out, if its peers are alike.
+/// The disk that stands out in one report, if its peers have the same traffic.
 fn slow<'a>(place: In<'a>, rows: &[&'a Row]) -> Option<Slow<'a>> {
     let mut by_wait: Vec<(f64, &Row)> = rows.iter().filter_map(|r| Some((wait(r)?, *r))).collect();
     by_wait.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (longest, row) = by_wait.pop()?;
     let peers = by_wait.len();
     let middle = by_wait.get(peers / 2)?.0;
-    // The next slowest is one of the many.
+    // The slowest of the peers must not be nearly as slow.
     let next = by_wait.last()?.0;
     let rates: Vec<f64> = by_wait.iter().map(|(_, r)| rate(r)).collect();
     let (least, most) =

@@ -1,7 +1,7 @@
-//! A buffered writer at a constant rate that rarely, but then for long, waits: it may wait for pages under writeback.
+//! A buffered writer at a constant rate that waits rarely, but then for long: it may wait for pages under writeback.
 //!
 //! **Claims** nothing for sure: percentiles and a maximum do not say what a writer waited for, so the answer is *cannot
-//! tell*, with the arithmetic that makes it a candidate and what to record. **How rare** the stalls are follows from
+//! tell*, with the arithmetic that makes it a candidate, and what to record. **How rare** the stalls are follows from
 //! the spread: `k` stalls as long as the longest, among `n` operations, give a variance of `k * max^2 / n`, so
 //!
 //! ```text
@@ -13,14 +13,14 @@ use super::settings::{mounts, of_device, Set};
 use crate::proof::proof;
 use crate::thresholds::counters_stable_page::{LONGER, STALL};
 use crate::verdict::Verdict;
-use crate::words::count;
 use tooltext::{Reading, Row, ToolOutput};
+use units::words::count;
 
 const NAME: &str = "stable-page";
 struct Writer<'a> {
     place: In<'a>,
     row: &'a Row,
-    /// Whether the device needs stable pages, where the text tells it.
+    /// Whether the device needs stable pages (`stable_writes`); `None` if the text does not tell it.
     stable: Option<Set<'a>>,
 }
 
@@ -110,13 +110,13 @@ fn told(v: Verdict, outputs: &[ToolOutput], with: &Writer) -> Verdict {
 }
 
 impl Writer<'_> {
-    /// The device of whose counters fio tells.
+    /// The device whose counters fio shows.
     fn device(&self) -> Option<&str> {
         let rows = self.place.run.of("fio").flat_map(|job| &job.rows);
         rows.filter(|row| row.get("write.ios").is_some()).last().map(|row| row.of.as_str())
     }
 
-    /// Whether this is the one with stable pages and the other the one without, by setting or by label.
+    /// Whether this writer has stable pages and the other one has not, by setting or by label.
     fn differs_from(&self, other: &Writer) -> bool {
         match (self.stable, other.stable) {
             (Some(a), Some(b)) if a.chosen() != b.chosen() => a.chosen() == "1",
@@ -125,7 +125,7 @@ impl Writer<'_> {
     }
 }
 
-/// A run of buffered writes.
+/// A run with buffered writes only.
 fn writer<'a>(outputs: &'a [ToolOutput], place: In<'a>) -> Option<Writer<'a>> {
     let job = place.run.of("fio").find(|j| j.row("write").is_some() && j.row("read").is_none())?;
     let direct = |r: &Reading| r.setting("direct") == Some("1");
@@ -136,20 +136,20 @@ fn writer<'a>(outputs: &'a [ToolOutput], place: In<'a>) -> Option<Writer<'a>> {
     Some(writer)
 }
 
-/// Whether the longest is far beyond what all but one in ten thousand took.
+/// Whether the longest write took far longer than all but one in ten thousand.
 fn stalls(row: &Row) -> bool {
     let (Some(max), Some(p)) = (row.latency("max"), row.latency("p99.99")) else { return false };
     p.value > 0.0 && max.value >= STALL * p.value
 }
 
-/// At most this many stalls as long as the longest; and of how many operations.
+/// The most stalls as long as the longest that are possible, and the number of operations.
 fn how_many(row: &Row) -> Option<(f64, f64)> {
     let (stdev, max) = (row.latency("stdev")?.value, row.latency("max")?.value);
     let n = row.value("count")?;
     (max > 0.0).then(|| (n * stdev * stdev / (max * max), n))
 }
 
-/// Whether the labels differ only in that the second is without it: `ext4 w/ stable page write`, `ext4 w/o ...`.
+/// Whether two labels differ only in that the second says *without*: `ext4 w/ stable page write`, `ext4 w/o ...`.
 fn counterpart(with: &str, without: &str) -> bool {
     let plain = |text: &str| -> Vec<String> {
         text.split_whitespace()

@@ -1,7 +1,7 @@
 //! Memory that is read back from swap all the time: `swap`, from vmstat's columns `si` and `so`.
 //!
-//! **Proof**: in most intervals pages come back from swap while tasks are blocked (`b`), and it is more than a few. **Refuted** if
-//! nothing comes back: what was swapped out and is not needed costs nothing. Who waits, these sums cannot say.
+//! **Proof**: in most intervals pages come back from swap while tasks are blocked (`b`), and they are more than a few.
+//! **Refuted** if nothing comes back: swapped pages that nobody needs cost nothing. These sums cannot say who waits.
 
 use super::say::{number, In};
 use super::thresholds::evidence::INTERVALS;
@@ -14,7 +14,7 @@ use trace::Nanos;
 
 const NAME: &str = "swap";
 
-/// The intervals of one call of vmstat.
+/// The intervals that one call of vmstat shows.
 struct Intervals<'a> {
     place: In<'a>,
     rows: &'a [Row],
@@ -55,7 +55,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     )
 }
 
-/// vmstat's first row is the mean since the start of the machine: of another time, and alone it says nothing of now.
+/// All rows but vmstat's first, which is the mean since the machine was started and says nothing about now.
 fn intervals<'a>(place: In<'a>, rows: &'a [Row]) -> Option<Intervals<'a>> {
     let rows = rows.get(1..).filter(|rows| rows.len() >= INTERVALS)?;
     rows.first()?.get("swapped in")?;
@@ -71,7 +71,7 @@ impl Intervals<'_> {
         self.rows.iter().map(|row| value(row, name)).sum::<f64>() / self.rows.len().max(1) as f64
     }
 
-    /// The mean, with the place of the first.
+    /// The mean of a column, with the place of its first value.
     fn told(&self, name: &str) -> Option<Number> {
         Some(Number { value: self.rate(name), ..self.rows.first()?.get(name)? })
     }

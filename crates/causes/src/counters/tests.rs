@@ -1,6 +1,6 @@
-//! What the authors of five mails found out is found in their text, with the same numbers.
+//! What the authors of five mails found out is found in their texts, with the same numbers.
 //!
-//! `MAILS=DIR` reads the whole mails besides, `000...txt` to `004...txt`; without it the bundled excerpts are read.
+//! `MAILS=DIR` also reads the whole mails, `000...txt` to `004...txt`; without it only the bundled excerpts are read.
 
 use crate::counters::judge_counters;
 use crate::verdict::{Answer, Verdict};
@@ -30,7 +30,7 @@ fn texts(excerpt: &str, number: &str) -> Vec<ToolOutput> {
     all
 }
 
-/// The verdict of one cause, whose sentences must have all these words.
+/// The verdict of one cause; its sentences must contain all these words.
 fn says(output: &ToolOutput, cause: &str, answer: Answer, words: &[&str]) -> Verdict {
     let verdicts = judge_counters(std::slice::from_ref(output));
     let verdict =
@@ -252,7 +252,7 @@ fn limits_that_are_pasted_are_compared_by_the_runs_under_each() {
     // All in one line, as an archive leaves it.
     let flat = text.replace('\n', " ") + &"word ".repeat(100);
     told(&flat, "request-size", Answer::Found, &["the limit is 1 MiB", "dd copy: 205 MiB/s with 1 MiB"]);
-    // Two limits and nothing measured prove nothing.
+    // Two limits without a measurement prove nothing.
     let alone = [limit(1024), limit(4096)].concat();
     told(&alone, "request-size", Answer::CannotTell, &["the limit is 1 MiB", "which limit is faster"]);
     let two_disks = limit(1024) + &limit(4096).replace("sda", "sdb");
@@ -331,7 +331,7 @@ fn a_stripe_cache_that_is_told_to_be_full_is_found() {
     told(&set(200), "raid-stripe-cache", Answer::CannotTell, &words);
 }
 
-/// Few reads are slow and these very much so: the rate of all is then the same, a little more or less.
+/// If few reads are slow, but very slow, the rate of all is the same, a little more or less.
 #[test]
 fn the_bandwidth_is_the_same_where_it_is_a_tenth_more_or_less() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails/writeback.txt");
@@ -345,7 +345,7 @@ fn the_bandwidth_is_the_same_where_it_is_a_tenth_more_or_less() {
     assert_eq!([200_000, 240_000, 255_500, 270_000, 300_000].map(same), [false, true, true, true, false]);
 }
 
-/// Between requests a device that has not enough to do waits for them: then the time of each says nothing of its size.
+/// A device that has not enough to do waits between requests: then the time of each says nothing about its size.
 #[test]
 fn requests_are_compared_by_size_only_while_the_queue_is_full() {
     let row = |name: &str, rate: f64, kib: f64, sectors: f64, queue: f64, service: f64| {

@@ -1,5 +1,5 @@
-//! What reports on drives tell, and what must not be read into them: warnings, the intervals of sar, one disk beside its peers,
-//! limits of requests.
+//! What reports on drives show, and what must not be read into them: warnings, the intervals of sar, one disk beside
+//! its peers, limits of requests.
 
 use crate::counters::judge_counters;
 use crate::verdict::{Answer, Verdict};
@@ -16,7 +16,7 @@ fn fixture(name: &str) -> String {
     std::fs::read_to_string(outputs.join(name)).unwrap()
 }
 
-/// All that a verdict says for and against, a sentence a line.
+/// All that a verdict says for and against, one sentence per line.
 fn said(v: &Verdict) -> String {
     v.evidence.iter().chain(&v.refutes).map(|proof| proof.sentence() + "\n").collect()
 }
@@ -38,7 +38,7 @@ fn each_bit_of_a_warning_has_its_meaning_and_no_other() {
     assert!(warning(0x80).contains("of an unknown kind"));
 }
 
-/// sar's mean of all intervals says nothing that they do not say.
+/// sar's mean over all intervals says nothing that the intervals do not say.
 #[test]
 fn intervals_of_sar_count_and_their_mean_does_not() {
     let report = |from: &str, to: &str, rate: f64| {
@@ -86,7 +86,7 @@ fn a_limit_that_is_told_explains_requests_of_its_size_and_no_smaller_ones() {
         fixture("request-size.txt")
     );
     let text = said(&verdict(&text.replace("Sdd", "sdd"), "request-size").unwrap());
-    // 995 sectors are the limit; of 87 something else is the reason.
+    // 995 sectors are the limit; if the mean is 87, there is another reason.
     let sentence =
         |disk: &str| text.lines().find(|l| l.contains(&format!("{disk}/queue/max_sectors_kb is 512")));
     assert!(
@@ -99,7 +99,7 @@ fn a_limit_that_is_told_explains_requests_of_its_size_and_no_smaller_ones() {
     );
 }
 
-/// The command with which the author wrote past the cache, where that was the gentle way.
+/// The command with which the author wrote past the cache, if that was the way without a flood.
 #[test]
 fn the_gentle_way_to_write_is_the_one_that_was_measured() {
     let direct_only: String =
@@ -119,7 +119,7 @@ fn a_device_without_stable_pages_speaks_against_waiting_for_them() {
     assert!(with(1).contains("sda/queue/stable_writes is 1 (text:1): writers do wait"), "{}", with(1));
 }
 
-/// Whose longest write is 50 times the p99.99 does not stall, as everybody's longest is longer than that.
+/// A longest write of 50 times the p99.99 is no stall: the longest is always longer than that percentile.
 #[test]
 fn a_long_tail_is_no_stall() {
     let job = |max: u32, p: u32| {
@@ -174,7 +174,7 @@ fn members_that_write_larger_pieces_than_their_array_do_something_else() {
     assert_eq!(of(array(0.0, 4.0, 4.0)), None, "nothing is written to it");
 }
 
-/// The disk that stands out most is told, by the report in which it does, and how often it is slower there.
+/// The disk that stands out most is reported, by the report in which it does, with how often it is slower there.
 #[test]
 fn of_several_reports_the_worst_is_told() {
     let report = |wait: f64| {
@@ -189,7 +189,7 @@ fn of_several_reports_the_worst_is_told() {
     }
 }
 
-/// An array of so many members: writes a second to it, KiB of each, ms that it and its members take.
+/// An array of this many members: writes a second to it, KiB of each, ms that it and its members take.
 fn waiting_array(members: &[&str], writes: f64, kib: f64, array_ms: f64, member_ms: f64) -> String {
     let row = |name: &str, rate: f64, kib: f64, ms: f64, queue: f64| {
         format!("{name} 0.00 {rate:.2} 0.00 {:.2} {ms:.2} {queue:.2} 50.00\n", rate * kib)
@@ -220,7 +220,7 @@ fn whole_stripes_write_their_parity_and_no_more() {
     assert!(said(&v).contains("whole stripes of 5 members with one for parity need 1.25"), "{v:?}");
 }
 
-/// What an array waits for that is only read from says nothing of writes, although something else writes to its members.
+/// Waits of an array that is only read from say nothing about writes, although something else writes to its members.
 #[test]
 fn an_array_that_nobody_writes_to_has_no_slow_writes() {
     let members = ["sda", "sdb", "sdc"];

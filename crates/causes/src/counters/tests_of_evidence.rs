@@ -1,4 +1,4 @@
-//! Of less than the stated minimum nothing is found, of as much it is; and the minima are in `docs/texts.md`.
+//! With less than the stated minimum nothing is found, with the minimum it is; and the minima are in `docs/texts.md`.
 
 use super::thresholds::evidence::LEAST;
 use crate::counters::judge_counters;
@@ -11,7 +11,7 @@ fn answer(text: &str, cause: &str) -> Option<Answer> {
     judge_counters(&[output]).into_iter().find(|v| v.cause == cause).map(|v| v.verdict)
 }
 
-/// A text that has `n` of what a cause is judged by, and nothing else against it; `None` where there is no such thing as one less.
+/// A text with `n` of what a cause is judged by, and nothing else against it; `None` if one less is not possible.
 fn with(cause: &str, n: usize) -> Option<String> {
     let report = |rows: &str| format!("Device r/s w/s rkB/s wkB/s r_await w_await aqu-sz %util\n{rows}\n");
     let row = |name: &str, rate: f64, wait: f64, queue: f64, util: f64| {
@@ -75,7 +75,7 @@ fn less_than_the_minimum_finds_nothing() {
     assert_eq!(tried, 11);
 }
 
-/// Reads of a run of fio beside buffered writes, in which few were done.
+/// Reads of a run of fio beside buffered writes, with few of them.
 #[test]
 fn a_percentile_of_a_few_reads_is_none() {
     let outputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails/writeback.txt");
@@ -101,7 +101,7 @@ fn the_document_has_the_minima() {
     }
 }
 
-/// A processor that waits for I/O is idle: of that alone nothing is found, however long it lasts.
+/// A processor that waits for I/O is idle: that alone finds nothing, however long it lasts.
 #[test]
 fn time_that_processors_wait_for_io_is_no_cause() {
     let many = |head: &str, row: &str| head.to_owned() + &row.repeat(20);

@@ -19,7 +19,7 @@ fn error(at: &str, disk: &str) -> String {
     )
 }
 
-/// Two tasks that hang, the second one at the first one's commit.
+/// Two tasks that hang; the second one waits for the commit of the first one.
 fn hung(at: &str) -> String {
     let lines = "INFO: task jbd2/sdb1-8:412 blocked for more than 120 seconds.
       Not tainted 6.1.0-18-amd64 #1 Debian 6.1.76-1
@@ -171,14 +171,14 @@ fn errors_behind_a_controller_that_stops_answering_are_its_consequence() {
     assert!(said[0].starts_with(first), "{said:?}");
     assert_eq!(said[1], "errors of nvme3n1 came after it (dmesg:5)");
     assert!(all.iter().all(|v| v.cause != "device-errors"), "{all:?}");
-    // Errors before it, of another drive, or of the medium are the device's.
+    // Errors before it, errors of another drive, and errors of the medium are the device's own.
     let of_medium =
         "[5133.0] critical medium error, dev nvme3n1, sector 8 op 0x0:(READ) flags 0x0\n".repeat(2);
     for text in [errors.clone() + controller, controller.to_owned() + &errors.replace("nvme3n1", "nvme4n1")] {
         assert_eq!(found(&text), ["device-errors", "link-reset"]);
     }
     assert_eq!(found(&(controller.to_owned() + &of_medium)), ["device-errors", "link-reset"]);
-    // What md says counts nothing by itself.
+    // md's line alone counts nothing.
     assert_eq!(verdicts(&failed.repeat(3))[0].verdict, Answer::CannotTell);
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel's log tells: who is blocked on what, and which device fails.
+//! What the kernel's log shows: which tasks are blocked on what, and which device fails.
 
 use crate::counters::judge_counters;
 use crate::verdict::{Answer, Confidence, Verdict};

@@ -1,4 +1,4 @@
-//! What sums alone show of a disk, a member, a limit, a sync: found, and not where they are as they should be.
+//! What sums alone show of a disk, a member, a limit, a sync: found, and not found if they are as they should be.
 
 use crate::counters::judge_counters;
 use crate::verdict::{Answer, Verdict};
@@ -34,7 +34,7 @@ fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
     assert!(v.evidence[0]
         .sentence()
         .contains("sda is busy 100 % of the time with 200 requests in flight; each takes 350 ms"));
-    // A quick SSD, a device on others, a short queue.
+    // A quick SSD, a stacked device, a short queue.
     for row in [
         ("nvme0n1", 9e4, 0.9, 120.0, 100.0),
         ("dm-3", 570.0, 350.0, 200.0, 100.0),
@@ -42,7 +42,7 @@ fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
     ] {
         assert!(!found(&iostat(&[row]).repeat(2), "device-saturated"), "{row:?}");
     }
-    // Rates that are not told are not known to be 0.
+    // Rates that are missing are not known to be 0.
     let no_rates = "Device r_await w_await aqu-sz %util\nsda 0.00 0.00 75.38 100.00\n\n";
     assert!(!found(&no_rates.repeat(6), "device-stall"));
     // Two reports of eleven.
@@ -66,7 +66,7 @@ fn memory_that_comes_back_from_swap_while_tasks_are_blocked_is_found() {
     let v = verdict(&vmstat(&[(7, 9000, 4000), (5, 7000, 0), (6, 8000, 2000)]), "swap").unwrap();
     assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::verdict::Confidence::Medium)));
     assert!(v.evidence[0].sentence().starts_with("7.81 MiB/s came back from swap"), "{v:?}");
-    // What only went out, what came back once, what blocked no task; and too little of it.
+    // Swapped out only, back only once, no task blocked; and too little.
     for intervals in [
         [(7, 0, 9000), (7, 0, 9000), (7, 0, 9000)],
         [(7, 9000, 0), (0, 0, 0), (0, 0, 0)],
@@ -174,7 +174,7 @@ fn syncs_that_take_the_run_are_its_cause() {
     assert!(verdict(&syncs(0, 20.0), "flush-cost").is_none());
 }
 
-/// An excerpt has no time and no numbers of syncs: one behind each write fits, or nothing is said.
+/// An excerpt has no run time and no number of syncs: one sync after each write fits, or nothing is said.
 #[test]
 fn syncs_of_an_excerpt_are_so_many_a_second() {
     let text = |iops: u32, mean: u32| {
@@ -220,7 +220,7 @@ fn syncs_in_json_are_found_whatever_their_number() {
     assert!(verdict(&document(&[job(2, 1000, 1000)]), "flush-cost").is_none());
 }
 
-/// Terse output has no syncs: what it has takes no time, and where the time went is not in it.
+/// Terse output has no syncs: its operations take no time, and it does not say where the time went.
 #[test]
 fn of_terse_output_it_is_said_what_is_missing() {
     let of = |mean: f64, iops: u32, runtime: u32| {
@@ -285,7 +285,7 @@ fn of_next_to_nothing_nothing_is_found() {
     assert!(!found(&format!("{sar}{mean}"), "device-stall"));
 }
 
-/// Each result of fio's is looked at a bounded number of times, however many there are.
+/// Each result of fio is looked at a bounded number of times, however many results there are.
 #[test]
 fn thousands_of_jobs_take_time_in_proportion() {
     let one = |i: usize| {
@@ -303,7 +303,7 @@ fn thousands_of_jobs_take_time_in_proportion() {
     judge_counters(&[output]);
 }
 
-/// Three intervals of vmstat in which the processors were idle, or waited for I/O, for so much of the time.
+/// Three intervals of vmstat in which the processors were idle, or waited for I/O, for this part of the time.
 #[test]
 fn processors_without_idle_time_are_told_and_found_guilty_of_nothing() {
     let of = |idle: u32, waiting: u32| {

@@ -4,26 +4,26 @@
 use crate::thresholds::WBT_DISK;
 use trace::Nanos;
 
-/// How much a verdict needs. Of less the facts are told, and what to record.
+/// How much evidence a verdict needs. With less, the facts are reported, and what to record.
 pub mod evidence {
-    /// Reports of iostat or sar on a disk. The first of iostat is the mean since the machine was started (iostat(1)), and one alone may be
-    /// of the one second in which it was so.
+    /// Reports of iostat or sar on a disk. iostat's first report is the mean since the machine was started (iostat(1)),
+    /// and a single one may cover just the one second in which the disk was busy.
     pub const REPORTS: usize = 2;
-    /// Intervals of vmstat: swapping in one may be a program that begins, and the first row is no interval (vmstat(8)).
+    /// Intervals of vmstat: swapping in a single interval may be a program that starts, and the first row is no interval (vmstat(8)).
     pub const INTERVALS: usize = 2;
     /// Lines of the kernel's log on a device: a single one may be of another day.
     pub const LINES: u64 = 2;
-    /// Operations of each run that is compared: a mean or a rate of as many differs by a tenth by chance (1 / sqrt(n)).
+    /// Operations in each run that is compared: a mean or a rate over this many differs by a tenth by chance (1 / sqrt(n)).
     pub const OPERATIONS: f64 = 100.0;
-    /// Requests in a mean of iostat's, those of a second in each report: fewer are one or two slow ones. Calls of a sync likewise.
+    /// Requests in a mean of iostat's, those of one second of a report: fewer are one or two slow ones. The same for calls of a sync.
     pub const REQUESTS: f64 = 10.0;
-    /// Numbers of threads in a table of results: of two no curve can be told.
+    /// Numbers of threads in a table of results: two points are no curve.
     pub const POINTS: usize = 3;
-    /// Jobs of fio that have the same rate: two are a coincidence.
+    /// Jobs of fio with the same rate: two are a coincidence.
     pub const JOBS: usize = 3;
 
-    /// Which cause needs how much, as docs/texts.md says it and tests try it. Causes that are not in it are told and never found by
-    /// counters alone.
+    /// How much evidence each cause needs, as docs/texts.md says it and tests try it. Counters alone never find a cause
+    /// that is missing here.
     #[cfg(test)]
     pub const LEAST: [(&str, f64, &str); 17] = [
         ("device-saturated", REPORTS as f64, "reports in which the disk is full"),
@@ -66,99 +66,99 @@ pub mod evidence {
     ];
 }
 
-/// Of `counters/kernel_errors`.
+/// Thresholds of `counters/kernel_errors`.
 pub mod kernel_errors {
-    /// libata tries a command five times before it gives up (`ATA_EH_MAX_TRIES`, include/linux/libata.h), and says so each time: fewer
-    /// lines are one command's.
+    /// libata tries a command five times before it gives up (`ATA_EH_MAX_TRIES`, include/linux/libata.h), and logs each
+    /// attempt: fewer lines belong to one command.
     pub const MANY_LINES: u64 = 6;
 
-    /// The longest that a command is tried before its error is logged, in seconds: `SD_TIMEOUT` (30 s), the first time and
-    /// `SD_MAX_RETRIES` (5) times more (drivers/scsi/sd.h).
+    /// The longest time for which a command is tried before its error is logged, in seconds: `SD_TIMEOUT` (30 s) once,
+    /// and `SD_MAX_RETRIES` (5) times more (drivers/scsi/sd.h).
     pub const TRIED: f64 = 180.0;
 
-    /// Disks whose errors in one moment are one failure: a RAID that survives two failures, the most of the usual levels, was built
-    /// for disks that fail one by one.
+    /// Disks whose errors in one moment count as one failure: a RAID that survives two failures, the most of the usual
+    /// levels, was built for disks that fail one by one.
     pub const AT_ONCE: usize = 3;
-    /// Such a moment in seconds: syslog's times have no fraction (RFC 3164).
+    /// Length of that moment in seconds: syslog's times have no fraction (RFC 3164).
     pub const ONE_MOMENT: f64 = 1.0;
 }
 
-/// Of `counters/hung`.
+/// Thresholds of `counters/hung`.
 pub mod hung {
-    /// Places in the kernel that are reported; a log has hundreds of tasks in few places.
+    /// The most places in the kernel that are reported; a log has hundreds of tasks in few places.
     pub const MANY: usize = 6;
 }
 
-/// Of `counters/fsync`.
+/// Thresholds of `counters/fsync`.
 pub mod fsync {
-    /// Syncs that take so much of a run are what it waits for.
+    /// Syncs that take this part of a run are what it waits for.
     pub const MOSTLY: f64 = 0.8;
-    /// Less than this is worth no word.
+    /// A smaller part of a run is insignificant.
     pub const NOTABLE: f64 = 0.1;
-    /// Writes and flushes that a commit waits for one after the other: data, the journal's blocks, a flush, the block that ends the commit,
-    /// and a flush again (fs/jbd2/commit.c; XFS's log has fewer).
+    /// Writes that a commit waits for, with flushes, one after the other: data, the journal's blocks, a flush, the
+    /// block that ends the commit, and a flush again (fs/jbd2/commit.c; XFS's log has fewer).
     pub const WRITES: f64 = 3.0;
-    /// The flushes of these.
+    /// Flushes that the same commit waits for.
     pub const FLUSHES: f64 = 2.0;
 }
 
-/// Of `counters/swap`.
+/// Thresholds of `counters/swap`.
 pub mod swap {
-    /// 256 pages of 4 KiB a second: at the 100 us that flash takes for each nothing to speak of, at the 8 ms of a disk twice what a
-    /// second has.
+    /// 256 pages of 4 KiB a second, in bytes: insignificant at the 100 us that flash takes for each page; at the 8 ms
+    /// of a disk, twice as much time as there is.
     pub const LEAST_RATE: f64 = 1_048_576.0;
-    /// Swapping in one interval may be a program that begins.
+    /// Part of the intervals: swapping in a single one may be a program that starts.
     pub const MOSTLY: f64 = 0.5;
 }
 
-/// Of `counters/pressure`.
+/// Thresholds of `counters/pressure`.
 pub mod pressure {
-    /// Whoever waits for a tenth of the time notices.
+    /// A task that waits for this part of the time notices it.
     pub const NOTICED: f64 = 0.1;
 }
 
-/// Of `counters/busy`.
+/// Thresholds of `counters/busy`.
 pub mod busy {
     use super::Nanos;
 
     /// iostat's `%util` of a device that is busy all the time, with room for rounding and for the end of an interval.
     pub const BUSY: f64 = 0.97;
-    /// A queue: as many wait as a disk with native command queueing works on at once (32), at least a quarter of that.
+    /// Waiting requests that make a queue: a quarter of what a disk with native command queueing works on at once (32).
     pub const LEAST_QUEUE: f64 = 8.0;
-    /// Longer than Linux expects of a disk that turns (`wbt_default_latency_nsec`, block/blk-wbt.c).
+    /// Longer than Linux expects of a rotating disk (`wbt_default_latency_nsec`, block/blk-wbt.c).
     pub const LONG_WAIT: Nanos = super::WBT_DISK;
 }
 
-/// Of `counters/slow_member`.
+/// Thresholds of `counters/slow_member`.
 pub mod slow_member {
     use super::Nanos;
 
-    /// Traffic of peers differs by less.
+    /// The traffic of peers differs by less than this factor.
     pub const ALIKE: f64 = 1.5;
-    /// Fewer peers have no middle.
+    /// Fewer peers have no median worth the name.
     pub const LEAST_PEERS: usize = 3;
-    /// So many times the middle one's wait is more than chance: seeks and caches make factors of two.
+    /// A wait this many times the median is more than chance: seeks and caches make factors of two.
     pub const SLOWER: f64 = 4.0;
-    /// A shorter wait is none to complain of, whatever the others take: two seeks of a disk.
+    /// A shorter wait is no problem, whatever the others take: two seeks of a disk.
     pub const LONG: Nanos = Nanos(20_000_000);
 }
 
-/// Of `counters/same_rate`.
+/// Thresholds of `counters/same_rate`.
 pub mod same_rate {
-    /// Rates that differ by less are the same; runs of one load on one device differ by more.
+    /// Rates that differ by less than this factor are the same; runs of one load on one device differ by more.
     pub const SAME: f64 = 1.03;
-    /// Of as many operations the rate of chance ones differs by no more than `SAME` (1 / sqrt(n)).
+    /// With this many operations, rates differ by chance by no more than `SAME` (1 / sqrt(n)).
     pub const LEAST_OPERATIONS: f64 = 1000.0;
-    /// More operations a second than the largest volumes are sold with; then the limit is a processor's.
+    /// Operations a second that the largest volumes are sold with; at higher rates processors are the limit.
     pub const MOST_RATE: f64 = 260_000.0;
 }
 
-/// Of `counters/raid` and `counters/raid_runs`.
+/// Thresholds of `counters/raid` and `counters/raid_runs`.
 pub mod raid {
-    /// Fewer writes to an array in a second are no load that could be slow because of how it writes.
+    /// Writes to an array a second; fewer are no load that could be slow because of how it writes.
     pub const LEAST_WRITES: f64 = 20.0;
-    /// Members' writes so much larger than the array's are not of a read-modify-write.
+    /// Writes to members that are this many times as large as those to the array belong to no read-modify-write.
     pub const LARGER: f64 = 2.0;
-    /// Runs of one load on one array differ by less than this.
+    /// Runs of one load on one array differ by less than this factor.
     pub const FASTER_WITHOUT: f64 = 1.5;
 }

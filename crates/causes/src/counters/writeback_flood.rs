@@ -1,9 +1,9 @@
-//! Reads beside buffered writes against the same reads beside writes that do not flood: direct ones, or synchronous.
+//! Reads beside buffered writes, compared with the same reads beside writes that do not flood: direct or synchronous ones.
 //!
-//! **Claims** that reads wait behind data being written back. **Proof**: with the same reader and as much written, the
-//! slowest reads take several times as long when the writes are buffered, while the median stays; the disk's own
-//! counters say how long the writes stood in line. **Refuted** if the tail is the same with direct writes: then it is
-//! the writes as such.
+//! **Claims** that reads wait behind writeback. **Proof**: with the same reader and as much written, the slowest reads
+//! take several times as long when the writes are buffered, while the median stays the same; the disk's own counters
+//! say how long the writes were queued. **Refuted** if the tail is the same with direct writes: then any writes delay
+//! reads.
 
 use super::say::{number, operations, quantity, times, In};
 use super::settings::{dirty, mounts, of_device};
@@ -13,12 +13,12 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::counters_writeback_flood::{ABOUT, NO_WRITES, SAME_MEDIAN, SLOWER, SLOW_READ, TARGET};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, ns};
 use tooltext::{Command, Reading, Row, ToolOutput, Unit};
 use trace::Nanos;
+use units::words::{count, ns};
 
 const NAME: &str = "writeback-flood";
-/// What was written beside the reads.
+/// How data was written beside the reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Beside {
     Nothing,
@@ -27,7 +27,7 @@ enum Beside {
     Buffered,
 }
 
-/// Reads that fio measured, and what was written meanwhile.
+/// Reads that fio measured, and how data was written meanwhile.
 struct Reads<'a> {
     place: In<'a>,
     job: &'a Reading,
@@ -111,7 +111,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     Some(v)
 }
 
-/// Writes that did not flood, and the author's command that made them so.
+/// A run whose writes did not flood, and its author's command for them.
 fn gentle<'r, 'a>(r: &'r Reads<'a>) -> Option<(&'r Reads<'a>, String)> {
     let program = match r.beside {
         Beside::Direct => "dd",
@@ -122,7 +122,7 @@ fn gentle<'r, 'a>(r: &'r Reads<'a>) -> Option<(&'r Reads<'a>, String)> {
     Some((r, command.text.clone()))
 }
 
-/// What to change, after what is set.
+/// Adds the settings that were seen, and what to change.
 fn remedies(mut v: Verdict, outputs: &[ToolOutput], flooded: Option<&Reads>) -> Verdict {
     let device = flooded.and_then(disk).map(|row| row.of.as_str());
     let name = device.unwrap_or("DEV");
@@ -165,11 +165,11 @@ fn remedies(mut v: Verdict, outputs: &[ToolOutput], flooded: Option<&Reads>) -> 
     see_who_writes(v)
 }
 
-/// The reads of a run and what was written beside them, if that can be told.
+/// The reads of a run, and how data was written beside them; `None` if that is not known, or reads are few.
 fn reads<'a>(outputs: &[ToolOutput], place: In<'a>) -> Option<Reads<'a>> {
     let job = place.run.of("fio").find(|job| job.row("read").is_some() && job.row("write").is_none())?;
     let row = job.row("read")?;
-    // An excerpt does not say how long it ran: a second at least.
+    // An excerpt does not say how long it ran: at least a second.
     (operations(job).or(row.value("iops")).unwrap_or(0.0) >= OPERATIONS).then_some(())?;
     let dd = place.run.commands.iter().rev().find(|c| c.program() == "dd");
     let flag = |c: &Command| c.parameter("oflag").or_else(|| c.parameter("conv")).map(str::to_owned);
@@ -185,7 +185,7 @@ fn reads<'a>(outputs: &[ToolOutput], place: In<'a>) -> Option<Reads<'a>> {
         (Some(flags), true) if flags.contains("direct") => Beside::Direct,
         (Some(flags), true) if flags.contains("sync") => Beside::Sync,
         (_, true) if sync_mount() => Beside::Sync,
-        // Without its command it is not known how dd wrote.
+        // If dd's command is not shown, it is not known how dd wrote.
         (None, true) if dd.is_some() => Beside::Buffered,
         (_, false) if share.is_some_and(|share| share < NO_WRITES) => Beside::Nothing,
         _ => return None,
@@ -193,12 +193,12 @@ fn reads<'a>(outputs: &[ToolOutput], place: In<'a>) -> Option<Reads<'a>> {
     Some(Reads { place, job, row, beside })
 }
 
-/// `mount -o remount,sync /mnt`
+/// Whether one of the options is `sync`: `mount -o remount,sync /mnt`.
 fn mounts_sync(command: &str) -> bool {
     command.split([' ', ',', '(', ';']).any(|option| option == "sync")
 }
 
-/// Whether both jobs do the same.
+/// Whether both runs have the same job.
 fn same_reader(a: &Reads, b: &Reads) -> bool {
     let parameters = |r: &Reads| -> Vec<String> {
         let jobs = r.place.run.of("fio job").chain([r.job]);
@@ -227,7 +227,7 @@ fn ratio(a: &Reads, b: &Reads, name: &str) -> Option<f64> {
     (b > 0.0).then_some(a / b)
 }
 
-/// What the flood did to the rate: little, where few reads are slow but these very much so.
+/// Words for a bandwidth that is the same in both runs, because only few reads are slow; empty if it differs.
 fn bandwidth(flooded: &Reads, calm: &Reads) -> String {
     let of = |r: &Reads| r.row.get("bw");
     match of(flooded).zip(of(calm)) {
@@ -238,7 +238,7 @@ fn bandwidth(flooded: &Reads, calm: &Reads) -> String {
     }
 }
 
-/// The percentile from p99 on at which the two differ most.
+/// The percentile from p99 on at which the two differ most, and by which factor.
 fn worst(flooded: &Reads, calm: &Reads) -> Option<(&'static str, f64)> {
     let all = ["p99", "p99.5", "p99.9", "p99.95", "p99.99"].into_iter();
     all.filter_map(|p| Some((p, ratio(flooded, calm, p)?))).max_by(|a, b| a.1.total_cmp(&b.1))
@@ -248,7 +248,7 @@ fn figure(r: &Reads, name: &str) -> String {
     r.row.latency(name).map_or("unknown".into(), number)
 }
 
-/// `79,453 a second, p99.99 940 us, max 6.86 ms (output.txt:53)`
+/// A run's reads in words: `79,453 a second, p99.99 940 us, max 6.86 ms (output.txt:53)`.
 fn summary(r: &Reads, names: &[&str]) -> String {
     let mut parts: Vec<String> = r.row.get("iops").map(number).into_iter().collect();
     parts.extend(r.row.get("bw").map(number));
@@ -257,7 +257,7 @@ fn summary(r: &Reads, names: &[&str]) -> String {
     parts.join(", ") + &at.unwrap_or_default()
 }
 
-/// That as much was written.
+/// How much dd wrote in both runs.
 fn written(flooded: &Reads, calm: &Reads) -> Option<String> {
     let dd = |r: &Reads| {
         let row = r.place.run.of("dd").next()?.row("copy")?.clone();
@@ -279,7 +279,7 @@ fn disk<'a>(r: &'a Reads) -> Option<&'a Row> {
     r.job.rows.iter().rev().find(|row| row.get("write.time").is_some())
 }
 
-/// How long the disk's writes stood in line, by its own counters.
+/// How long writes were queued, by the disk's own counters.
 fn queue(flooded: &Reads, calm: &Reads) -> Option<String> {
     let each = |r: &Reads| {
         let row = disk(r)?;
@@ -304,7 +304,7 @@ fn queue(flooded: &Reads, calm: &Reads) -> Option<String> {
     Some(format!("{text} ({})", flooded.place.at(time)))
 }
 
-/// That the histograms of the file system say the same, and of which operation.
+/// What the file system's histograms show, if they agree that reads are slower.
 fn histograms(flooded: &Reads, calm: &Reads) -> Option<String> {
     let find = |r: &Reads| {
         let tool = ["xfsdist", "ext4dist", "btrfsdist", "histogram"]
@@ -338,7 +338,7 @@ fn histograms(flooded: &Reads, calm: &Reads) -> Option<String> {
     Some(format!("{text} ({})", flooded.place.output.at(with.at)))
 }
 
-/// What the author says of the rates while it was written.
+/// What the author says of the rates during the writes.
 fn rates(flooded: &Reads, calm: &Reads) -> Option<String> {
     let claim = |r: &Reads| r.place.run.claims.iter().find(|c| c.unit == Unit::PerSecond).cloned();
     let (slow, fast) = (claim(flooded)?, claim(calm)?);

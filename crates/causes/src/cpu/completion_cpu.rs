@@ -1,32 +1,32 @@
-//! `completion-cpu`: the device is done, and no processor comes to complete the request.
+//! `completion-cpu`: the device is done, but no processor completes the request yet.
 //!
-//! Drivers with one queue, and those whose interrupt comes elsewhere than the request, complete in a software interrupt
-//! (`blk_done_softirq`, block/blk-mq.c). It waits where that processor is in another interrupt, and where it is asked for outside of
-//! an interrupt, until `ksoftirqd` gets the processor beside all others or the next tick comes: 4 ms with 250 a second. `C` is
-//! recorded only then, so it looks as if the device were slow. Proof: `irq:softirq_raise` and `irq:softirq_entry` of these interrupts
-//! around the completion. Claimed is that last part of D2C, where what was slow took longer than Linux expects of such a device: a tick
-//! matters to flash and not to a disk that turns. Refuted if processors came at once; not seen without these events.
+//! Drivers with one queue, and drivers whose interrupt comes to another processor than the one that sent the request, complete in a
+//! software interrupt (`blk_done_softirq`, block/blk-mq.c). It waits while that processor is in another interrupt; if it is raised
+//! outside of an interrupt, it waits until `ksoftirqd` gets the processor beside all other tasks or the next tick comes: 4 ms at
+//! 250 a second. `C` is recorded only then, so the device seems slow. Proof: `irq:softirq_raise` and `irq:softirq_entry` of these
+//! interrupts around the completion. Claims that last part of D2C, if what was slow took longer than Linux expects of such a
+//! device: a tick matters to flash and not to a rotating disk. Refuted if processors came at once; not seen without these events.
 //!
 //! Example: D2C of the slowest reads is 4.4 ms; the device was done after 0.6 ms, and for 3.8 ms CPU 1 ran something else.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::device::healthy::{expected, rotational};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
+use crate::device::expected::{expected, rotational};
 use crate::paths::WORTH_NAMING;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::completion_cpu::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{percent, time};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use trace::{Cpu, Nanos};
+use units::words::{percent, time};
 use waits::Phase;
 
-/// How many processors are named.
+/// The most processors that are named.
 const NAMED: usize = 4;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "completion-cpu",
     title: "the device had finished, but the processor that completes its requests was late",
@@ -68,13 +68,13 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         ));
     }
     let claimed = case.claim_phase(slow, Phase::Late, late);
-    // Of requests that are completed together only the first one's wait is known, and the mean of the others'.
+    // If requests are completed together, only the first one's wait is known, and of the others the mean.
     let v = v.plus(claimed, Confidence::Medium).because(proof!("{name} had finished the slowest {what}, and no processor completed them (softirq BLOCK) for {claimed} of their time: \
          {claimed2} of {total}", name, what = slow.words(), claimed = Share(slow.share(claimed)), claimed2 = claimed, total = slow.group.tail.sum.time.total));
     Said::Found(processors(v, case, slow, &name))
 }
 
-/// Which processors were late, and what to do about them.
+/// Adds which processors were late, and what to do about that.
 fn processors(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     let cpus = slow.on.completed_on.cpus();
     let all: u64 = cpus.iter().map(|(_, n, _)| n).sum();

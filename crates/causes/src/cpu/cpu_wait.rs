@@ -1,25 +1,25 @@
-//! `cpu-wait`: not I/O. The operation, or a task it waited for, could have run and had no processor. Where that is so, its requests that the
-//! device had finished waited for the same processors.
+//! `cpu-wait`: not I/O. The operation, or a task that it waited for, could have run but had no processor. In such
+//! groups, requests that the device had finished waited for the same processors.
 
 use crate::case::{is_named, Case};
+use crate::cause::{Cause, Judge, Nature};
 use crate::cpu::quota;
-use crate::device::healthy::EXPECTED_FLASH;
+use crate::device::expected::EXPECTED_FLASH;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::target::{is_over, pattern};
 use crate::thresholds::cpu_wait::MOSTLY;
 use crate::verdict::Verdict;
-use crate::words::{shell, time};
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Node, Part};
 use stats::Group;
 use std::collections::BTreeMap;
 use trace::Nanos;
+use units::words::{shell, time};
 use waits::{Phase, Selection};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "cpu-wait",
     title: "not I/O: it waited for a processor",
@@ -33,7 +33,7 @@ pub const CAUSE: Cause = Cause {
     ),
 };
 
-/// Every task waits for a processor now and then. Of what was fast even for flash that matters if it is most of the time.
+/// Every task waits for a processor now and then. In a group that is fast even for flash, that matters if it is most of the time.
 fn matters(_: &Case, g: &Group) -> bool {
     g.tail.p99 > EXPECTED_FLASH || g.tail.sum.time.share(Reason::WaitCpu) >= MOSTLY
 }
@@ -63,7 +63,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         "see who uses the processors (%CPU), and how many tasks wait (pressure)",
         Action::look("top -b -n1 | head -20; cat /proc/pressure/cpu"),
     );
-    // Weights and nice values count among the tasks of one cgroup or session only (sched(7), "The autogroup feature").
+    // Weights and nice values count only among the tasks of one cgroup or session (sched(7), "The autogroup feature").
     if let Some(task) = slow_task(case, groups) {
         v = v.try_on(
             Acts::Victim,
@@ -85,7 +85,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     .unless("operations just as slow on idle processors")
 }
 
-/// Who ran meanwhile, over the operations that were kept, the longest first.
+/// The tasks that ran while sampled operations waited for a processor, with their times; at most three, the longest first.
 fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
     let mut all = BTreeMap::<&str, Nanos>::new();
     let kept = groups.iter().flat_map(|g| case.sampled(&case.focus.groups[*g]));
@@ -97,7 +97,7 @@ fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
     all.into_iter().take(3).map(|(who, t)| format!("{who} ({})", time(t))).collect()
 }
 
-/// The task whose kept operations waited longest for a processor, of those whose name is known.
+/// The task whose sampled operations waited longest for a processor, among those whose name is known.
 fn slow_task(case: &Case, groups: &[usize]) -> Option<String> {
     let mut all = BTreeMap::<&str, Nanos>::new();
     let kept = groups.iter().flat_map(|g| case.sampled(&case.focus.groups[*g]));

@@ -1,25 +1,25 @@
-//! `outside-io`: the time passed outside the operations.
+//! `outside-io`: the time passed between the operations, not in them.
 //!
-//! An application that measures its I/O with the time before and after a call also measures how long it was kept from
-//! running around the call. Nothing of that is in any operation's time; it explains why an application reports more than
-//! the kernel did. It is worth saying only if it changes what the application reports as its slowest: so one pause in a hundred,
-//! as many as are called the tail, must hold a wait as long as the slowest operations, and longer than Linux expects of a read from
-//! flash: a shorter one would be healthy as an operation, too. One long wait in a thousand pauses is
-//! what any machine has.
+//! An application that measures its I/O by the time before and after a call also measures how long it was kept from
+//! running around the call. None of that is in any operation's time; it explains why an application reports more than
+//! the kernel does. It is reported only if it changes what the application sees as its slowest: one pause in a hundred,
+//! the part that is called the tail, must contain a wait as long as the slowest operations and longer than Linux
+//! expects of a read from flash: a shorter one would be healthy in an operation, too. One long wait in a thousand
+//! pauses is normal on any machine.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::cpu::quota;
-use crate::device::healthy::EXPECTED_FLASH;
+use crate::device::expected::EXPECTED_FLASH;
 use crate::paths;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::thresholds::alone::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Judge, Nature};
 use stats::TAIL_SHARE;
 use trace::Nanos;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "outside-io",
     title: "the task waited for a processor between its operations, not in them",
@@ -48,10 +48,10 @@ fn judge(case: &mut Case) -> Verdict {
         total,
         tail
     );
-    // What the slowest operations are beside: the slowest pauses, each of which waited at least so long.
+    // The slowest pauses count as long as the wait that each of them contains at least.
     let of_tail = TAIL_SHARE * outside.gaps.count() as f64 * tail.0 as f64;
     let is_tail = tail >= slowest && of_tail >= crate::case::MIN_SHARE * case.total().0 as f64;
-    // However rare: a quota of processor time stops a task for most of each period, and then lets it do thousands of operations.
+    // Long waits that are rare: a quota of processor time stops a task for most of each period, and then lets it do thousands of operations.
     let long = outside.wait_cpu.buckets().filter(|b| b.lower >= slowest.0);
     let long: u64 = long.map(|b| b.lower.saturating_mul(b.count)).fold(0, u64::saturating_add);
     let recorded = case.facts.recorded();

@@ -1,16 +1,16 @@
-//! The quota of processor time that a task's control group has: once a period's is used up, its processes stop until the next one.
+//! The quota of processor time of a task's control group: once it is used up in a period, its processes stop until the next period.
 //!
-//! No cause of its own: it says why a task waited for a processor that nobody else needed (kernel/sched/fair.c, `throttle_cfs_rq`).
+//! Not a cause of its own: it says why a task waited for a processor that no other task needed (kernel/sched/fair.c, `throttle_cfs_rq`).
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::verdict::Verdict;
-use crate::words::shell;
 use evidence::{Limit, Limited};
 use trace::Nanos;
+use units::words::shell;
 
-/// The quota that stopped these tasks for longest, if that is a part worth a word of what they waited for a processor.
+/// The quota that stopped these tasks for longest, if that is a visible part of the time that they waited for a processor.
 pub(crate) fn met<'c, 't>(
     case: &Case<'c>,
     tasks: impl Iterator<Item = &'t str>,
@@ -20,7 +20,7 @@ pub(crate) fn met<'c, 't>(
     case.system.quota_met(processes, Nanos((MIN_SHARE * waited.0 as f64) as u64))
 }
 
-/// Says which quota that is, and has it raised.
+/// Adds which quota that is, and a remedy that doubles it.
 pub(crate) fn raise(v: Verdict, limited: &Limited) -> Verdict {
     let Limited { file, limit: Limit::Cpu { quota, period, periods, stopped }, .. } = limited else {
         return v;

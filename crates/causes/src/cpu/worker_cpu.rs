@@ -1,21 +1,21 @@
-//! `worker-cpu`: a thread of the kernel computes what the operation waits for: compression, checksums, encryption.
+//! `worker-cpu`: a kernel thread computes what the operation waits for: compression, checksums, encryption.
 //!
-//! Claims the time in which a work item that an operation waits for was on a processor. That it waited for one is `cpu-wait`'s; what
-//! dm-crypt, md and journals do in threads of their own has causes of its own, asked before.
+//! Claims the time in which a work item that an operation waits for was on a processor. Its waits for a processor are `cpu-wait`'s;
+//! what dm-crypt, md and journals do in threads of their own belongs to other causes, which are asked before.
 //!
 //! Example: an fsync of 120 ms on btrfs with `compress-force=zstd:15`, of which a kworker compresses for 100 ms.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
-use crate::words::shell;
-use crate::{Cause, Judge, Nature};
 use evidence::Mount;
 use ledger::Reason;
+use units::words::shell;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "worker-cpu",
     title: "a thread of the kernel computes for the operation: compression, checksums, encryption",
@@ -29,8 +29,8 @@ pub const CAUSE: Cause = Cause {
     ),
 };
 
-/// Options by which file systems compress (btrfs(5); f2fs names an algorithm whether or not it compresses, and the files that it does by these:
-/// Documentation/filesystems/f2fs.rst).
+/// Options by which file systems compress (btrfs(5); f2fs shows an algorithm whether or not it compresses, and by the
+/// last option which files it compresses: Documentation/filesystems/f2fs.rst).
 const COMPRESS: [&str; 3] = ["compress-force", "compress", "compress_extension"];
 
 fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
@@ -63,7 +63,7 @@ fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
     .unless("operations just as slow while the kernel's threads do not run")
 }
 
-/// The option by which a mount compresses, and how.
+/// The option by which a mount compresses, and its value; `None` if it does not compress.
 fn compresses(mount: &Mount) -> Option<(&'static str, &str)> {
     let told = COMPRESS.into_iter().find_map(|option| Some((option, mount.option(option)?)));
     told.filter(|(_, with)| *with != "no")

@@ -1,14 +1,16 @@
-//! What is slow although nobody interferes: each request takes what such a request takes alone on this device.
+//! What is slow without interference: each request takes what such a request takes alone on this device.
 //!
-//! `cold-reads`: reads through the page cache that it did not have and nothing had fetched ahead. `slow-device`: anything else. Both claim the time in which the
-//! device served the victim's own requests and how that varies, where it is most of what was slow. Asked last: whatever else is
-//! found explains it better.
+//! `cold-reads`: reads through the page cache that it did not have and that were not read ahead. `slow-device`:
+//! anything else. Both claim the time in which the device served the victim's own requests, and how that varies, if it
+//! is most of what was slow. They are asked last: any other finding explains the time better.
 
 use crate::case::{is_named, Case, MIN_SAMPLES, MIN_SHARE};
-use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
+use crate::device::expected::{expected, rotational, EXPECTED_FLASH};
+use crate::growth::Growth;
 use crate::journal::durable;
 use crate::measure::Load;
-use crate::memory::{group_memory, page_fault_read, read_again};
+use crate::memory::{group_memory, read_again};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
@@ -17,14 +19,16 @@ use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY, NEARLY
 use crate::thresholds::device_stall::LONG;
 use crate::thresholds::HALF_A_TURN;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::size;
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use life::{Class, Io, Op};
 use operation::{Kind, Wait};
 use stats::TailRow;
 use trace::{DevId, Flags, Nanos};
+use units::words::size;
 use waits::{CulpritKind, Phase, Selection};
+
+/// The cause that claims the reads of page faults first.
+const PAGE_FAULTS: &str = "page-fault-read";
 
 const fn each(of: fn(&mut Case, &Slow, Verdict) -> Said) -> Judge {
     Judge::Each(Each {
@@ -35,7 +39,7 @@ const fn each(of: fn(&mut Case, &Slow, Verdict) -> Said) -> Judge {
     })
 }
 
-/// Reads.
+/// Reads that miss the page cache.
 pub const COLD_READS: Cause = Cause {
     name: "cold-reads",
     title: "reads miss the page cache; each is as fast as the device",
@@ -44,7 +48,7 @@ pub const COLD_READS: Cause = Cause {
     judge: each(|case, slow, v| of(case, slow, v, true)),
 };
 
-/// Writes and flushes.
+/// All other operations: writes, flushes, and reads that pass by the page cache.
 pub const SLOW_DEVICE: Cause = Cause {
     name: "slow-device",
     title: "no queueing, no interference: the device itself takes this long",
@@ -53,12 +57,12 @@ pub const SLOW_DEVICE: Cause = Cause {
     judge: each(|case, slow, v| of(case, slow, v, false)),
 };
 
-/// Of reads through the page cache, or of all other operations.
+/// Judges reads through the page cache (`cached`), or all other operations.
 fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     if slow.is_below() {
         return Said::Nothing;
     }
-    let faults = case.was_found(page_fault_read::CAUSE.name);
+    let faults = case.was_found(PAGE_FAULTS);
     let seeks = may_seek(case, slow);
     let by_cache = read_by_cache(case, slow.on.id);
     let picks = |row: &TailRow| {
@@ -70,7 +74,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     let alone = case.unclaimed_rows(slow.group_number, |row| picks(row));
     let what = slow.words();
     let part = slow.share(alone);
-    // What had to be read from the device at all is compared with flash, the device's own pace with such a device's.
+    // Reads that had to come from the device at all are compared with flash, the device's own pace with a device of its kind.
     let turns = rotational(case, slow.on.id);
     let (enough, kind) = match cached {
         true => (EXPECTED_FLASH, "a page cache miss on flash".into()),
@@ -107,7 +111,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     Said::Found(v)
 }
 
-/// Groups of page faults that are slow throughout although nobody interferes, with the part of their time.
+/// Groups of page faults that are slow throughout without interference, with the part of their time.
 pub(crate) fn faults_throughout(case: &Case) -> Vec<(usize, f64)> {
     let is_fault =
         |slow: &Slow| slow.group.op.is_some_and(|op| op.kind == Kind::PageFault) && !slow.is_below();
@@ -119,12 +123,12 @@ pub(crate) fn faults_throughout(case: &Case) -> Vec<(usize, f64)> {
     case.slow().into_iter().filter(is_fault).filter_map(of).collect()
 }
 
-/// Whether a row is about a page, or a block of a file system, that the cache did not have.
+/// Whether a row is about a page of a file, or a block of a file system, that the cache did not have.
 fn is_cached(row: &TailRow) -> bool {
     [Wait::PageRead, Wait::PageFault, Wait::Metadata].into_iter().any(|wait| row.waits.has(wait))
 }
 
-/// Whether most of a group's reads wait for what the cache did not have.
+/// Whether most of a group's time is that of reads that missed the cache.
 fn misses_the_cache(case: &Case, slow: &Slow) -> bool {
     let by_cache = read_by_cache(case, slow.on.id);
     let misses = |row: &TailRow| is_cached(row) || by_cache && !tells_waits(case, row);
@@ -133,13 +137,13 @@ fn misses_the_cache(case: &Case, slow: &Slow) -> bool {
     slow.class == Class::Read && missed.0 > slow.group.all.time.total.0 / 2
 }
 
-/// Whether it is known in which function of the kernel a row's task slept: neither without operations nor without stacks.
+/// Whether the kernel function in which a row's task slept is known: not without recorded operations, and not without stacks.
 fn tells_waits(case: &Case, row: &TailRow) -> bool {
     !case.facts.operations.is_empty() && !row.waits.has(Wait::Unknown)
 }
 
-/// Whether most reads of a device say that the page cache or a file system asked for them: what a program reads past the cache is neither
-/// read-ahead (`REQ_RAHEAD`) nor metadata (`REQ_META`).
+/// Whether most reads of a device are flagged as those of the page cache or a file system: a program's reads past the
+/// cache are neither read-ahead (`REQ_RAHEAD`) nor metadata (`REQ_META`).
 fn read_by_cache(case: &Case, dev: DevId) -> bool {
     let reads = case.facts.cells.iter().filter(|(cell, _)| cell.dev == dev && cell.op == Op::Read);
     let (mut all, mut by_cache) = (0, 0);
@@ -151,23 +155,23 @@ fn read_by_cache(case: &Case, dev: DevId) -> bool {
     2 * by_cache > all
 }
 
-/// Whether the device served the victim alone in a row; a pause of one that seeks is a seek.
+/// Whether the device served the victim alone in a row; on a device that seeks, a pause counts as a seek.
 fn is_served(case: &Case, slow: &Slow, row: &TailRow, seeks: bool) -> bool {
     is_alone(case, &slow.group.task, row) || seeks && row.phase == Phase::Paused
 }
 
-/// Whether a row is time of a small read that missed the cache beside other such reads of its task, hardly ever alone, which took no longer with
-/// more of them in flight: threads that read at the same time. Of small reads it is not the bytes that take time.
+/// Whether a row is time of a small read that missed the cache beside other such reads of its task, hardly ever alone, and took no
+/// longer with more of them in flight: threads that read at the same time. For small reads the bytes are not what takes time.
 fn is_abreast(case: &Case, slow: &Slow, row: &TailRow) -> bool {
     let is_own = case.facts.waits.culprit_of(row.culprit).kind == CulpritKind::Own;
     let requests = slow.requests();
     let is_small = flash_takes(requests.bytes.0 / requests.count.max(1)) < FLASH_ALONE + FLASH_ALONE;
-    let abreast = || slow.group.is_mostly_unknown() && slow.growth().is_some_and(|growth| !growth.grows());
+    let abreast = || slow.group.is_mostly_unknown() && Growth::of(slow).is_some_and(|growth| !growth.grows());
     row.phase == Phase::Behind && is_own && is_small && abreast()
 }
 
-/// Whether a row is time of the victim's own request, alone in the device; or of the journal's, with its own changes, or with nobody's that is
-/// known: where the kernel's functions are not, neither is for whom its threads write what an operation waits for.
+/// Whether a row is time of the victim's own request, alone in the device; or of the journal's request for the victim's changes or
+/// for no known task: without the kernel's functions it is not known for whom its threads write what an operation waits for.
 pub(crate) fn is_alone(case: &Case, task: &str, row: &TailRow) -> bool {
     let culprit = case.facts.waits.culprit_of(row.culprit);
     let journal = || match culprit.io {
@@ -182,8 +186,8 @@ pub(crate) fn is_alone(case: &Case, task: &str, row: &TailRow) -> bool {
     }
 }
 
-/// The part of the time of all operations, slow or not, that some rows have, if that is most of it, such requests take longer than
-/// `enough`, and they were waited for long enough to matter.
+/// The part of the time of all operations, slow or not, that some rows have; `None` unless it is most of the time and
+/// long enough to matter, and such requests take longer than `enough` or a seek for each operation.
 fn throughout(case: &Case, slow: &Slow, enough: Nanos, pick: impl Fn(&TailRow) -> bool) -> Option<f64> {
     let rows = slow.group.rows(&case.facts.waits, Selection::default());
     let picked = rows.iter().filter(|row| pick(row));
@@ -195,8 +199,8 @@ fn throughout(case: &Case, slow: &Slow, enough: Nanos, pick: impl Fn(&TailRow) -
     (matters && part >= MOSTLY && (is_slow || seeks_for_each(case, slow, time))).then_some(part)
 }
 
-/// Whether a disk that turns sought for each of a group's synchronous operations, of its own requests and the journal's together: they
-/// took longer alone than half a turn and what flash takes for as many bytes.
+/// Whether a rotating disk sought for each of a group's synchronous operations, for its own requests and the journal's
+/// together: alone, they took longer than half a turn and what flash takes for as many bytes.
 fn seeks_for_each(case: &Case, slow: &Slow, alone: f64) -> bool {
     let operations = slow.group.all.time.operations;
     let turns = rotational(case, slow.on.id).is_some_and(|turns| turns.value);
@@ -208,8 +212,8 @@ fn seeks_for_each(case: &Case, slow: &Slow, alone: f64) -> bool {
         && each > (HALF_A_TURN + flash_takes(bytes)).0 as f64
 }
 
-/// What a request takes that is served at once: a read that the cache should have had, or that is known to come from no disk that turns,
-/// as from flash, anything else as from such a device; a disk that turns seeks for what takes longer than half a turn.
+/// The time of a request that is served at once: that of flash for a read that the cache should have had, or that comes from a
+/// device known not to rotate; half a turn of a rotating disk, which seeks for what takes longer; else what Linux expects of flash.
 fn at_once(slow: &Slow, cached: bool, turns: &Option<Fact<bool>>) -> Nanos {
     let requests = slow.requests();
     let bytes = requests.bytes.0 / requests.count.max(1);
@@ -221,18 +225,18 @@ fn at_once(slow: &Slow, cached: bool, turns: &Option<Fact<bool>>) -> Nanos {
     }
 }
 
-/// What flash takes for a request of so many bytes alone.
+/// The time that flash takes for a single request of this many bytes.
 pub fn flash_takes(bytes: u64) -> Nanos {
     FLASH_ALONE + Nanos(bytes.saturating_mul(1_000_000_000) / FLASH_BYTES_A_SECOND)
 }
 
-/// Whether nothing took longer in the device than a disk that turns takes for a seek: then a pause of it is one.
+/// Whether a disk that may rotate took no longer for any request than for a seek: then a pause of it is a seek.
 fn may_seek(case: &Case, slow: &Slow) -> bool {
     let turns = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
     turns && slow.requests().d2c.max() < LONG.0
 }
 
-/// The device served the slowest alone for so long, or, if the slowest met something else, all of them for such a part.
+/// Adds the proof: the device served the slowest alone for `claimed`, or, if these met something else, all operations for `of_all`.
 fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos, of_all: Option<f64>) -> Verdict {
     let requests = slow.requests();
     let v = match slow.reads_before_writing() {
@@ -305,7 +309,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
     kept_in_memory(v, case, slow, &load)
 }
 
-/// What spares scattered reads of what the cache could have had, where most of a group's are these.
+/// Adds what avoids scattered reads that the cache could have had, if most of a group's time is spent on them.
 pub(crate) fn spared(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
     match load.is_random() && misses_the_cache(case, slow) {
         true => kept_in_memory(read_again::told(v, case, &slow.group.task, slow.on.id), case, slow, load),
@@ -316,7 +320,7 @@ pub(crate) fn spared(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdi
 fn kept_in_memory(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
     let limit = group_memory::met(case, [&*slow.group.task].into_iter());
     if let Some(limit) = limit.filter(|_| load.is_random()) {
-        // What it reads pushes out what it read.
+        // The task's reads evict what it read before.
         return if read_again::is_told(case, slow.on.id) { v } else { group_memory::raise(v, limit) };
     }
     v.try_this(
@@ -326,7 +330,7 @@ fn kept_in_memory(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict 
     .try_this("see how much is cached and how much is evicted: more memory keeps the files cached", Action::look("vmstat 1 5; grep -E 'Cached|Active|Inactive' /proc/meminfo"))
 }
 
-/// Of small pieces in order: a larger one takes hardly longer.
+/// For small sequential pieces: a larger piece takes hardly longer.
 fn larger(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
     let moves_data = slow.group.op.is_none_or(|op| op.kind.moves_data());
     let Some(each) = load.in_small_steps().filter(|_| is_named(&slow.group.task) && moves_data) else {

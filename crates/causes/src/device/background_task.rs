@@ -1,15 +1,16 @@
 //! `background-task`: another task fills the device: a backup, `updatedb`, a scrub.
 //!
-//! The device's time is split by whose requests it served. If a task that is not the victim had a tenth of the slowest operations'
-//! time or more, by its requests in the device or by using up tags, the scheduler or writeback throttling's budget, the device is
-//! not too slow for its work: that task is what could wait. Refuted if no single task had it, or if it was written back (a
-//! flusher's: that is `writeback-flood`) or md's (`raid-resync`).
+//! The device's time is split by whose requests it served. If a task other than the victim had at least a tenth of the
+//! slowest operations' time, by its requests in the device or by using up tags, the scheduler or writeback throttling's
+//! budget, the device is not too slow for its work: that task could wait. Refuted if no single task had it, or if it
+//! was writeback (a flusher's: that is `writeback-flood`) or md's (`raid-resync`).
 //!
-//! Example: of a read of 40 ms by `postgres` 30 ms were behind requests of 256 KiB by `tar`: these are tar's.
+//! Example: of a read of 40 ms by `postgres`, 30 ms were behind requests of 256 KiB by `tar`: these are due to tar.
 
 use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::device::device_saturated;
-use crate::device::healthy::{expected, rotational};
+use crate::device::expected::{expected, rotational};
 use crate::device::{moved, own_program};
 use crate::interfering;
 use crate::limit;
@@ -21,8 +22,6 @@ use crate::target::{of_a_thread, parent, pause, service, Target};
 use crate::thresholds::growth::MIN_SAMPLES_OF_A_ROW;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::shell;
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
 use life::{Class, Io};
@@ -30,6 +29,7 @@ use operation::Wait;
 use stats::TailRow;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{is_journal, is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
+use units::words::shell;
 use waits::{ChainId, Culprit, CulpritId, Phase, Selection};
 
 /// Name, title, page and judgement of this cause.
@@ -63,12 +63,12 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
             part = Share(slow.share(*time))
         ));
     }
-    // Where no request was ever alone, what is behind others is known only if requests take longer with more of them, or queue.
+    // If no request was ever alone, the time behind others is known only if requests take longer with more in flight, or queue.
     let unknown = slow.group.is_mostly_unknown() && !device_saturated::queues(slow);
     let unhindered =
         interfering::unhindered(slow, &name).filter(|_| unknown && !is_for_writeback(case, slow));
-    // Of requests that are mostly others' that says how these fare, of which there may always be some; so there may be where few are always
-    // beside one.
+    // If most requests are other tasks', the comparison is about those, and some of them may always be in flight; the
+    // same if the device nearly always had another request.
     let says_nothing = !are_its_own(case, slow) || is_never_alone(slow);
     let is_beside_larger = unhindered.is_some() && says_nothing && is_too_slow(case, slow);
     if let Some(unhindered) = unhindered.filter(|_| !is_beside_larger) {
@@ -76,7 +76,7 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     }
     let sure = if is_beside_larger { Confidence::Medium } else { Confidence::High };
     for (task, time) in &all {
-        // What is claimed is not left any more.
+        // Before the claim: what is claimed is not left any more.
         let of_all = of_all(case, slow, task);
         v = v.plus(claim(case, slow, task, *time), sure);
         if slow.share(*time) < MIN_SHARE && of_all < NOT_ITS_OWN {
@@ -86,7 +86,7 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
         v = prove(v, case, slow, task, (*time, of_all));
         if loses_more(case, slow, task) {
             let (moved, _) = moved::moved(case, slow, task);
-            // What may be flash loses less by readers that take turns.
+            // Larger read-ahead, by which readers take turns, comes first on a device that may rotate, and last on flash.
             let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
             let in_turn = |v| read_ahead_short::taken_in_turn(v, case, slow.on, [&slow.group.task, task]);
             v = match may_turn {
@@ -98,7 +98,7 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     Said::Found(v)
 }
 
-/// Whether readers mostly wait for pages of their file that are written back, as direct reads do: how reads fare says nothing of that.
+/// Whether readers mostly wait for pages of their file under writeback, as direct reads do: how reads fare says nothing of that.
 fn is_for_writeback(case: &Case, slow: &Slow) -> bool {
     if slow.group.class != Class::Read {
         return false;
@@ -108,7 +108,7 @@ fn is_for_writeback(case: &Case, slow: &Slow) -> bool {
     2 * sum(&|row| row.waits.has(Wait::OwnData)).0 > sum(&|_| true).0
 }
 
-/// Whether most of the requests that are compared are the victim's, or were sent for it and others.
+/// Whether most of the requests that are compared are the victim's, or were sent by threads that work for others.
 fn are_its_own(case: &Case, slow: &Slow) -> bool {
     let by_task = case.requests_by_task(slow.on.id, &[slow.class]);
     let is_own = |task: &str| task == slow.group.task || works_for_others(task);
@@ -122,13 +122,13 @@ fn is_never_alone(slow: &Slow) -> bool {
     alone.is_none_or(|row| row.count < MIN_SAMPLES_OF_A_ROW)
 }
 
-/// Whether the slowest take longer than Linux expects of such a device.
+/// Whether the slowest operations take longer than Linux expects of such a device.
 fn is_too_slow(case: &Case, slow: &Slow) -> bool {
     let (enough, _) = expected(&rotational(case, slow.on.id));
     slow.group.tail.p99 > enough
 }
 
-/// Whether it is time in which another task may have had the device, or what leads to it.
+/// Whether a phase is time in which another task may have had the device, or time in front of it.
 pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
     match phase {
         Phase::Behind | Phase::NoTag => true,
@@ -139,10 +139,10 @@ pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
     }
 }
 
-/// The other tasks that were in the way of a group's slowest, and for how long, the one that was most so first; those that were only in the way of
-/// others of its operations last. What is written back
-/// for a task is a flood's ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and
-/// threads that work for other tasks are not named. Another task's flush is that task's: without it there is none.
+/// The other tasks that interfered with a group, each with the unclaimed time that the slowest operations spent behind
+/// it, the most first; tasks that only delayed other operations of the group come last, with no time. Writeback is left
+/// out (it is a flood's: [`writeback_flood`](crate::memory::writeback_flood)), so are discards (`discard-stall`) and
+/// threads that work for other tasks. Another task's flush counts as that task's: without the task there is no flush.
 fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
     let table = &case.facts.waits;
     let mut all = BTreeMap::<&str, Nanos>::new();
@@ -161,13 +161,13 @@ fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
     all
 }
 
-/// The part of the time of all operations in which a task was in the way: the slowest may have met something else.
+/// The part of the time of all operations that was behind a task: the slowest may have met something else.
 fn of_all(case: &Case, slow: &Slow, task: &str) -> f64 {
     let of_task = culprits_of(case, slow, task);
     case.share_of_all(slow, |row| leads_to_the_device(row.phase) && of_task.contains(&row.culprit))
 }
 
-/// The waits behind a task that the slowest did not have.
+/// The waits behind a task that the slowest operations did not have.
 fn not_of_the_slowest(case: &Case, slow: &Slow, task: &str) -> Vec<(usize, ChainId, CulpritId)> {
     let (of_task, table) = (culprits_of(case, slow, task), &case.facts.waits);
     let slowest: BTreeSet<_> =
@@ -186,7 +186,7 @@ fn claim(case: &mut Case, slow: &Slow, task: &str, time: Nanos) -> Nanos {
     case.claim_rows(slow.group_number, time, is_its)
 }
 
-/// The slowest spent so long in its way, and all operations such a part.
+/// Adds the proof: the slowest operations spent `time` behind the task, all operations the part `of_all`.
 fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nanos, f64)) -> Verdict {
     let name = case.name(slow.on.id);
     let victim = &slow.group.task;
@@ -218,7 +218,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nano
     })
 }
 
-/// The journal's writes of a victim's own changes carry its name: they are not another task's.
+/// Whether a culprit is another task. The journal's writes of the victim's own changes carry the victim's name.
 fn is_another_task(case: &Case, slow: &Slow, c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
     c.is_somebody()
@@ -229,8 +229,8 @@ fn is_another_task(case: &Case, slow: &Slow, c: &Culprit) -> bool {
         && !works_for_others(name)
 }
 
-/// Whether a journal's thread commits for a task, of a recording of blocks: who sends most of what is neither the journal's nor a flusher's syncs it, with
-/// a commit or more for each of its writes (who writes past the cache commits nothing). Its data goes before the commit.
+/// Whether a journal's thread commits for a task, in a recording of blocks: the task sends most of the synchronous writes that are not the kernel's,
+/// with at least one commit for each (a task that writes past the cache commits nothing). Its data goes before the commit.
 fn is_committed(case: &Case, slow: &Slow, task: &str) -> bool {
     if !case.facts.operations.is_empty() || !is_journal(&slow.group.task) {
         return false;
@@ -249,8 +249,8 @@ fn culprits_of(case: &Case, slow: &Slow, task: &str) -> Vec<CulpritId> {
         .collect()
 }
 
-/// Whether a victim loses more to a task than that one to it, by the clock and one of each, however many wait at once: only a task that is
-/// itself in the way is slowed.
+/// Whether a victim loses at least as much to a task as the task to the victim, for one waiter each however many wait
+/// at once: only a task that interferes more than it suffers is slowed.
 fn loses_more(case: &Case, slow: &Slow, task: &str) -> bool {
     let table = &case.facts.waits;
     let lost = |victim: &str, by: &str| -> Nanos {
@@ -267,7 +267,7 @@ fn loses_more(case: &Case, slow: &Slow, task: &str) -> bool {
     lost(&slow.group.task, task) >= lost(task, &slow.group.task)
 }
 
-/// What the task loses least by comes first: a priority or a limit where the host has them for it, then a pause.
+/// Adds remedies, those that cost the task least first: a priority or a limit if the host has them for it, then a pause.
 fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> Verdict {
     let scheduler = case.settings(slow.on.id).and_then(|s| s.scheduler());
     let orders = scheduler.as_ref().is_some_and(|s| s.value == "bfq" || s.value == "mq-deadline");
@@ -312,8 +312,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
 /// The program that asks btrfs to scrub, balance or defragment, all in one call.
 const BTRFS: &str = "btrfs";
 
-/// What btrfs does goes on in the kernel while the program that asked for it is stopped (measured: 14 commits a second before, 10 with the scrub
-/// stopped, 154 with its speed limited to 10 MB/s). A scrub only reads, a balance writes what it reads.
+/// btrfs goes on in the kernel while the program that asked for it is stopped (measured: 14 commits a second before, 10
+/// with the scrub stopped, 154 with its speed limited to 10 MB/s). A scrub only reads, a balance writes what it reads.
 fn of_btrfs(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let at = case.mount_of(slow.group).map_or("MOUNT".into(), |mount| shell(&mount.target));
     let its = || case.requests_by_task(slow.on.id, &[Class::SyncWrite, Class::Background]);
@@ -339,8 +339,8 @@ fn of_btrfs(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     }
 }
 
-/// A thread of the kernel's cannot be stopped, is in no unit, and no timer starts it. ext4's is told to leave the rest of the tables for
-/// later (Documentation/admin-guide/ext4.rst, `noinit_itable`).
+/// A kernel thread cannot be stopped, is in no unit, and no timer starts it. ext4's can leave the rest of the tables
+/// for later (Documentation/admin-guide/ext4.rst, `noinit_itable`).
 fn of_the_kernel(v: Verdict, case: &Case, slow: &Slow, task: &str) -> Verdict {
     match case.mount_of(slow.group).filter(|_| task == "ext4lazyinit") {
         Some(mount) => v.try_this(
@@ -351,7 +351,7 @@ fn of_the_kernel(v: Verdict, case: &Case, slow: &Slow, task: &str) -> Verdict {
     }
 }
 
-/// The idle class of I/O priorities, which schedulers without priorities do not know.
+/// Adds the idle class of I/O priorities, which needs a scheduler with priorities.
 fn idle_class(
     v: Verdict,
     target: &Target,

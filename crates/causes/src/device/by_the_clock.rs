@@ -1,9 +1,9 @@
-//! Requests of a kind that are let through by a clock, each by itself or one after another: as even as no device is, and longer than any
-//! takes for so little.
+//! Requests of a kind that a timer admits, each by itself or one after another: more evenly than any device completes
+//! them, and slower than any device is for so little.
 
 use crate::case::Case;
 use crate::device::even::{is_whole, within};
-use crate::device::healthy::rotational;
+use crate::device::expected::rotational;
 use crate::slow::Slow;
 use crate::thresholds::rate_limit::{
     AS_A_CLOCK, BETWEEN, BROKEN, ENOUGH, ENOUGH_OF_SIZE, EVEN_TURNS, FASTER, FASTEST, FASTEST_TURN, MIDDLE,
@@ -12,8 +12,8 @@ use crate::thresholds::rate_limit::{
 use stats::{Bucket, Distribution, InARow, InTurn, Slope, Turns};
 use trace::{Bytes, Nanos};
 
-/// Requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes: for small
-/// ones, if larger ones take no longer, or for so many bytes. `gaps` are those that all kinds have to share.
+/// Requests of a kind, to a device that does not rotate, whose `time` is as even as a clock and longer than any flash takes: for
+/// small requests, for that many bytes, or while larger requests take no longer. `gaps` are those that all kinds have to share.
 pub(super) fn slower_than_flash(
     case: &Case,
     slow: &Slow,
@@ -22,7 +22,7 @@ pub(super) fn slower_than_flash(
 ) -> Option<InTurn> {
     let no_longer = |kind: &InTurn, larger: &InTurn| {
         let [took, longer] = [kind, larger].map(|k| time(&k.turns).quantile(0.5));
-        // Sizes beside each other may hardly differ: of 1 MiB that is cut in two, 492 and 532 KiB.
+        // Neighbouring sizes may hardly differ: of 1 MiB that is cut in two, 492 and 532 KiB.
         let sizes = [larger, kind].map(|k| k.turns.mean_size());
         let is_larger = larger.is_read == kind.is_read && sizes[0].0 >= sizes[1].0.saturating_mul(2);
         let is_known = time(&larger.turns).count() >= ENOUGH_OF_SIZE;
@@ -37,31 +37,31 @@ pub(super) fn slower_than_flash(
     first(case, slow, gaps, |kind| is_even(&time(&kind.turns)) && is_slow(kind))
 }
 
-/// Requests that find a device empty that does not turn, and take as long as a clock lets them, one after the other, but for some that take less
-/// than half: those for which something was left over, a few now and then or all before a credit was used up. Flash that is slow varies more,
-/// and is never fast.
+/// Requests that find a device empty that does not rotate, and take as long as a timer lets them, one after the other,
+/// except for some that take less than half: those admitted by left-over credit, a few now and then, or all before the
+/// credit was used up. Slow flash varies more, and is never fast.
 pub(super) fn or_at_once(case: &Case, slow: &Slow) -> Option<Passed> {
     passed(case, slow, |turns| &turns.alone_in_a_row, |turns| &turns.alone)
 }
 
-/// The same of the turns of those that wait behind others.
+/// The same, by the gaps between requests that wait behind others.
 pub(super) fn in_turn_or_at_once(case: &Case, slow: &Slow) -> Option<Passed> {
     passed(case, slow, |turns| &turns.gaps_in_a_row, |turns| &turns.d2c)
 }
 
-/// Requests of which some were held back and others were not.
+/// Requests of which some were held back by a timer and others passed at once.
 pub(super) struct Passed {
-    /// They are no larger than this.
+    /// The largest size of these requests.
     pub most: Bytes,
-    /// What those took that were held back.
+    /// The times of those that were held back.
     pub held: Distribution,
-    /// How many there were in all.
+    /// How many requests there were, held back or not.
     pub of: u64,
-    /// What the fastest took.
+    /// The time of the fastest ([`FASTEST`]).
     pub fast: Nanos,
 }
 
-/// A clock that holds one back lets the next one through a tick later: where others were done at once right after, no clock did it.
+/// A timer that holds one request back admits the next one a tick later: if others were done right after, it was no timer.
 fn passed(
     case: &Case,
     slow: &Slow,
@@ -79,7 +79,7 @@ fn passed(
     is_clock.then(|| Passed { most: kind.most, held, of: all.count(), fast })
 }
 
-/// Of times of two kinds the slower one, where hardly any lie between: those of a clock, and what passes it at once. Else all.
+/// Of times of two kinds the slower one, if hardly any lie between: times set by a timer, and those of requests that pass at once. Else all.
 fn held_back(times: &Distribution) -> Distribution {
     let from = times.quantile(FASTEST).saturating_mul(2);
     let mut slower = Distribution::new();
@@ -96,9 +96,9 @@ fn held_back(times: &Distribution) -> Distribution {
     }
 }
 
-/// Requests that find a device empty, and are done the sooner the later they come after the one before: the clock that lets them through
-/// goes on meanwhile. What a device does for a request begins with it. So does not what platters do: the next write is done when they have
-/// turned once, whatever the device says of itself.
+/// Requests that find a device empty, and are done the sooner the later they come after the one before: the timer that
+/// admits them goes on meanwhile, whereas a device's own work begins with the request. Platters are an exception: the
+/// next write is done when they have turned once, whatever the device reports about itself.
 pub(super) fn whenever_they_come(case: &Case, slow: &Slow) -> Option<(InTurn, Slope)> {
     let sooner = |kind: &InTurn| {
         kind.turns.after_idle.slope().filter(|slope| slope.value + SURELY * slope.error < SOONER)
@@ -117,13 +117,13 @@ pub(super) fn whenever_they_come(case: &Case, slow: &Slow) -> Option<(InTurn, Sl
     sooner(&kind).map(|slope| (kind, slope))
 }
 
-/// What the slowest flash takes for so many bytes in order.
+/// The time that the slowest flash takes for this many sequential bytes.
 pub(super) fn at_slowest(bytes: Bytes) -> Nanos {
     Nanos((u128::from(bytes.0) * 1_000_000_000 / u128::from(SLOWEST_BYTES_A_SECOND)) as u64)
 }
 
-/// The first kind that comes by a clock, of a device that does not turn, if all others keep its pace. Where it is not known whether it turns,
-/// what is far shows it.
+/// The first kind that comes by a timer, on a device that does not rotate, if all other kinds keep its pace. If it is
+/// not known whether the device rotates, only requests far from each other count.
 fn first(
     case: &Case,
     slow: &Slow,
@@ -134,7 +134,7 @@ fn first(
     let kind = match rotational(case, slow.on.id).map(|turns| turns.value) {
         Some(true) => None,
         Some(false) => pace.kinds(false).find(is_clock),
-        // A guest's disk, or no settings. Platters take anything up to a whole turn for what is far.
+        // A guest's disk, or no settings. Platters take anything up to a whole turn for requests that are far apart.
         None => pace.far().find(is_clock),
     }?;
     pace.kinds(false).all(|other| keeps(&gaps(&kind.turns), &gaps(&other.turns))).then_some(kind)
@@ -144,8 +144,8 @@ fn is_even(time: &Distribution) -> bool {
     time.count() >= ENOUGH && within(time, MIDDLE, AS_A_CLOCK)
 }
 
-/// Whether requests of another kind, if there are enough, are as far apart as those of one, or whole multiples of that: a clock lets all
-/// through. What a device does itself takes longer for more bytes, however even that is.
+/// Whether requests of another kind, if there are enough, are as far apart as those of this one, or a whole multiple of
+/// that: a timer admits all kinds. What a device does itself takes longer for more bytes, however even it is.
 fn keeps(one: &Distribution, other: &Distribution) -> bool {
     let ticks = other.quantile(0.5) as f64 / one.quantile(0.5).max(1) as f64;
     let known = one.count() >= ENOUGH_OF_SIZE && other.count() >= ENOUGH_OF_SIZE;

@@ -1,28 +1,29 @@
-//! `device-busy`: the driver gives requests back without an error, because the device or its adapter takes no more.
+//! `device-busy`: the driver requeues requests without an error, because the device or its adapter accepts no more.
 //!
-//! The kernel has sent a request, and the driver says `BLK_STS_RESOURCE` or `BLK_STS_DEV_RESOURCE`
-//! (include/linux/blk_types.h): a SCSI target with a full queue (`TASK SET FULL`), an adapter without a free slot, a
-//! virtio queue without free descriptors. The request is given back (`block_rq_requeue`, `__blk_mq_requeue_request` in
-//! block/blk-mq.c) and sent again when others are done; behind it all wait. Claimed is the time between requeue and reissue, and the time in the scheduler in which the driver took nothing. Refuted if nothing was given back, or
-//! only what the device had lost (`device-errors`), or if the device takes longer with more in it: then it has enough
-//! to do, and the line only stands elsewhere (`device-saturated`).
+//! The kernel has sent a request, and the driver returns `BLK_STS_RESOURCE` or `BLK_STS_DEV_RESOURCE` (include/linux/blk_types.h):
+//! a SCSI target with a full queue (`TASK SET FULL`), an adapter without a free slot, a virtio queue without free descriptors. The
+//! request is requeued (`block_rq_requeue`, `__blk_mq_requeue_request` in block/blk-mq.c) and sent again when others are done; all
+//! requests behind it wait. Claims the time between requeue and reissue, and the time in the scheduler in which the driver accepted
+//! nothing. Refuted if nothing was requeued, or only what the device had lost (`device-errors`), or if the device takes longer with
+//! more in flight: then it has enough to do, and the queue is only in another place (`device-saturated`).
 //!
 //! Example: a virtio queue has 256 descriptors. A read of 1 MiB into scattered pages needs 258, so the device has one
 //! at a time, whatever `nr_requests` says.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
+use crate::growth::Growth;
 use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::device_busy::{ROOM, SMALLEST};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, size};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use trace::{Bytes, Nanos};
+use units::words::{count, size};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "device-busy",
     title: "the driver requeues requests because the device or its adapter accepts no more",
@@ -37,7 +38,7 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
-    // A command that was waited for in vain is none that was refused.
+    // A command that timed out was not refused by the device.
     let requeues: u64 = slow.on.requests.iter().map(|r| r.requeues - r.given_up.min(r.requeues)).sum();
     if requeues == 0 {
         return Said::Nothing;
@@ -54,7 +55,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             what = slow.words()
         ));
     }
-    let growth = slow.growth();
+    let growth = Growth::of(slow);
     if let Some(growth) = growth.filter(|g| g.grows()) {
         return Said::Not(proof!(
             "the driver of {name} requeued requests {requeues} times, but it would be no \
@@ -83,12 +84,12 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(remedies(v, case, slow, &name))
 }
 
-/// The unclaimed time between being given back and being sent again, and in the scheduler while the driver took nothing.
+/// The unclaimed time between requeue and reissue, and in the scheduler while the driver accepted nothing.
 pub(crate) fn refused(case: &Case, slow: &Slow) -> (Nanos, Nanos) {
     (case.unclaimed(slow, Reason::Requeue), slow.refused().min(case.unclaimed(slow, Reason::Scheduler)))
 }
 
-/// How many it held, and how many the kernel believes that it takes.
+/// How many requests the device held, and how many the kernel believes that it accepts, in words.
 fn held(case: &Case, slow: &Slow, name: &str) -> String {
     let mut told = format!(
         "{name} never held more than {}, {:.1} on average while it was busy",

@@ -1,22 +1,22 @@
 //! `device-errors`: the device reports errors for reads or writes.
 //!
-//! A bad sector, a broken cable, a path that is gone: the request is tried again for seconds, then given up, and the error goes
-//! up to whoever asked. Or the device loses a command: the kernel waits until its time is over, aborts it and sends it again, and all
-//! that is seen is that it took so long. Proof: requests that were completed with an error, or given back by the driver after they had been
-//! in the device for long. What they took is claimed; fast errors take no time and are told all the same.
+//! A bad sector, a broken cable, a lost path: the request is retried for seconds, then given up, and the error is returned to the
+//! caller. Or the device loses a command: the kernel waits until the command times out, aborts it and sends it again, and all that
+//! is seen is how long that took. Proof: requests that were completed with an error, or requeued by the driver after they had been
+//! in the device for long. Claims what they took; fast errors take no time and are reported all the same.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use life::{Class, GIVEN_UP};
 use operation::{Done, Part};
 use trace::Nanos;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "device-errors",
     title: "the device reports errors",
@@ -27,7 +27,7 @@ pub const CAUSE: Cause = Cause {
 
 fn judge(case: &mut Case) -> Verdict {
     let mut verdict: Option<Verdict> = None;
-    // Discards and commands that a device does not know are refused as errors, which harms nobody.
+    // Discards and commands that a device does not support are refused as errors, which harms nobody.
     let classes = [Class::Read, Class::SyncWrite, Class::Background, Class::Flush];
     for device in &case.facts.devices {
         let of = |pick: fn(&stats::Phases) -> u64| -> u64 {
@@ -74,7 +74,7 @@ fn judge(case: &mut Case) -> Verdict {
     v.unless("the same requests without an error on another device")
 }
 
-/// What to look at, and how to save the data, by what kind of device it is.
+/// Adds what to look at, and how to save the data, by the kind of device.
 fn remedies(v: Verdict, name: &str) -> Verdict {
     let replace = match Hardware::of(name) {
         Hardware::Scsi => "replace it, its cable or its path",
@@ -85,7 +85,7 @@ fn remedies(v: Verdict, name: &str) -> Verdict {
         format!("copy its data while it can be read, then {replace}"),
         Action::look(format!("ddrescue -d /dev/{name} IMAGE MAPFILE")),
     );
-    // How long others may take is no setting of theirs, or nobody sets it.
+    // Other devices have no setting for how long a command may take, or hardly anybody changes it.
     if Hardware::of(name) != Hardware::Scsi {
         return v;
     }
@@ -95,7 +95,7 @@ fn remedies(v: Verdict, name: &str) -> Verdict {
     )
 }
 
-/// What tells of a device's errors.
+/// The command that shows a device's errors.
 fn reports(name: &str) -> String {
     let (_, own) = Hardware::check(name);
     let kernel = match Hardware::pattern(name) {
@@ -109,7 +109,7 @@ fn reports(name: &str) -> String {
     }
 }
 
-/// Of the kept operations of a group: the part of their time in the device that was of requests that failed or were given up.
+/// The part of the device time of a group's sampled operations in requests that failed or were given up, 0 to 1.
 fn part_of_failed(case: &Case, slow: &crate::slow::Slow) -> f64 {
     let kept = case.kept_of_tail(slow.group);
     let (mut failed, mut all) = (0u64, 0u64);

@@ -1,16 +1,17 @@
 //! `device-saturated`: the device is busy, and requests queue in it.
 //!
-//! Claims the device time behind others that no particular cause claimed before: mostly behind other requests of the same task; and the time in
-//! the scheduler while the device was at work, where the queue stands there. Proof: the split of the device's time, and that it takes longer with
-//! more in it. Refuted if it takes as long with few others as with many: then it works on many at once, and the requests themselves are slow.
+//! Claims the device time behind others that no specific cause claimed before, mostly behind other requests of the same task; and the time in the
+//! scheduler while the device was at work, if the queue is there. Proof: the split of the device's time, and that it takes longer with more in
+//! flight. Refuted if it takes as long with few others as with many: then it serves many at once, and the requests themselves are slow.
 //!
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
 use crate::block::tag_exhaustion;
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::device::alone::spared;
 use crate::device::device_busy;
-use crate::device::healthy::{expected, rotational};
+use crate::device::expected::{expected, rotational};
 use crate::device::line::Line;
 use crate::growth::Growth;
 use crate::journal::durable;
@@ -21,14 +22,13 @@ use crate::slow::Slow;
 use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
 use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::count;
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use stats::{Group, TailRow};
 use trace::Nanos;
+use units::words::count;
 use waits::{CulpritKind, Phase, Selection};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "device-saturated",
     title: "the device is saturated: requests queue in it",
@@ -43,7 +43,7 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
-    let growth = slow.growth();
+    let growth = Growth::of(slow);
     let line = Line::of(case, slow);
     let outside = Outside::of(case, slow, growth);
     let inside = match inside(case, slow, growth, outside.all()) {
@@ -82,7 +82,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     })
 }
 
-/// What is to be claimed of the time in the device, or why nothing is; `outside` waited in front of it.
+/// The device time to claim, or why nothing is claimed; `outside` is the time that waited in front of the device.
 fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> Result<Nanos, Proof> {
     let left = case.unclaimed(slow, Reason::Device);
     if !is_left(case, slow, outside) {
@@ -99,7 +99,7 @@ fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> R
             at_once = Ratio(at_once(slow))
         ));
     }
-    // A large write that is cut waits for its own pieces: that is what it takes, and no queue, where the device has nothing to do meanwhile.
+    // A large write that is split waits for its own pieces: if the device has nothing to do meanwhile, that is its service time and no queue.
     let grows = growth.is_some_and(|g| g.grows());
     if !grows && is_unknown(slow) && slow.on.depth.busy() < MOSTLY {
         return Err(proof!(
@@ -122,8 +122,8 @@ fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> R
     Ok(wanted)
 }
 
-/// Whether other causes leave enough of the time in the device to be told. Where most operations wait for their own queue, it matters
-/// little what else the slowest met.
+/// Whether other causes leave enough of the device time to report. If most operations wait for their own queue, it
+/// matters little what else the slowest met.
 fn is_left(case: &Case, slow: &Slow, outside: Nanos) -> bool {
     let left = case.unclaimed(slow, Reason::Device);
     let of_slowest =
@@ -131,20 +131,20 @@ fn is_left(case: &Case, slow: &Slow, outside: Nanos) -> bool {
     of_slowest || is_throughout(case, slow)
 }
 
-/// Whether it is a queue in which most of the time of all operations passes, and no cause claimed that of the slowest.
+/// Whether most of the time of all operations passes in a queue, less what was claimed of the slowest.
 fn is_throughout(case: &Case, slow: &Slow) -> bool {
     !slow.is_below()
         && queues(slow)
         && waits_mostly(case, slow.group, |row| case.part_left(slow.group_number, row))
 }
 
-/// Whether most of what a group lost was behind its own requests in the device, for longer than flash takes, and a tenth of the
-/// recording long.
+/// Whether most of what a group lost was behind its own requests in the device, for longer than flash takes, and at
+/// least a tenth of the recording.
 pub(crate) fn waits_for_itself(case: &Case, group: &Group) -> bool {
     waits_mostly(case, group, |_| 1.0)
 }
 
-/// The same of a part of each row.
+/// The same, of which `part` says how much of each row counts.
 fn waits_mostly(case: &Case, group: &Group, part: impl Fn(&TailRow) -> f64) -> bool {
     let rows = group.rows(&case.facts.waits, Selection::default());
     let is_queue = |row: &&TailRow| {
@@ -174,31 +174,31 @@ fn said_before(case: &Case, slow: &Slow, left: Nanos) -> Proof {
     }
 }
 
-/// Whether requests queue in the device, by their own times: the fastest took less than half of what is usual, or they are completed one by
-/// one. How many were there when one came does not tell where they come in batches, or where there are always as many.
+/// Whether requests queue in the device, by their own times: the fastest took less than half of the median, or they are completed
+/// one by one. How many were in flight when one came does not tell, if they come in batches or there are always as many.
 pub(crate) fn queues(slow: &Slow) -> bool {
     let d2c = &slow.requests().d2c;
     let waited = d2c.count() >= MIN_SAMPLES && 2 * d2c.quantile(FASTEST) < d2c.quantile(0.5);
     at_once(slow) >= SEVERAL && (waited || is_unknown(slow) && is_one_by_one(slow))
 }
 
-/// Whether hardly any two completions come together, and those that are there take as long as so many completions are apart: of a device
-/// that serves several side by side they would come together.
+/// Whether hardly any two completions come together, and requests take as long as so many completions are apart: a
+/// device that serves several in parallel would complete some together.
 fn is_one_by_one(slow: &Slow) -> bool {
     let (gaps, d2c) = (slow.on.pace.gaps(), &slow.requests().d2c);
     let in_turn = 2.0 * at_once(slow) * gaps.mean() >= d2c.mean();
     gaps.count() >= MIN_SAMPLES && in_turn && gaps.quantile(SOONEST) as f64 * 2.0 >= gaps.mean()
 }
 
-/// Whether completions come together and then not for long: of one after the other half would be about the mean apart.
+/// Whether completions come in bursts: if they came one after the other, half of them would be about the mean apart.
 fn is_side_by_side(slow: &Slow) -> bool {
     let gaps = slow.on.pace.gaps();
     gaps.count() >= MIN_SAMPLES && gaps.quantile(0.5) as f64 * TOGETHER < gaps.mean()
 }
 
-/// Whether requests were never alone, so that how many were there when one came says little (they come in batches), were slower
-/// than Linux expects of such a device, and one in ten took twice as long there as the fastest, or longer: then it is a queue
-/// until a lighter load shows otherwise. Requests that are served side by side take about the same time each.
+/// Whether requests were never alone, so that the number in flight says little (they come in batches), were slower than
+/// Linux expects of such a device, and one in ten took at least twice as long as the fastest: this counts as a queue
+/// until a lighter load shows otherwise. Requests that are served in parallel take about the same time each.
 fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
     let (enough, _) = expected(&rotational(case, slow.on.id));
     let (group, d2c) = (slow.group, &slow.requests().d2c);
@@ -206,13 +206,13 @@ fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
     is_unknown(slow) && group.tail.p99 > enough && varies && at_once(slow) >= SEVERAL
 }
 
-/// Whether requests were never alone, so that it is not known what one takes.
+/// Whether requests were mostly not alone, so that the time of a single one is not known.
 fn is_unknown(slow: &Slow) -> bool {
     slow.group.is_mostly_unknown()
 }
 
-/// Why nothing is claimed where no lighter load was seen: of few requests it is not known what is usual, and a driver that gives
-/// requests back, or tags that let in no more, explain what waits ([`device_busy`], [`tag_exhaustion`]).
+/// Why nothing is claimed if no lighter load was seen: the usual time of few requests is not known, and a driver that
+/// requeues requests, or tags that admit no more, explain the waits ([`device_busy`], [`tag_exhaustion`]).
 fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
     let (name, count) = (case.name(slow.on.id), slow.requests().d2c.count());
     if count < MIN_SAMPLES {
@@ -241,11 +241,11 @@ fn waits_for_a_tag(row: &Claimable) -> bool {
     row.phase == Phase::NoTag
 }
 
-/// The queue in front of a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.
+/// The queue in front of a device that accepts no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in flight.
 struct Outside {
     requeue: Nanos,
     scheduler: Nanos,
-    /// Until there was a tag.
+    /// Time of waits for a tag.
     tags: Nanos,
 }
 
@@ -275,12 +275,12 @@ impl Outside {
     }
 }
 
-/// Requests in the device while it is busy.
+/// The mean number of requests in the device while it is busy.
 fn at_once(slow: &Slow) -> f64 {
     slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE)
 }
 
-/// Requests that the device completed.
+/// The number of requests that the device completed.
 fn completed(slow: &Slow) -> u64 {
     slow.on.requests.iter().map(|r| r.count).sum()
 }
@@ -296,7 +296,7 @@ fn prove(
     let busy = slow.on.depth.busy().max(f64::MIN_POSITIVE);
     let busy_seconds = (busy * slow.on.depth.observed().seconds()).max(f64::MIN_POSITIVE);
     let done = completed(slow);
-    // All of the time in which it was busy.
+    // Relative to the time in which the device was busy.
     let (at_once, rate) = (at_once(slow), done as f64 / busy_seconds);
     let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
     v = durable::written_twice(v, case, slow.group, &name).because(proof!(
@@ -339,11 +339,11 @@ fn prove(
     remedies(v, case, slow, rate)
 }
 
-/// Whom to limit, and how to learn what the device can do alone; `rate`: what it completes a second.
+/// Adds which task to limit, and how to measure what the device can do alone; `rate`: the requests that it completes a second.
 fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     let name = case.name(slow.on.id);
     let load = Load::of(case, slow);
-    // What is written twice need not be measured to know that half of it can be spared.
+    // For data that is written twice, no measurement is needed to know that half of it can be avoided.
     if durable::is_written_twice(case, slow.group) {
         return v;
     }

@@ -1,14 +1,16 @@
 //! `device-stall`: the device takes long for some requests, and not because of a queue.
 //!
-//! Flash that cleans up, a disk that reads a sector again and again, a controller that does something else. Claims the time in which
-//! the device completed nothing for longer than any service explains, was slower than usual with a request alone, or passed requests
-//! over for many later ones of the same task. The longest
-//! must be many times what is usual, and no larger than other requests.
+//! Flash that collects garbage, a disk that reads a sector again and again, a controller that does something else.
+//! Claims the time in which the device completed nothing for longer than any service explains, was slower than usual
+//! with a single request, or completed many later requests of the same task first. The longest request must take many
+//! times what is usual, and must not be larger than others.
 //!
 //! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and the device was idle otherwise.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
-use crate::device::healthy::{rotational, EXPECTED_FLASH};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
+use crate::device::expected::{rotational, EXPECTED_FLASH};
+use crate::growth::Growth;
 use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
@@ -16,16 +18,15 @@ use crate::slow::Slow;
 use crate::thresholds::alone::MOSTLY;
 use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::shell;
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Request;
 use operation::{Done, Part};
 use stats::{Distribution, TailRow};
 use trace::{Bytes, DevId, Nanos};
+use units::words::shell;
 use waits::{CulpritId, CulpritKind, Phase};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "device-stall",
     title: "the device takes long for some requests although few others are in flight",
@@ -66,14 +67,14 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let is_of_few = is_known && is_of_few(slow, least(case, slow.on.id, usual));
     let picks = |row: &Claimable| match row.phase {
         Phase::Paused => true,
-        // Pauses are longer than any size explains; slowness alone is not, nor where such requests are few.
+        // Pauses are longer than any size explains. Slowness is not, and says nothing if such requests are few.
         Phase::Slow => is_known && large.is_none(),
         Phase::Behind => is_known && passed_over && own.contains(&row.culprit),
         Phase::Service | Phase::Varies => is_of_few && large.is_none(),
         _ => false,
     };
     let wanted = case.unclaimed_rows(slow.group_number, picks);
-    // What is no longer than a disk that turns takes may be its queue.
+    // A time that a rotating disk may take for one request may be its queue.
     let is_queue = longest < LONG && slow.behind() >= slow.paused();
     if slow.share(wanted) < MIN_SHARE || is_queue {
         return Said::Not(large.unwrap_or_else(|| {
@@ -104,8 +105,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(remedies(v, case, slow, &name))
 }
 
-/// From what time on a request stalls, where half of all take this: many times that, and longer than a disk that is well takes for any; of one
-/// that does not turn, many times what Linux expects of flash.
+/// From this time on a request counts as stalled: many times the median `usual`, and longer than any healthy disk takes for one
+/// request; on a device that does not rotate, many times the median or what Linux expects of flash, whichever is more.
 fn least(case: &Case, dev: DevId, usual: u64) -> Nanos {
     let many = |time: u64| Nanos((STALLED * time as f64) as u64);
     match rotational(case, dev) {
@@ -114,8 +115,8 @@ fn least(case: &Case, dev: DevId, usual: u64) -> Nanos {
     }
 }
 
-/// Whether most of the time of such requests is that of a few which stalled, so long at least: then what requests take alone holds these, and
-/// is no pace of the device.
+/// Whether most of the time of such requests is that of a few which stalled for at least `least`: what requests take
+/// alone then includes stalls and is not the device's pace.
 fn is_of_few(slow: &Slow, least: Nanos) -> bool {
     let d2c = &slow.requests().d2c;
     let long = d2c.buckets().filter(|bucket| bucket.lower >= least.0);
@@ -125,7 +126,7 @@ fn is_of_few(slow: &Slow, least: Nanos) -> bool {
     count as f64 <= MIN_SHARE * d2c.count() as f64 && time > MOSTLY * d2c.sum() as f64
 }
 
-/// What half of such requests take in the device, or where they are few half of all.
+/// The median device time of such requests in ns; of all requests if such are few, `None` if all are.
 fn usual(slow: &Slow) -> Option<u64> {
     let of_such = &slow.requests().d2c;
     let of_all = || {
@@ -138,7 +139,7 @@ fn usual(slow: &Slow) -> Option<u64> {
     (d2c.count() >= MIN_SAMPLES).then(|| d2c.quantile(0.5))
 }
 
-/// That the slowest request is none that stalled: it is not long.
+/// Evidence that the slowest request did not stall, because it did not take long.
 fn short(case: &Case, slow: &Slow, longest: Nanos, usual: u64) -> Proof {
     proof!(
         "the slowest {what} took up to {longest} in {name}, the median is {usual}",
@@ -149,7 +150,7 @@ fn short(case: &Case, slow: &Slow, longest: Nanos, usual: u64) -> Proof {
     )
 }
 
-/// That the slowest request is large, if it is.
+/// Evidence that the slowest request is large; `None` if it is not.
 fn large(case: &Case, slow: &Slow) -> Option<Proof> {
     let requests = slow.requests();
     let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
@@ -162,7 +163,7 @@ fn large(case: &Case, slow: &Slow) -> Option<Proof> {
     ))
 }
 
-/// How much of their time in the device they were in its queue, and how much of it nothing was completed.
+/// Evidence of how much of their device time they were in its queue, and for how much of it nothing was completed.
 fn queue_or_not(slow: &Slow, device: Nanos, name: &str) -> Proof {
     let part = |time: Nanos| time.0 as f64 / device.0.max(1) as f64;
     let [behind, paused] = [slow.behind(), slow.paused()].map(part);
@@ -202,8 +203,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     )
 }
 
-/// Whether it can be flash that is told of free blocks: a file would only get holes, memory has nothing to clean up, and a disk that turns
-/// takes no discards.
+/// Whether the device can be flash that is told of free blocks: a file would only get holes, memory has no garbage to
+/// collect, and a rotating disk accepts no discards.
 fn may_trim(case: &Case, dev: DevId, name: &str) -> bool {
     let settings = case.settings(dev);
     let takes_none =
@@ -212,7 +213,7 @@ fn may_trim(case: &Case, dev: DevId, name: &str) -> bool {
     !takes_none && !turns && !matches!(Hardware::of(name), Hardware::File | Hardware::Memory)
 }
 
-/// The requests that the kept operations of the group waited for in the device.
+/// The requests on this device that the sampled operations of the tail waited for, each with its D2C.
 fn requests<'a>(case: &Case<'a>, slow: &Slow<'a>) -> impl Iterator<Item = (Nanos, &'a Request)> + 'a {
     let dev = slow.on.id;
     case.kept_of_tail(slow.group).flat_map(|k| &k.account.nodes).filter_map(move |node| match &node.part {
@@ -232,12 +233,12 @@ fn size_of_slow(case: &Case, slow: &Slow) -> Option<Bytes> {
     requests(case, slow).max_by_key(|(d2c, _)| *d2c).map(|(_, r)| r.bytes)
 }
 
-/// The part of the stalled requests' time in which the device completed others that came later: those ahead of a request are its
-/// queue, and what is completed beyond these has passed it over.
+/// The part of the stalled requests' time in which the device completed requests that came later: requests ahead of a
+/// stalled one are its queue, and completions beyond these overtook it.
 ///
-/// Example: one was ahead of a read of 66 ms, and 21 were completed meanwhile: 3 ms were the queue.
+/// Example: one request was ahead of a read of 66 ms, and 21 were completed meanwhile: 3 ms were the queue.
 fn passed_over(case: &Case, slow: &Slow, usual: u64) -> f64 {
-    let many = slow.growth().map_or(0, |g| g.many().0).max(usual);
+    let many = Growth::of(slow).map_or(0, |g| g.many().0).max(usual);
     let stalled = requests(case, slow).filter(|(d2c, _)| d2c.0 as f64 >= STALLED * many as f64);
     let (passed, all) =
         stalled.filter(|(_, r)| r.contention.served() > 0).fold((0, 0), |(passed, all), (d2c, r)| {
@@ -246,8 +247,8 @@ fn passed_over(case: &Case, slow: &Slow, usual: u64) -> f64 {
     passed as f64 / all.max(1) as f64
 }
 
-/// The part of all that operations were behind requests of their own that such requests have which stall, by what each took beyond what is
-/// usual. Where it is small the rest is a queue, however long one request in it was passed over.
+/// Of the time that all operations were behind their own requests, the part due to requests that stalled, by what each
+/// took beyond the usual. If it is small the rest is a queue, even if one request in it was overtaken for long.
 fn stalled_part(case: &Case, slow: &Slow, usual: u64, is_behind_own: impl Fn(&TailRow) -> bool) -> f64 {
     let least = least(case, slow.on.id, usual).0;
     let stalled = slow.requests().d2c.buckets().filter(|b| b.lower >= least);
@@ -256,7 +257,7 @@ fn stalled_part(case: &Case, slow: &Slow, usual: u64, is_behind_own: impl Fn(&Ta
     stalled / behind.max(1.0)
 }
 
-/// Whoever is behind these is behind requests of its own.
+/// The culprits of time that operations spend behind their own requests.
 fn own_queue(case: &Case) -> Vec<CulpritId> {
     let all = case.facts.waits.culprits();
     all.filter(|(_, c)| c.kind == CulpritKind::Own).map(|(id, _)| id).collect()

@@ -1,9 +1,10 @@
-//! `discard-stall`: the device is told that blocks are not needed any more, and lets others wait meanwhile.
+//! `discard-stall`: the device is told that blocks are no longer needed, and other requests wait meanwhile.
 //!
-//! A discard (TRIM, UNMAP) of many blocks can take a device tens of milliseconds, and many devices do nothing else then. Proof:
-//! reads and writes that had a discard beside them took many times as long as those that had none. Refuted if they did not.
+//! A discard (TRIM, UNMAP) of many blocks can take a device tens of milliseconds, and many devices do nothing else
+//! meanwhile. Proof: reads and writes beside a discard took many times as long as others. Refuted if they did not.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::shares::part_of_slow;
@@ -11,14 +12,13 @@ use crate::slow::Slow;
 use crate::target::pause;
 use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{shell, size};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Io};
 use trace::{works_for_others, Bytes, Nanos};
+use units::words::{shell, size};
 use waits::{CulpritId, Phase};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "discard-stall",
     title: "the device is busy with discards (TRIM), and others wait meanwhile",
@@ -92,7 +92,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(remedies(v, case, slow, &name))
 }
 
-/// Claims what was behind discards, and what the device took longer than alone: behind whatever else is not their doing.
+/// Claims time behind discards, and time in which the device was slower than alone; time behind anything else is not due to discards.
 fn claim(case: &mut Case, slow: &Slow, wanted: Nanos) -> Nanos {
     if slow.is_below() {
         return case.claim(slow, Reason::Device, wanted);
@@ -119,7 +119,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     }
     if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes")) {
         let less = (now.value / 8).clamp(1 << 20, 64 << 20);
-        // Smaller ones are not cut.
+        // Smaller discards are not cut.
         let discards = &slow.on.requests[Class::Other.index()];
         v = v.when(
             discards.bytes.0 / discards.count.max(1) > less,

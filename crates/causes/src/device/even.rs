@@ -1,4 +1,4 @@
-//! Whether completions come as evenly as a clock: one tick apart, or a few, or so on average over a run of them.
+//! Whether completions are as even as a clock: one tick apart, or a few ticks, or on average over a run of them.
 
 use crate::proof::{proof, Proof};
 use crate::thresholds::rate_limit::{
@@ -7,18 +7,18 @@ use crate::thresholds::rate_limit::{
 use stats::{Distribution, Pace, Ticks, IN_A_RUN};
 use trace::Nanos;
 
-/// From one percentile to another.
+/// The distance between two quantiles.
 pub(crate) fn spread(d: &Distribution, [low, high]: [f64; 2]) -> u64 {
     d.quantile(high).saturating_sub(d.quantile(low))
 }
 
-/// Completions that come by the clock although requests do not: a device that takes as long for each would complete them as unevenly as they
-/// come, or more so. Requests that are as even themselves prove nothing: sent one after another, they come by the device's own clock. Neither
-/// do those of a program that asks by a clock of its own.
+/// Completions that come by a clock although requests do not: a device that takes as long for each would complete them
+/// as unevenly as they come, or more so. Requests that are as even themselves prove nothing: sent one after another,
+/// they follow the device's own pace. The same holds for a program that sends them by a clock of its own.
 ///
 /// Example: writes that are issued 0.1 to 0.6 ms after the last completion and take 3.9 to 3.4 ms: all complete 4.0 ms after it.
 pub(crate) fn clock(pace: &Pace) -> Option<&Ticks> {
-    // One after the other and a flush between them completions are as even as the device is, but not as a clock.
+    // One after the other with a flush between them, completions are as even as the device is, but not as even as a clock.
     let as_a_clock = by_a_clock(&pace.ticks, AS_A_CLOCK);
     as_a_clock.or_else(|| by_a_clock(&pace.clear_of_flushes, EVEN))
 }
@@ -33,13 +33,13 @@ fn by_a_clock(ticks: &Ticks, bounds: (f64, f64)) -> Option<&Ticks> {
     (apart.count() >= ENOUGH && [MIDDLE, MOST].into_iter().any(is_clock)).then_some(ticks)
 }
 
-/// Whether two percentiles lie between two parts of the middle one.
+/// Whether two quantiles lie between two multiples of the median.
 pub(crate) fn within(d: &Distribution, [low, high]: [f64; 2], (least, most): (f64, f64)) -> bool {
     let middle = d.quantile(0.5) as f64;
     d.quantile(low) as f64 >= least * middle && d.quantile(high) as f64 <= most * middle
 }
 
-/// Whether gaps are even, or the long ones among even ones are whole multiples of them: a large request may count as several.
+/// Whether gaps are even, or the long gaps among even ones are whole multiples of them: a limit may count a large request as several.
 pub(crate) fn is_even(gaps: &Distribution) -> bool {
     let ticks = gaps.quantile(0.9) as f64 / gaps.quantile(0.5).max(1) as f64;
     let (least, most) = AS_A_CLOCK;
@@ -47,7 +47,7 @@ pub(crate) fn is_even(gaps: &Distribution) -> bool {
     within(gaps, [0.25, 0.9], EVEN) || whole && within(gaps, MIDDLE, EVEN_TURNS) || are_ticks(gaps)
 }
 
-/// Whether gaps are one tick of a clock or a few: what else counts takes turns that no completion shows.
+/// Whether gaps are one tick of a clock or a few: something else may take ticks that no completion shows.
 pub(crate) fn are_ticks(gaps: &Distribution) -> bool {
     let tick = gaps.quantile(0.25).max(1) as f64;
     let of = |percentile: u32| gaps.quantile(f64::from(percentile) / 100.0) as f64 / tick;
@@ -59,7 +59,7 @@ pub(crate) fn are_ticks(gaps: &Distribution) -> bool {
         && all.filter(|ticks| !is_whole(*ticks)).count() <= NOT_TICKS
 }
 
-/// Whether a time, in ticks, is a few whole ones, as exactly as a clock keeps them.
+/// Whether a time, in ticks, is a small whole number, as exact as a clock keeps it.
 pub(crate) fn is_whole(ticks: f64) -> bool {
     let (least, most) = AS_A_CLOCK;
     ticks < MOST_TICKS && (least..=most).contains(&(ticks / ticks.round()))
@@ -71,7 +71,7 @@ pub(crate) fn apart(gaps: &Distribution, name: &str) -> Proof {
     proof!("completions of {name} were {gap} apart (p25 {p25}, p90 {p90})", name, gap, p25, p90)
 }
 
-/// How many nanoseconds completions are apart, if they are so evenly, and in words.
+/// The gap between completions in ns if they are even, with the sentence; else the sentence that says they are not.
 pub(crate) fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     if let Some(ticks) = clock(pace) {
         return Ok((ticks.apart.quantile(0.5), apart(&ticks.apart, name)));
@@ -110,7 +110,7 @@ pub(crate) fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
 mod tests {
     use super::*;
 
-    /// Of two hundred gaps so many in ten take this many thousandths of a tick, the others one.
+    /// Two hundred gaps: in each ten, this many take this many thousandths of a tick, and the others one tick.
     fn gaps(in_ten: u64, ticks: impl Fn(u64) -> u64) -> Distribution {
         let mut gaps = Distribution::new();
         for i in 0..200 {

@@ -1,13 +1,15 @@
-//! `flush-cost`: writes wait while the device empties its volatile cache.
+//! `flush-cost`: writes wait while the device flushes its volatile cache.
 //!
-//! Claims the time of the flush before the data, of the flush after it, of the wait for a flush that others began, and of
-//! requests that were in the device behind a flush: most devices complete nothing while they flush. Behind another task's flush it
-//! is that task's doing ([`background_task`](crate::device::background_task)), asked before. Proof: that time was
-//! measured, flush by flush. Refuted if it is a small part of what was slow.
+//! Claims the time of the flush before the data, of the flush after it, of the wait for a flush that others began, and
+//! of requests that were in the device behind a flush: most devices complete nothing while they flush. Time behind
+//! another task's flush is due to that task ([`background_task`](crate::device::background_task)), which is asked
+//! before. Proof: that time was measured, flush by flush. Refuted if it is a small part of what was slow.
 //!
-//! Example: a read that takes 0.2 ms alone is issued while postgres' flush of 6 ms is in the device: 5.8 ms are the flush's.
+//! Example: a read that takes 0.2 ms alone is issued while a flush of 6 ms by postgres is in the device: 5.8 ms are due to the flush.
 
 use crate::case::{is_named, Case, Claimable, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
+use crate::claimable::FLUSHING;
 use crate::journal::again::Again;
 use crate::journal::durable;
 use crate::journal::{commit_setting, growing};
@@ -18,22 +20,17 @@ use crate::slow::Slow;
 use crate::target::count_syncs;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::percent;
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::WriteCache;
-use ledger::Reason;
 use life::{Class, Io, Op};
 use operation::Wait;
 use stats::TailRow;
 use trace::{works_for_others, Nanos};
+use units::words::percent;
 use waits::{ChainId, CulpritId, CulpritKind, Link, Phase};
-
-/// What passes while the device flushes, or until it begins.
-pub(crate) const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
 
 const NO_FLUSH: &str = "no slow operation waited for a flush or behind one";
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "flush-cost",
     title: "synchronous writes wait while the device flushes its cache",
@@ -59,7 +56,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     if flushing == Nanos(0) {
         return Said::Hardly(NO_FLUSH.into());
     }
-    // Of a log force all of it is told together, where the slowest have little of it.
+    // Without log forces: these are reported as a whole where the slowest have little of them.
     let of_all = case.share_of_all(slow, |row| is_flush(row) && !row.waits.has(Wait::LogForce));
     let of_each = case.share_of_all(slow, is_flush);
     let its: Vec<bool> = case.rows(slow.group_number).iter().map(|row| is_flush(row)).collect();
@@ -76,27 +73,27 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(prove(v, case, slow, [slow.share(flushing), of_each]))
 }
 
-/// Whether it is the victim itself.
+/// Whether the culprit is the victim itself.
 fn is_own(case: &Case, culprit: CulpritId) -> bool {
     case.facts.waits.culprit_of(culprit).kind == CulpritKind::Own
 }
 
-/// Whether a chain leads through a flush: what that waits for of the victim's own data is due to it.
+/// Whether a chain leads through a flush: time behind the victim's own data there is due to the flush.
 fn is_of_flush(case: &Case, chain: ChainId) -> bool {
     case.facts.waits.links(chain).into_iter().any(|link| matches!(link, Link::Request(Op::Flush, ..)))
 }
 
-/// Culprits that flush.
+/// The culprits of time behind flushes.
 fn flushes(case: &Case) -> Vec<CulpritId> {
     case.facts.waits.culprits().filter(|(_, c)| c.io == Some(Io::Flush)).map(|(id, _)| id).collect()
 }
 
-/// `part`: of the time of the slowest that is due to flushes, and of the time of all.
+/// Adds the proof; `part`: what is due to flushes of the slowest operations' time, and of all operations' time.
 fn prove(v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
-    // Then fewer are had in no other way, and a cache that is not emptied loses more.
+    // If a mount or a file asks for the flushes, nothing else reduces them, and a cache that is not flushed loses more.
     let (mut v, is_asked) = durable::told(v, case, slow);
     let (what, [of_slowest, of_all]) = (slow.words(), part);
-    // The answer tells of all what was lost; what made the slowest slow may be something else.
+    // The answer is about all that was lost; what made the slowest operations slow may be something else.
     v = v.because(match of_all > of_slowest {
         true => proof!(
             "all {what} waited for flushes of the device's cache for {flushing} of their time, the slowest for {part} of theirs",
@@ -135,7 +132,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, part: [f64; 2]) -> Verdict {
     remedied(v, case, slow, &name)
 }
 
-/// What is to be tried: fewer syncs, a cache that need not be emptied, a log elsewhere.
+/// Adds remedies: fewer syncs, a cache that need not be flushed, a log on another device.
 fn remedied(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     let cache = case.settings(slow.on.id).and_then(|s| s.write_cache());
     let (task, sender) = sender(case, slow);
@@ -194,8 +191,8 @@ fn remedied(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     }
 }
 
-/// Who asks for the flushes, and in words: the task of slow operations that sync, else who sent most of the synchronous writes and not for
-/// others, as a journal does.
+/// The task that asks for the flushes, and the same in words: the victim if its operations sync, else the task that
+/// sent most of the synchronous writes and does not work for others, as a journal does.
 fn sender(case: &Case, slow: &Slow) -> (Option<String>, String) {
     let syncs = matches!(slow.class, Class::Flush | Class::SyncWrite) && slow.group.op.is_some();
     if syncs && is_named(&slow.group.task) {

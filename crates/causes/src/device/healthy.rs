@@ -1,52 +1,31 @@
 //! `healthy`: nothing was slow for such a device.
 //!
-//! Found if no other cause was, and if the slowest are within what the kernel itself expects of such a device. It claims no time:
-//! there is none to be won. Where all is within what is expected even of flash, and nobody held it back for a part worth acting
-//! on, it is found whatever else was: nothing was slow ([`nothing_slow`]); a wait for a processor between operations is told beside it.
+//! Found if no other cause was, and if the slowest operations are within what the kernel itself expects of such a device. It claims no time, because
+//! there is none to gain. If all operations are within what is expected even of flash, and nothing held them back for a part worth acting on, it is
+//! found whatever else was: nothing was slow ([`nothing_slow`]); a wait for a processor between operations is reported beside it.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Judge, Nature};
 use crate::cpu::outside_io;
+use crate::device::expected::{expected, is_guests, rotational, EXPECTED_FLASH};
 use crate::device::{device_saturated, rate_limit};
-use crate::hardware::Hardware;
 use crate::proof::{proof, Proof};
-pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
+
 use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Judge, Nature};
-use evidence::Fact;
 use ledger::Reason;
 use operation::Wait;
 use stats::{Group, TailRow};
-use trace::{DevId, Nanos};
+use trace::Nanos;
 use waits::{CulpritKind, Phase, Selection};
 
-/// Whether a device turns, if that is known. A guest's disk says that it does whatever it lies on: its driver is
-/// not told (drivers/block/virtio_blk.c, xen-blkfront.c).
-pub(crate) fn rotational(case: &Case, dev: DevId) -> Option<Fact<bool>> {
-    let said = case.settings(dev)?.rotational()?;
-    (!said.value || !is_guests(case, dev)).then_some(said)
-}
-
-fn is_guests(case: &Case, dev: DevId) -> bool {
-    Hardware::of(&case.name(dev)) == Hardware::Guest
-}
-
-/// What Linux expects of a device, and what kind that is.
-pub(crate) fn expected(rotational: &Option<Fact<bool>>) -> (Nanos, String) {
-    match rotational {
-        Some(r) if r.value => (EXPECTED_DISK, format!("a rotating disk (rotational is 1, {})", r.at)),
-        Some(r) => (EXPECTED_FLASH, format!("a non-rotating device (rotational is 0, {})", r.at)),
-        None => (EXPECTED_FLASH, "a non-rotating device".into()),
-    }
-}
-
-/// Whether nobody lost time worth acting on, whatever else is seen: all that matters is within what Linux expects even of a device
-/// that does not turn, and nobody else and no limit held it back for a part worth acting on. (Virtual disks often say that they
-/// turn, so what is expected of a disk proves nothing here.)
+/// Whether no group lost time worth acting on, whatever else is seen: all that matter are within what Linux expects
+/// even of a device that does not rotate, and no other task and no limit held them back for a part worth acting on.
+/// (Virtual disks often report that they rotate, so what is expected of a disk proves nothing here.)
 pub(crate) fn nothing_slow(case: &Case) -> bool {
     let mut groups = case.groups().map(|(_, g)| g).peekable();
     groups.peek().is_some()
-        // What a clock lets through is slower than it need be, however quick.
+        // What a timer admits is slower than it need be, however quick.
         && !case.was_found(rate_limit::CAUSE.name)
         && groups.all(|g| {
             g.tail.p99 <= EXPECTED_FLASH
@@ -56,13 +35,13 @@ pub(crate) fn nothing_slow(case: &Case) -> bool {
         })
 }
 
-/// The part of a group's time in which somebody or some limit held it back: others' requests,
-/// tags, a scheduler, a lock, a page that must stay as it is.
+/// The part of a group's time in which another task or a limit held it back, 0 to 1: others' requests, tags, a
+/// scheduler, a lock, a page that must not change.
 fn held_back(case: &Case, group: &Group) -> f64 {
     let table = &case.facts.waits;
     let by_somebody = |row: &&TailRow| {
         let culprit = table.culprit_of(row.culprit);
-        // The journal writes its own changes, too.
+        // The journal also writes the victim's own changes.
         let somebody = culprit.is_another_than(&group.task);
         let place = match row.phase {
             Phase::NoTag | Phase::Refused => true,
@@ -77,11 +56,11 @@ fn held_back(case: &Case, group: &Group) -> f64 {
     held.0 as f64 / group.all.time.total.0.max(1) as f64
 }
 
-/// Waits for what somebody holds, whoever ends them.
+/// Waits for something that another task holds, whichever task ends them.
 const HELD_IN: [Wait; 5] =
     [Wait::StablePage, Wait::InodeLock, Wait::Lock, Wait::JournalHandle, Wait::JournalBuffer];
 
-/// Reasons that are somebody's or some limit's, not the device's own pace.
+/// Reasons that are due to a task or a limit, not to the device's own pace.
 const HOLDS_BACK: [Reason; 9] = [
     Reason::Scheduler,
     Reason::Requeue,
@@ -94,7 +73,7 @@ const HOLDS_BACK: [Reason; 9] = [
     Reason::Stacking,
 ];
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "healthy",
     title: "nothing was slow for such a device",
@@ -128,7 +107,7 @@ fn judge(case: &mut Case) -> Verdict {
         }
     }
     if v.evidence.is_empty() {
-        // Few of a kind, and none of them long by itself.
+        // Few operations of each kind, and none of them long by itself.
         let groups = &case.focus.groups;
         let longest = groups.iter().map(|g| g.longest).max().unwrap_or_default();
         v = v.because(proof!(
@@ -140,7 +119,7 @@ fn judge(case: &mut Case) -> Verdict {
     v.unless("a longer wait above the block layer: record the operations too (trace-cmd, iowhy record)")
 }
 
-/// Whether a group was as quick as Linux expects of such a device, with the proof.
+/// Whether a group was as quick as Linux expects of such a device, each with its evidence.
 enum Quick {
     Yes(Proof),
     No(Proof),
@@ -185,7 +164,7 @@ fn was_quick(case: &Case, group: &Group) -> Quick {
     ))
 }
 
-/// What else is to be said of a group that was quick.
+/// Adds what else there is to say about a group that was quick.
 fn also(mut v: Verdict, case: &Case, group: &Group) -> Verdict {
     let sum = &group.tail.sum.time;
     let before = sum.share(Reason::GetRequest) + sum.share(Reason::Prepare);

@@ -1,4 +1,4 @@
-//! The queue of a device that stands in its scheduler.
+//! The queue of a device, where it is in the device's scheduler.
 
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::scheduler::{scheduler_idling, scheduler_starvation, scheduler_throttle};
@@ -7,15 +7,15 @@ use ledger::Reason;
 use trace::Nanos;
 use waits::Phase;
 
-/// Causes that hold requests in a scheduler by themselves: whom it serves meanwhile is their doing.
+/// Causes that hold requests in a scheduler by themselves: the time that others are served meanwhile is theirs.
 const SCHEDULERS: [&str; 3] =
     [scheduler_idling::CAUSE.name, scheduler_starvation::CAUSE.name, scheduler_throttle::CAUSE.name];
 
-/// The queue of a device whose scheduler lets in little at a time: requests wait there while the device is at work on others.
+/// The queue of a device whose scheduler admits little at a time: requests wait there while the device works on others.
 pub(crate) struct Line(Nanos);
 
 impl Line {
-    /// What the scheduler held while the device was at work, and no cause has claimed.
+    /// The time in the scheduler while the device was at work that no cause has claimed.
     pub fn of(case: &Case, slow: &Slow) -> Line {
         if slow.is_below() || SCHEDULERS.iter().any(|cause| case.was_found_on(cause, slow.group.dev)) {
             return Line(Nanos(0));
@@ -32,7 +32,7 @@ impl Line {
         slow.share(self.0) >= MIN_SHARE
     }
 
-    /// Claims it, if it is worth a word.
+    /// Claims it if it is worth reporting, and returns how much was claimed.
     pub fn claim(&self, case: &mut Case, slow: &Slow) -> Nanos {
         if !self.is_worth_a_word(slow) {
             return Nanos(0);

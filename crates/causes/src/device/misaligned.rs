@@ -1,13 +1,14 @@
 //! `misaligned`: writes begin or end within a physical block, so that the device reads the block before it writes it.
 //!
-//! A disk with sectors of 4 KiB that can be addressed by 512 bytes, flash with its pages, a stripe: whoever writes a part pays for
-//! a read first. A partition that begins at sector 63, a log in records of 512 bytes. Proof is not the setting but the time: in the
-//! same recording, writes of whole blocks of 4 KiB, as large and among as many others in the device, took much less. Claimed is what
-//! the slow ones took longer for it. Refuted if they take as long; where all writes are alike there is nothing to compare with.
+//! A disk with sectors of 4 KiB that is addressed by 512 bytes, flash with its pages, a stripe: a write of a part costs a read first. Typical
+//! are a partition that begins at sector 63, and a log in records of 512 bytes. The proof is not the setting but the time: in the same
+//! recording, writes of whole blocks of 4 KiB, as large and with as many others in flight, took much less. Claims by how much longer the slow
+//! ones took. Refuted if whole blocks take as long; if all writes are alike there is nothing to compare with.
 //!
-//! Example: parts of blocks took 9 ms on average, whole ones 1 ms: 8 of 9 parts of the time of those that were slow.
+//! Example: parts of blocks took 9 ms on average, whole ones 1 ms: 8/9 of the time of the slow writes are claimed.
 
 use crate::case::{is_named, Case, Claimable, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::proof::{proof, Proof};
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
@@ -16,7 +17,6 @@ use crate::target::strace;
 use crate::thresholds::alone::MOSTLY;
 use crate::thresholds::misaligned::{HABIT, LONGER};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Fact;
 use ledger::Reason;
 use life::Class;
@@ -24,7 +24,7 @@ use operation::Wait;
 use stats::BLOCK;
 use trace::{Bytes, Nanos};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "misaligned",
     title: "writes are not whole blocks of the device, which reads each block before it writes a part of it",
@@ -121,7 +121,7 @@ fn physical_block(v: Verdict, says: Option<Fact<Bytes>>, name: &str) -> Verdict 
     v
 }
 
-/// What mends it, by what is misaligned: all writes, and only by their place; the log of XFS; or what a program writes.
+/// Adds remedies by what is misaligned: all writes, and only by their place; the log of XFS; or what a program writes.
 fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     let writer = case.main_task(slow.on, &[Class::SyncWrite, Class::Background]);
     if let Some((task, part)) = writer {
@@ -144,14 +144,14 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     }
     let task = writer.map(|(task, _)| task).filter(|_| slow.is_below()).unwrap_or(&slow.group.task);
     let v = whole_records(v, case, task);
-    // Of a recording without operations it is not known whose log it is.
+    // In a recording without operations it is not known whose log it is.
     match slow.group.op.is_none() && mount.is_some_and(|m| m.fstype == "xfs") {
         true => log_of_xfs(v),
         false => v,
     }
 }
 
-/// All of them have whole blocks' length: something above the device begins within one.
+/// For writes that all have the length of whole blocks: something above the device begins within a block.
 fn partition(v: Verdict, name: &str) -> Verdict {
     v.try_this(
         "see what begins within a block, a partition or what lies on it (the numbers must be multiples of 8): copy it to one that \
@@ -171,8 +171,8 @@ fn log_of_xfs(v: Verdict) -> Verdict {
     )
 }
 
-/// MySQL, and its thread that writes the log in records of 512 bytes ("innodb_log_write_ahead_size"). MariaDB's setting of that name can only
-/// be read.
+/// MySQL, and its thread that writes the log in records of 512 bytes ("innodb_log_write_ahead_size"). MariaDB's setting
+/// of that name is read-only.
 const MYSQL: [&str; 2] = ["mysqld", "ib_log_writer"];
 
 fn whole_records(v: Verdict, case: &Case, task: &str) -> Verdict {

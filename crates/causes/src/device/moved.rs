@@ -1,11 +1,11 @@
-//! How much a task moved on a device, and how much a journal wrote there for what it changed.
+//! How much a task moved on a device, and how much a journal wrote there for the task's changes.
 
 use crate::case::Case;
 use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use trace::Bytes;
 
-/// What a task moved on the victim's device, and what all did.
+/// The bytes that a task moved on the victim's device, and those that all tasks moved.
 pub(crate) fn moved(case: &Case, slow: &Slow, task: &str) -> (Bytes, Bytes) {
     let (mut its, mut all) = (Bytes(0), Bytes(0));
     for (key, phases) in case.facts.cells.iter().filter(|(k, _)| k.dev == slow.on.id) {
@@ -17,18 +17,18 @@ pub(crate) fn moved(case: &Case, slow: &Slow, task: &str) -> (Bytes, Bytes) {
     (its, all)
 }
 
-/// What the journal on the victim's device wrote in commits that are a task's: it asked for them, or its changes made them large.
+/// The bytes of commits on the victim's device that are due to a task: it asked for them, or its changes made them large.
 fn committed(case: &Case, slow: &Slow, task: &str) -> Bytes {
     case.facts.operations.committed.get(&(slow.on.id, task.into())).copied().unwrap_or_default()
 }
 
-/// Whether a task is in the way by commits of its changes rather than by what it moves itself: the journal's thread sends these, with a priority
-/// and in a control group of its own.
+/// Whether a task interferes by commits of its changes rather than by what it moves itself: the journal's thread sends
+/// commits, with a priority and in a control group of its own.
 pub(crate) fn is_by_commits(case: &Case, slow: &Slow, task: &str) -> bool {
     committed(case, slow, task) > moved(case, slow, task).0
 }
 
-/// Which of the two is more.
+/// Evidence of the larger of the two.
 pub(crate) fn proof(case: &Case, slow: &Slow, task: &str) -> Proof {
     let name = case.name(slow.on.id);
     let (moved, whole) = moved(case, slow, task);

@@ -1,10 +1,10 @@
-//! What is to be done about another process of the victim's own program.
+//! What to do about another process of the victim's own program.
 
 use crate::remedy::Action;
 use crate::verdict::Verdict;
 use trace::{program, program_and_process, Tid};
 
-/// Where a task is another process of the victim's program: what it does says more than its name.
+/// Adds a look at the process, if the task is another process of the victim's program: what it does says more than its name.
 pub(crate) fn see_what_it_does(v: Verdict, task: &str, victim: &str) -> Verdict {
     let Some(process) = other_process(task, victim) else { return v };
     let (number, name) = (process.0, program(task));
@@ -14,12 +14,12 @@ pub(crate) fn see_what_it_does(v: Verdict, task: &str, victim: &str) -> Verdict 
     )
 }
 
-/// Whether a task is another process of the victim's program, told by its number.
+/// Whether a task is another process of the victim's program, by the number in its name.
 pub(crate) fn is_another_process(task: &str, victim: &str) -> bool {
     other_process(task, victim).is_some()
 }
 
-/// The process by which a task is told from the one that waits for it, of the same program.
+/// The number of the process, if a task is another process of the victim's program.
 fn other_process(task: &str, victim: &str) -> Option<Tid> {
     let (name, process) = program_and_process(task);
     process.filter(|_| name == program(victim))

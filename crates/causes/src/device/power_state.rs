@@ -1,22 +1,22 @@
-//! `power-state`: the device sleeps when it has nothing to do, and the first request after that waits until it is awake.
+//! `power-state`: the device sleeps when it is idle, and the first request after that waits until it is awake.
 //!
-//! Power saving of NVMe (APST), SATA links (ALPM), disks that stop turning. The proof is a step: after an idle time of at least so
-//! long requests take many times as long as after shorter ones. Refuted if there is no such step.
+//! Power saving of NVMe (APST), of SATA links (ALPM), of disks that stop rotating. The proof is a step: after an idle time of at
+//! least this length, requests take many times as long as after shorter ones. Refuted if there is no such step.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::device::healthy::rotational;
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
+use crate::device::expected::rotational;
 use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::shares::part_of_slow;
 use crate::slow::Slow;
 use crate::thresholds::power_state::{ENOUGH, STEP};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use stats::{Distribution, Pace, Waking};
 use trace::Nanos;
 
-/// The requests on both sides of a step.
+/// The device times of requests on both sides of a step in idle time.
 struct Step {
     from: Nanos,
     woken: Distribution,
@@ -24,13 +24,13 @@ struct Step {
 }
 
 impl Step {
-    /// That of any kind of request.
+    /// The step of the first kind of request that has one.
     fn of_any(pace: &Pace, may_turn: bool) -> Option<Step> {
         pace.after_idle.iter().find_map(|kind| Step::of(kind, may_turn))
     }
 
-    /// The step with the shortest idle time, if there is one. Where a disk may turn, what comes after a pause may be a seek: it has to
-    /// be slower than seeks are without one.
+    /// The step with the shortest idle time, if there is one. On a disk that may rotate, the request after a pause may
+    /// need a seek: it has to be slower than seeks are without a pause.
     fn of(kind: &Waking, may_turn: bool) -> Option<Step> {
         let rows: Vec<_> = kind.rows().collect();
         (0..rows.len()).find_map(|at| {
@@ -51,7 +51,7 @@ impl Step {
     }
 }
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "power-state",
     title: "the device sleeps when it is idle, and the next request waits until it is awake",
@@ -116,7 +116,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(remedies(v, &name, rotational(case, slow.on.id).is_some_and(|turns| !turns.value)))
 }
 
-/// Keeps it awake, by what kind of device it is; of what is no drive of this host what is below it sleeps.
+/// Adds what keeps the device awake, by its kind; for a device that is no drive of this host, how to look below it.
 fn remedies(v: Verdict, name: &str, never_turns: bool) -> Verdict {
     let runtime = |v: Verdict| {
         v.try_this(

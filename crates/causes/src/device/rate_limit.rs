@@ -1,23 +1,24 @@
-//! `rate-limit`: not the device is slow, somebody in front of it lets only so many operations through.
+//! `rate-limit`: the device is not slow; something in front of it admits only so many operations.
 //!
-//! Volumes of clouds and hypervisors have a limit of operations per second. Below it they are fast; at it each request waits for
-//! its turn, and completions come as evenly as a clock. A device alone does not do that: one that needs 0.3 ms for a request
-//! and completes one each 2 ms with several waiting is not busy, it is held. So: the pace is even, and requests that came
-//! while there was room took less than half of it, or large requests keep the same pace as small ones. Refuted if none was that
-//! fast and all are alike (then the device itself may take so long), or if the pace is uneven.
+//! Volumes of clouds and hypervisors have a limit of operations a second. Below it they are fast; at it each request waits for its
+//! turn, and completions are as even as a clock. A device alone is not: one that needs 0.3 ms for a request and completes one every
+//! 2 ms with several waiting is not busy but held back. So: the pace is even, and requests that came while there was room took less
+//! than half of it, or large requests keep the same pace as small ones. Refuted if none was that fast and all are alike (then the
+//! device itself may take so long), or if the pace is uneven.
 //!
-//! It is the root of what others do: a device at its limit fills its queue and the scheduler; writeback throttling's budget, too, where the
-//! device was seen to be faster.
+//! It is the root of other findings: a device at its limit fills its queue and the scheduler; also writeback
+//! throttling's budget, if the device was seen to be faster.
 //!
 //! Example: the fastest 2 % of reads took 0.3 ms, completions came every 2.0 ms (p25 1.9, p90 2.1) with 8 waiting: 500 a second,
 //! where one after another would have been 3,300.
 
 use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::device::background_task::leads_to_the_device;
 use crate::device::by_the_clock::{self, Passed};
 use crate::device::even::{apart, clock, even, spread, within};
-use crate::device::healthy::rotational;
+use crate::device::expected::rotational;
 use crate::hardware::Hardware;
 use crate::limit;
 use crate::proof::{proof, Proof};
@@ -29,15 +30,14 @@ use crate::thresholds::rate_limit::{
     LARGER, MIDDLE, SAME, SAME_PACE, SLOWER_HALF, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, size};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use stats::{Distribution, InTurn, Pace, Slope, Turns};
 use trace::{Bytes, Nanos};
+use units::words::{count, size};
 use waits::Phase;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "rate-limit",
     title: "a limit (a volume's or hypervisor's) caps the device's operations a second",
@@ -53,7 +53,7 @@ pub const CAUSE: Cause = Cause {
 
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let left = case.unclaimed(slow, Reason::Device);
-    // The slowest may have met something else than what sets the pace of all.
+    // The slowest operations may have met something other than what sets the pace of all.
     let of_all = case.share_of_all(slow, |row| row.reason == Reason::Device && row.phase != Phase::Service);
     if slow.share(left) < MIN_SHARE && of_all < NOT_ITS_OWN {
         return Said::Nothing;
@@ -72,7 +72,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         Err(why) => return Said::Not(why),
     };
     let its = match proof {
-        // What they take of the little that the slowest spent there says nothing about all.
+        // The little time that the slowest spent in the device says nothing about what all took alone.
         Held::Turns { alone, .. } if slow.share(left) >= MIN_SHARE => {
             left.since(Nanos(alone.0.saturating_mul(slow.group.tail.sum.time.operations)))
         }
@@ -89,38 +89,38 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(remedies(v.because(proof.told(slow, claimed)), case, slow, &name, rate))
 }
 
-/// Why it is no work of the device's own that takes so long.
+/// Why the time is not that of the device's own work.
 enum Held {
-    /// Completions keep time, requests do not.
+    /// Completions are as even as a clock, requests are not.
     Clock { spread: u64 },
-    /// A request of eight times the bytes takes its turn as a small one.
+    /// A request of at least eight times the bytes keeps the same pace as a small one.
     Sizes { small: u64, large: u64 },
-    /// Requests of a kind come by the clock, one of them alone takes less than half of that.
+    /// Requests of a kind come by a timer, and one of them alone takes less than half of its tick.
     Turns { gap: u64, alone: Nanos },
-    /// Small requests take as long as a clock lets them, or hardly anything: so many of so many were held back.
+    /// Small requests take as long as a timer lets them, or hardly any time, with the counts of both.
     AtOnce(Box<Passed>),
-    /// The later a request comes, the sooner it is done.
+    /// The later a request comes after the one before, the sooner it is done.
     Sooner(Slope),
-    /// No flash is as slow for so little, or more bytes take no longer; and nothing else is as even.
+    /// No flash is as slow for so little, or more bytes take no longer; and only a timer is as even.
     TooSlow { gap: u64, bytes: Bytes, fastest: u64 },
 }
 
-/// Whether completions so far apart make up half of the time in which others waited in the device: a limit sets the pace of all. What an
-/// interrupt finds done together is close together, as even as the processor that reaps it, and the time lies between such crowds.
+/// Whether completions that far apart make up half of the time in which others waited in the device: then a limit sets the pace of all. Completions
+/// that one interrupt finds are close together, as even as the processor that reaps them, while the time passes between such bursts.
 fn is_the_pace_of_all(slow: &Slow, apart: u64) -> bool {
     2.0 * apart as f64 >= on_average(slow).0 as f64
 }
 
-/// How far apart completions were on average, while others waited.
+/// The mean distance of completions while others waited.
 fn on_average(slow: &Slow) -> Nanos {
     let completed: u64 = slow.on.requests.iter().map(|phases| phases.count).sum();
     Nanos(slow.on.depth.at_least(2).0 / completed.max(1))
 }
 
-/// How far completions are apart, in words, too, and the proof that something holds requests back; or what speaks against it.
+/// The gap between completions in ns, the same in words, and the proof that something holds requests back; or what speaks against it.
 fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proof> {
     let pace = &slow.on.pace;
-    // A device that does not turn and takes small requests one after the other by the clock, slower than any flash.
+    // A device that does not rotate and serves small requests one after the other as evenly as a clock, slower than any flash.
     if let Some(kind) =
         by_the_clock::slower_than_flash(case, slow, |turns| turns.gaps.clone(), |turns| turns.gaps.clone())
     {
@@ -156,7 +156,7 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
     })
 }
 
-/// By how even completions are while others wait, or come after them.
+/// Judges by how even completions are while others wait, or how even they come after others.
 fn by_pace(slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proof> {
     let pace = &slow.on.pace;
     let (apart, told) = even(pace, name)?;
@@ -174,7 +174,7 @@ fn by_pace(slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proof> {
     }
 }
 
-/// What requests of a kind took alone.
+/// Evidence of what requests of a kind took alone.
 fn each_alone(most: Bytes, took: &Distribution, name: &str) -> Proof {
     proof!(
         "requests of up to {bytes} alone in {name} took {took}, half of them within {within} of that",
@@ -185,10 +185,10 @@ fn each_alone(most: Bytes, took: &Distribution, name: &str) -> Proof {
     )
 }
 
-/// A kind of request that keeps the pace of all with others waiting, although such a one alone takes less than half of it: a device that
-/// serves one after the other would be done sooner, one that serves several at once is faster than each of them. Near requests prove nothing
-/// of far ones, whatever the device says of itself: volumes on disks that turn say that they do not. Nor do requests of a device whose flushes
-/// take as long: data behind these keep their pace.
+/// A kind of request that keeps the pace of all while others wait, although one of them alone takes less than half of
+/// it: a device that serves one at a time would be done sooner, and one that serves several at once is faster than each
+/// of them. Near requests prove nothing about far ones, whatever the device reports: volumes on rotating disks report
+/// that they do not rotate. Nor do requests of a device whose flushes take as long: data behind these keeps their pace.
 fn faster_alone(slow: &Slow, apart: u64) -> Option<Held> {
     let pace = &slow.on.pace;
     let flushes = &slow.on.requests[Class::Flush.index()].d2c;
@@ -263,8 +263,8 @@ impl Held {
     }
 }
 
-/// What waited for room in a device that is let so many: in the scheduler, for a tag, for writeback throttling's budget. That budget is
-/// held back wherever reads are slow, by a limit or not: it is the limit's only where the device was seen to be faster.
+/// Claims what waited for room in a limited device: in the scheduler, for a tag, for writeback throttling's budget. That budget is
+/// small wherever reads are slow, with or without a limit: it is the limit's only if the device was seen to be faster.
 fn before_the_device(case: &mut Case, slow: &Slow, proof: &Held) -> Nanos {
     let was_faster = match proof {
         Held::TooSlow { gap, fastest, .. } => *fastest as f64 <= FASTER * *gap as f64,
@@ -281,23 +281,23 @@ fn before_the_device(case: &mut Case, slow: &Slow, proof: &Held) -> Nanos {
     }
 }
 
-/// The gaps after small requests and after large ones, if they are the same and a clock's. Where a disk seeks both take a seek and little
-/// else, which varies, whatever it says of itself: volumes on disks that turn say that they do not.
+/// The gaps after small and after large requests, if they are the same and as even as a clock. On a disk that seeks both take a
+/// seek and little else, which varies, whatever the disk reports: volumes on rotating disks report that they do not rotate.
 fn whatever_the_size(pace: &Pace) -> Option<[u64; 2]> {
     within(&pace.gaps(), MIDDLE, AS_A_CLOCK).then(|| same_of_sizes(pace, 0.5))?
 }
 
-/// The same where the slower half of all comes by the clock, and what had been saved up passes at once.
+/// The same, if the slower half of all comes by a timer and saved-up credit passes at once.
 fn by_the_clock_after_bursts(pace: &Pace) -> Option<[u64; 2]> {
     let gaps = pace.gaps();
     let is_clock = gaps.count() >= ENOUGH && within(&gaps, SLOWER_HALF, AS_A_CLOCK);
     is_clock.then(|| same_of_sizes(pace, IN_SLOWER_HALF))?
 }
 
-/// The gaps after small requests and after large ones, one of them reads and the other writes, each even by themselves, if they are the
-/// same. Those of others may be twice as long, of requests that the limit counts as two. Of one direction alone it may be what the device
-/// does for each: allocate, or wait for its platters. Of requests that mostly come after the completion before theirs it is the pace at
-/// which they come.
+/// The gaps after small and after large requests, if they are the same, each even by itself, and one kind are reads and
+/// the other writes. Gaps of other kinds may be twice as long, for requests that the limit counts as two. In one
+/// direction alone it may be what the device does for each: allocate, or wait for its platters. If requests mostly come
+/// after the completion of the one before, it is the pace at which they come.
 fn each_by_the_clock(pace: &Pace) -> Option<[u64; 2]> {
     let waits = |turns: &Turns| turns.d2c.quantile(0.5) >= turns.gaps.quantile(0.5);
     let is_even = |kind: &InTurn| waits(&kind.turns) && within(&kind.turns.gaps, MIDDLE, EVEN_TURNS);
@@ -307,13 +307,13 @@ fn each_by_the_clock(pace: &Pace) -> Option<[u64; 2]> {
     same(across.map(|(one, other)| (&one.turns, &other.turns)), 0.5)
 }
 
-/// A percentile of the gaps after small requests and after large ones, if it is the same.
+/// A quantile of the gaps after small and after large requests, if it is the same for both.
 fn same_of_sizes(pace: &Pace, part: f64) -> Option<[u64; 2]> {
     let all = pace.by_size();
     same(all.iter().flat_map(|one| all.iter().map(move |other| (one, other))), part)
 }
 
-/// The same of the first of these pairs of which the other is larger, and of which it is.
+/// The same for the first of these pairs in which the second one is larger and the quantiles agree.
 fn same<'a>(pairs: impl Iterator<Item = (&'a Turns, &'a Turns)>, part: f64) -> Option<[u64; 2]> {
     let is_known = |turns: &Turns| turns.gaps.count() >= ENOUGH_OF_SIZE;
     let known = pairs.filter(|(small, large)| is_known(small) && is_known(large));
@@ -322,7 +322,7 @@ fn same<'a>(pairs: impl Iterator<Item = (&'a Turns, &'a Turns)>, part: f64) -> O
     gaps.find(|[small, large]| small.abs_diff(*large) as f64 <= SAME * *small as f64)
 }
 
-/// The size of requests, where all are so large that a limit of bytes would let through as many as one of operations.
+/// The mean size of requests, if all are so large that a limit on bytes would admit as many as one on operations; else `None`.
 fn may_be_of_bytes(slow: &Slow) -> Option<Bytes> {
     let sizes = slow.on.pace.by_size().iter().filter(|turns| turns.gaps.count() >= ENOUGH_OF_SIZE).count();
     let requests = slow.requests();
@@ -353,7 +353,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, name: &str, rate: u64) -> Verd
     limit::half(v, case, slow)
 }
 
-/// Where a limit of such a device is raised.
+/// Adds where the limit of such a device is raised.
 fn raised(v: Verdict, name: &str, limit: &str) -> Verdict {
     match Hardware::of(name) {
         Hardware::File

@@ -1,22 +1,22 @@
-//! `access-time`: reads wait for the journal, because each one notes when the file was read.
+//! `access-time`: reads wait for the journal, because each one updates the file's access time.
 //!
-//! Reading changes nothing, except the access time. By default (relatime) it is written once a day at most; with
-//! `strictatime` each read dirties the inode and takes a place in the journal (`touch_atime`, fs/inode.c), where it can wait
-//! for a commit. A read that waits for the journal is the proof: it has nothing else to do there.
+//! A read changes nothing but the access time. By default (relatime) that is written once a day at most; with
+//! `strictatime` each read dirties the inode and needs a journal handle (`touch_atime`, fs/inode.c), for which it may
+//! wait behind a commit. A read that waits for the journal is the proof: it has nothing else to do there.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
-use crate::words::shell;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Kind, Wait};
 use stats::Group;
 use trace::{Call, DevId};
+use units::words::shell;
 
-/// Waits that only a change has.
+/// Waits that only operations have that change something.
 const CHANGING: [Wait; 7] = [
     Wait::JournalHandle,
     Wait::JournalBuffer,
@@ -27,10 +27,10 @@ const CHANGING: [Wait; 7] = [
     Wait::LogPush,
 ];
 
-/// Options of mount with which access times are hardly ever written.
+/// Mount options with which access times are hardly ever written.
 const SPARING: [&str; 3] = ["noatime", "relatime", "lazytime"];
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "access-time",
     title: "reads wait for the journal: each one updates the file's access time",
@@ -72,7 +72,7 @@ fn judge(case: &mut Case) -> Verdict {
     .unless("reads just as slow with noatime")
 }
 
-/// Whether a group reads, and notes when: with one of the sparing options that is written once a day, nothing that a load waits for.
+/// Whether a group reads and updates access times: with a sparing option that happens once a day, too rarely for a load to wait.
 fn reads(case: &Case, group: &Group) -> bool {
     let kind = group.op.map(|op| op.kind);
     let reads =
@@ -80,7 +80,7 @@ fn reads(case: &Case, group: &Group) -> bool {
     reads && sparing(case, group.dev).is_none()
 }
 
-/// The option with which a device's file system hardly ever writes access times, if it has one.
+/// The option with which a device's file system hardly ever writes access times, in words; `None` if it has none.
 fn sparing(case: &Case, dev: DevId) -> Option<String> {
     let mount = case.mount(dev)?;
     let option = SPARING.iter().find(|o| mount.options.iter().any(|m| m == *o))?;

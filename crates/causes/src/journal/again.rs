@@ -1,10 +1,10 @@
-//! A file system that is unmounted and mounted again, for what can only be changed meanwhile: as it was, and not with the defaults.
+//! Unmounts and mounts a file system, for changes that need it: with its own options, not with the defaults.
 
-use crate::words::shell;
 use evidence::Mount;
+use units::words::shell;
 
-/// Options that say how a file system is used, of any kind of it (mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS"). What
-/// `/proc/self/mountinfo` shows besides are often no options, or defaults.
+/// Options that say how a file system of any type is used (mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS"). Other
+/// words in `/proc/self/mountinfo` are often no options, or defaults.
 const KEPT: [&str; 11] = [
     "ro",
     "noatime",
@@ -19,16 +19,16 @@ const KEPT: [&str; 11] = [
     "discard",
 ];
 
-/// What is mounted, and how.
+/// How a file system was mounted.
 pub(crate) struct Again {
-    /// The device, as a word of a shell.
+    /// The device, quoted for the shell.
     pub source: String,
     target: String,
     options: Vec<String>,
 }
 
 impl Again {
-    /// Of a mount, or where none is known of a device.
+    /// From a mount, or from a device's name if no mount is known.
     pub fn of(mount: Option<&Mount>, dev: &str) -> Again {
         let Some(mount) = mount else {
             return Again { source: format!("/dev/{dev}"), target: "/MOUNTPOINT".into(), options: vec![] };
@@ -37,24 +37,24 @@ impl Again {
         Again { source: shell(&mount.source), target: shell(&mount.target), options: kept.cloned().collect() }
     }
 
-    /// The command that does something while it is unmounted.
+    /// The command that unmounts the file system, runs `command` and mounts it again.
     pub fn after(&self, command: &str) -> String {
         format!("umount {} && {command} && {}", self.target, self.mount(&self.options))
     }
 
-    /// The command that mounts it with one option more.
+    /// The command that mounts it again with one more option.
     pub fn with(&self, option: &str) -> String {
         let options: Vec<String> = self.options.iter().cloned().chain([option.to_string()]).collect();
         format!("umount {} && {}", self.target, self.mount(&options))
     }
 
-    /// The command that mounts it without an option.
+    /// The command that mounts it again without an option.
     pub fn without(&self, option: &str) -> String {
         let options: Vec<String> = self.options.iter().filter(|known| *known != option).cloned().collect();
         format!("umount {} && {}", self.target, self.mount(&options))
     }
 
-    /// The command that changes an option while it is mounted.
+    /// The command that changes an option without unmounting.
     pub fn as_it_is(&self, option: &str) -> String {
         format!("mount -o remount,{option} {}", self.target)
     }

@@ -1,7 +1,7 @@
-//! Who asks that each change is safe before an operation returns, where it is no call that syncs: an option of the mount, or a flag of the file.
+//! What makes each change safe before an operation returns that is no sync: an option of the mount, or a flag of the file.
 
 use crate::case::Case;
-use crate::device::flush_cost::FLUSHING;
+use crate::claimable::FLUSHING;
 use crate::journal::again::Again;
 use crate::journal::growing;
 use crate::paths::Paths;
@@ -17,12 +17,12 @@ use operation::{Kind, Wait};
 use stats::Group;
 use trace::Call;
 
-/// Options by which every change is synchronous, and of what (mount(8); xfs(5), `wsync`).
+/// Options that make every change synchronous, and which changes (mount(8); xfs(5), `wsync`).
 const SYNCHRONOUS: [(&str, &str); 3] =
     [("sync", "every write and every change of a file"), ("dirsync", CHANGES), ("wsync", CHANGES)];
 const CHANGES: &str = "every file that is created, renamed or deleted";
 
-/// Says so, with what to do about it, and whether it is so: not where an operation syncs by itself, and nothing else asks for it.
+/// Adds why operations are synchronous and what to do about it; the second value is whether they are. A sync counts only with `data=journal`.
 pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> (Verdict, bool) {
     if let Some(mount) = of_all_data(case, slow.group) {
         return (all_data(v, mount, &case.name(slow.on.id)), true);
@@ -41,13 +41,13 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> (Verdict, bool) {
     }
 }
 
-/// Whether it is there to change a folder.
+/// Whether a call changes a folder.
 fn changes_a_folder(call: Call) -> bool {
     matches!(call, Call::Open | Call::Unlink | Call::Rename | Call::Mkdir | Call::Link)
 }
 
-/// Whether most of what operations waited for was the journal's commit: such a call asks for none, unless the folder wants it
-/// (`ext4_handle_sync`, fs/ext4/namei.c).
+/// Whether most of what operations waited for was the journal's commit: such a call needs none, unless the folder asks
+/// for it (`ext4_handle_sync`, fs/ext4/namei.c).
 fn commits_itself(case: &Case, slow: &Slow) -> bool {
     let (mut commits, mut all) = (0, 0);
     for row in case.rows(slow.group_number) {
@@ -57,7 +57,7 @@ fn commits_itself(case: &Case, slow: &Slow) -> bool {
     commits > all / 2
 }
 
-/// Nothing of the mount asks for it, so the folder does.
+/// Adds that the folder asks for it, since the mount does not.
 fn by_folder(v: Verdict, slow: &Slow) -> Verdict {
     v.because(proof!(
         "{what} of {task} are synchronous: the folder has the attribute D or S",
@@ -71,7 +71,7 @@ fn by_folder(v: Verdict, slow: &Slow) -> Verdict {
     )
 }
 
-/// Whether a group's operations are there to make data safe.
+/// Whether a group's operations are syncs.
 fn syncs(group: &Group) -> bool {
     group.op.is_some_and(|op| matches!(op.kind, Kind::Call(call) if call.is_sync()))
 }
@@ -80,15 +80,15 @@ fn syncs(group: &Group) -> bool {
 const SYNCING: [&str; 5] =
     ["generic_write_sync", "vfs_fsync_range", "ext4_sync_file", "xfs_file_fsync", "btrfs_sync_file"];
 
-/// Whether the slowest writes spent much of their time in syncing the file, and not behind a lock or in the journal's way, as far as stacks tell.
+/// Whether the slowest writes spent much of their time in syncing the file, not behind a lock or the journal, as far as stacks show.
 fn syncs_itself(case: &Case, slow: &Slow) -> bool {
     let all = Paths::of(case);
     let its = all.iter().find(|paths| paths.number == slow.group_number);
     its.is_some_and(|paths| paths.kept_share(&SYNCING) >= MUCH)
 }
 
-/// Whether most flushes that writes waited for were a part of their own direct I/O: nothing else asks for one (block/fops.c and fs/iomap/direct-io.c,
-/// `IOCB_DSYNC`).
+/// Whether most flushes that writes waited for were part of their own direct I/O: only such a write asks for one itself
+/// (block/fops.c and fs/iomap/direct-io.c, `IOCB_DSYNC`).
 fn flushes_itself(case: &Case, slow: &Slow) -> bool {
     let (mut direct, mut all) = (0, 0);
     for row in case.rows(slow.group_number).iter().filter(|row| FLUSHING.contains(&row.reason)) {
@@ -98,7 +98,7 @@ fn flushes_itself(case: &Case, slow: &Slow) -> bool {
     2 * direct > all
 }
 
-/// The option by which such a call is synchronous: of directories it says nothing of writes.
+/// The option that makes such a call synchronous, and what it applies to; options for directories do not apply to writes.
 fn synchronous(mount: &Mount, call: Call) -> Option<(&'static str, &'static str)> {
     let applies = |(option, what): &(&str, &str)| {
         mount.option(option).is_some() && (*what != CHANGES || call != Call::Write)
@@ -117,7 +117,7 @@ fn by_mount(v: Verdict, mount: &Mount, option: &str, what: &str, name: &str) -> 
     let again = Again::of(Some(mount), name);
     let loses = "what was done in the last seconds before a crash may be lost, unless a program syncs it";
     match option {
-        // Of these options only this one can be changed while it is mounted (include/linux/fs.h, MS_RMT_MASK).
+        // Of these options only this one can be changed by a remount (include/linux/fs.h, MS_RMT_MASK).
         "sync" => v.try_on(
             Acts::Victim,
             format!("mount it without sync: {loses}"),
@@ -136,7 +136,7 @@ pub(crate) fn of_all_data<'c>(case: &'c Case, group: &Group) -> Option<&'c Mount
     case.mount_of(group).filter(|mount| mount.option("data") == Some("journal"))
 }
 
-/// What makes data safe there waits until all of it is in the journal.
+/// Adds that a sync waits until all data is in the journal, if that is so.
 pub(crate) fn written_twice(v: Verdict, case: &Case, group: &Group, name: &str) -> Verdict {
     match of_all_data(case, group).filter(|_| is_written_twice(case, group)) {
         Some(mount) => all_data(v, mount, name),
@@ -144,12 +144,12 @@ pub(crate) fn written_twice(v: Verdict, case: &Case, group: &Group, name: &str) 
     }
 }
 
-/// Whether operations make data safe where all of it goes through the journal.
+/// Whether operations are syncs on a file system where all data goes through the journal.
 pub(crate) fn is_written_twice(case: &Case, group: &Group) -> bool {
     group.op.is_some_and(|op| op.kind.makes_safe()) && of_all_data(case, group).is_some()
 }
 
-/// ext4 with `data=journal`: all data is written to the journal, and later to its place (Documentation/filesystems/ext4/journal.rst).
+/// Adds that ext4 has `data=journal`: all data is written to the journal, and later in place (Documentation/filesystems/ext4/journal.rst).
 pub(crate) fn all_data(v: Verdict, mount: &Mount, name: &str) -> Verdict {
     v.because(proof!(
         "{point} is mounted with data=journal ({at}): all data is written twice, to the journal first",
@@ -162,7 +162,7 @@ pub(crate) fn all_data(v: Verdict, mount: &Mount, name: &str) -> Verdict {
     )
 }
 
-/// Nothing of the mount asks for it, so the file does.
+/// Adds that the file asks for it, since the mount does not.
 fn by_file(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let task = &slow.group.task;
     let costs = "one fsync after several writes costs as much as one of them";

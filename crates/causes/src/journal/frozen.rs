@@ -1,14 +1,14 @@
-//! `frozen`: a file system is frozen (for a snapshot), and what changes it waits until it thaws.
+//! `frozen`: a file system is frozen (for a snapshot), and changes to it wait until it thaws.
 //!
-//! `freeze_super` (fs/super.c) lets nobody begin to write; whoever does sleeps in `sb_start_write`. Claimed is the time in that sleep.
+//! `freeze_super` (fs/super.c) admits no new writers; they sleep in `sb_start_write`. Claims the time in that sleep.
 //! Refuted if no task slept there.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::{awakener, Waited};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Node, Part, Wait, Waits};
 
@@ -45,8 +45,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     .unless("operations just as slow while nobody freezes the file system")
 }
 
-/// Who woke most of the kept operations that slept in a frozen file system, and how often: whoever thaws it does (`thaw_super`,
-/// fs/super.c), often the one that froze it.
+/// The task that woke most of the sampled operations that slept in a frozen file system, and how often: it thawed the
+/// file system (`thaw_super`, fs/super.c), and often it also froze it.
 fn who(case: &Case, groups: &[usize]) -> Option<(String, u64)> {
     awakener(case, groups, |kept, woken| {
         let slept = |n: &&Node| matches!(n.part, Part::Wait { wait: Wait::Frozen, .. });

@@ -1,27 +1,27 @@
 //! `inode-lock`: an operation waits for the lock of its file, which another operation on the same file holds.
 //!
 //! A file has one lock for writers (i_rwsem). On XFS readers take it too, shared with each other; on ext4 a direct write that
-//! makes the file longer takes it alone. A task that waits for it waits for everything the holder does meanwhile, I/O
-//! included. What the holder did is in the ledger below the wait, and this cause claims it: without the lock none of it
-//! would have been waited for. But for what all together would wait for as long: a limit of their cgroup, a free tag, the journal.
+//! extends the file takes it exclusively. A task that waits for it waits for everything that the holder does meanwhile, including
+//! I/O. The ledger below the wait shows what the holder did, and this cause claims it: without the lock the task would not have
+//! waited for that. What all tasks would wait for as long is not claimed: a limit of their cgroup, a free tag, the journal.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::{Paths, Waited};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::risk::Risk;
 use crate::target::strace;
 use crate::verdict::Verdict;
-use crate::words::shell;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Part, Wait, Waits};
 use std::collections::BTreeMap;
+use units::words::shell;
 
-/// Functions that write through the page cache: they take the lock alone, wherever they write (fs/ext4/file.c, fs/xfs/xfs_file.c).
+/// Functions that write through the page cache: they take the lock exclusively, wherever they write (fs/ext4/file.c, fs/xfs/xfs_file.c).
 const BUFFERED: [&str; 2] = ["ext4_buffered_write_iter", "xfs_file_buffered_write"];
 
-/// What the holder waits for and others would wait for, too, if it did not hold the lock.
+/// Waits of the holder that other tasks would have, too, if it did not hold the lock.
 const SHARED: [Wait; 6] = [
     Wait::JournalCommit,
     Wait::JournalHandle,
@@ -31,7 +31,7 @@ const SHARED: [Wait; 6] = [
     Wait::WritebackThrottle,
 ];
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "inode-lock",
     title: "operations wait for their file's lock, held by another operation during its I/O",

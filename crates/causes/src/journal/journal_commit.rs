@@ -1,15 +1,16 @@
-//! `journal-commit`: each operation waits for a commit of the journal, whose writes come after its own data.
+//! `journal-commit`: each operation waits for a commit of the journal, whose writes follow its own data.
 //!
-//! On ext4 a commit is two writes more, one after the other: what changed, and the block that makes it count. On a device that takes a millisecond
-//! for a write, and needs no flushes, an operation takes three. Claims the time in which the device served the journal alone, with the
-//! victim's own changes or with nobody's that is known. Where the device takes long for each write, `slow-device` says more. XFS' and btrfs'
-//! logs are `log-force`, the flushes within a commit `flush-cost`, a journal that runs or waits for a processor `journal-cpu`.
+//! On ext4 a commit adds two writes, one after the other: the changes, and the block that completes the commit. On a device that takes a
+//! millisecond for a write, and needs no flushes, an operation takes three. Claims the time in which the device served the journal alone, for the
+//! victim's own changes or for no known task. If the device takes long for each write, `slow-device` says more. Logs of XFS and btrfs are
+//! `log-force`, flushes within a commit `flush-cost`, a journal thread that runs or waits for a processor `journal-cpu`.
 //!
-//! Example: fdatasyncs of 1.8 ms after writes of 0.8 ms into a file that grows; 0.9 ms where the file was written before.
+//! Example: fdatasyncs of 1.8 ms after writes of 0.8 ms into a file that grows; 0.9 ms if the file was written before.
 
 use crate::case::{is_named, Case, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::device::alone::is_alone;
-use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
+use crate::device::expected::{expected, rotational, EXPECTED_FLASH};
 use crate::journal::{commit_setting, durable, growing};
 use crate::proof::proof;
 use crate::remedy::Acts;
@@ -17,13 +18,12 @@ use crate::slow::Slow;
 use crate::target::count_syncs;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use life::Class;
 use operation::Wait;
 use stats::TailRow;
 use trace::Nanos;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "journal-commit",
     title: "each operation waits for a commit of the journal: more writes, one after the other",
@@ -92,8 +92,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(if is_asked { v } else { remedies(v, case, slow) })
 }
 
-/// What the device took for the journal's writes. Where nobody waits for it by a sync (a file system mounted with `sync`), they are not marked as
-/// synchronous.
+/// Device times of the journal's writes. If no task waits for them by a sync (a file system mounted with `sync`), they
+/// are not flagged as synchronous.
 fn writes<'s>(slow: &'s Slow) -> &'s stats::Distribution {
     let of = |class: Class| &slow.on.requests[class.index()].d2c;
     match of(Class::SyncWrite) {

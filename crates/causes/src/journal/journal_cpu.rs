@@ -1,22 +1,22 @@
 //! `journal-cpu`: the journal's commit waits for a processor, not for the device.
 //!
-//! The journal is written by one kernel thread. On a host whose processors are busy, every fsync waits until that thread
-//! gets one, several times per commit.
+//! One kernel thread writes the journal. On a host with busy processors, every fsync waits until that thread gets a
+//! processor, several times per commit.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::hardware::Hardware;
 use crate::journal::durable;
 use crate::paths::Waited;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Wait, Waits};
 use stats::Group;
 
-/// File systems that are asked about often and have no jbd2.
+/// Common file systems without jbd2.
 const OTHERS: [&str; 3] = ["xfs", "btrfs", "f2fs"];
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "journal-cpu",
     title: "the journal's thread waits for a processor while others wait for its commit",
@@ -35,13 +35,13 @@ fn in_journal(waits: Waits) -> bool {
     [Wait::JournalCommit, Wait::JournalHandle, Wait::JournalBuffer].iter().any(|w| waits.has(*w))
 }
 
-/// XFS and btrfs have no such thread: what seems to wait for one there is about another file system's.
+/// Whether the file system has jbd2: on XFS and btrfs, what seems to wait for such a thread is about another file system.
 fn has_journal(case: &Case, group: &Group) -> bool {
     !case.mount_of(group).is_some_and(|m| OTHERS.contains(&m.fstype.as_str()))
 }
 
 fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
-    // It is called after the device that is mounted, `jbd2/sda1-8`; where that is not known, after the disk or one of its partitions.
+    // The thread is named after the mounted device, `jbd2/sda1-8`; if that is not known, after the disk or one of its partitions.
     let thread = groups.first().map_or_else(String::new, |n| {
         let group = &case.focus.groups[*n];
         let mounted = case.mount_of(group).and_then(|m| m.source.strip_prefix("/dev/"));

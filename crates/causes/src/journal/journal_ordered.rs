@@ -1,21 +1,21 @@
 //! `journal-ordered`: an fsync of one file waits for other files' data.
 //!
-//! With data=ordered the ext4 journal writes the data of all files in a transaction before it commits: a task that waits for
-//! the commit waits for all of it (`jbd2_journal_finish_inode_data_buffers`, fs/jbd2/commit.c).
+//! With data=ordered the ext4 journal writes the data of all files in a transaction before it commits: a task that
+//! waits for the commit waits for all of that data (`jbd2_journal_finish_inode_data_buffers`, fs/jbd2/commit.c).
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::memory::dirty_limits::begins_after;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::risk::Risk;
 use crate::verdict::Verdict;
-use crate::words::shell;
-use crate::{Cause, Judge, Nature};
 use operation::{Wait, Waits};
 use trace::Bytes;
+use units::words::shell;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "journal-ordered",
     title: "the journal's commit writes other files' data first (data=ordered)",
@@ -41,7 +41,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 options = m.options.join(",")
             ));
         }
-        // Both are defaults. With them data is written before it enters a transaction (ext4_should_dioread_nolock, fs/ext4).
+        // Both are defaults: with them data is written before it enters a transaction (ext4_should_dioread_nolock, fs/ext4).
         let turned_off = [
             ("dioread_lock", "dioread_nolock"),
             ("nodioread_nolock", "dioread_nolock"),

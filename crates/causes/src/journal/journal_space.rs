@@ -1,11 +1,12 @@
 //! `journal-space`: a change to ext4 waits for room in the journal, until older changes have been written in place.
 //!
-//! Who needs room checkpoints itself: it writes the oldest metadata where it belongs and waits for it
-//! (`__jbd2_log_wait_for_space`, fs/jbd2/checkpoint.c). Waiting for a commit to let new changes begin is something else and
-//! not claimed: the stacks of the slowest operations, which are kept, tell the two apart.
+//! A task that needs room does the checkpoint itself: it writes the oldest metadata in place and waits for that
+//! (`__jbd2_log_wait_for_space`, fs/jbd2/checkpoint.c). A wait for a commit before new changes may begin is something
+//! else and not claimed: the stacks of the sampled operations tell the two apart.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::device::flush_cost::FLUSHING;
+use crate::cause::{Cause, Judge, Nature};
+use crate::claimable::FLUSHING;
 use crate::journal::again::Again;
 use crate::journal::durable;
 use crate::paths::{self, Paths};
@@ -14,13 +15,12 @@ use crate::remedy::Action;
 use crate::risk::Risk;
 use crate::thresholds::journal_space::{LARGER, SOME};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Judge, Nature};
 use operation::{Kind, Wait, Waits};
 use stats::{Group, TailRow};
 use trace::{Bytes, Nanos};
 use waits::Phase;
 
-/// Functions that wait for room, and nothing else (fs/jbd2/checkpoint.c).
+/// Functions that wait for room, and for nothing else (fs/jbd2/checkpoint.c).
 const MAKING_ROOM: [&str; 2] = ["__jbd2_log_wait_for_space", "jbd2_log_do_checkpoint"];
 
 /// Name, title, page and judgement of this cause.
@@ -32,9 +32,9 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Whole(judge),
 };
 
-/// Whether the journal is committed because it has no room: more than twice as often as anybody syncs. With a larger one these commits are not
-/// made, nor what they write and flush (4 MiB instead of 128: 640 commits in 5 s of creating files, nobody syncs, a ninth of the files). Not where
-/// all data goes through the journal, which takes what the device does.
+/// Whether the journal commits because it has no room: more than twice as often as tasks sync. A larger journal saves
+/// these commits and what they write and flush (4 MiB instead of 128: 640 commits in 5 s of creating files without a
+/// sync, and a ninth of the files). Not if all data goes through the journal, which then takes what the device takes.
 fn is_forced(case: &Case, group: &Group) -> bool {
     let count = |is: &dyn Fn(Kind) -> bool| -> u64 {
         let all = case.facts.operations.groups.iter().filter(|(key, _)| key.dev == group.dev && is(key.kind));
@@ -45,8 +45,8 @@ fn is_forced(case: &Case, group: &Group) -> bool {
     commits >= SOME && 2 * asked < commits && durable::of_all_data(case, group).is_none()
 }
 
-/// Whether it is time that making room takes by itself, or all of a commit that is made for room. What it is behind, or a flush, takes as long in whatever journal: with one of 400 MiB
-/// instead of 32 an append with `data=journal` beside a copy took 86 ms instead of 76, an insert of MariaDB's 3.6 instead of 3.5.
+/// Whether a row is time of making room, or of a commit made for room. Time behind another task or in a flush is as long with any journal: with
+/// 400 MiB instead of 32 an append with `data=journal` beside a copy took 86 ms instead of 76, an insert of MariaDB's 3.6 instead of 3.5.
 fn makes_room(case: &Case, group: &Group, row: &TailRow, forced: bool) -> bool {
     if forced && row.waits.has(Wait::JournalCommit) {
         return !paths::is_behind_another(case, group, row);
@@ -67,7 +67,7 @@ fn judge(case: &mut Case) -> Verdict {
         if of_kept < MIN_SHARE {
             continue;
         }
-        // The kept ones are the slowest of the slowest: an estimate, and never more than all waits for a place.
+        // Sampled operations are the slowest of the tail: this is an estimate, and at most all waits for a handle.
         let whole = paths.group.tail.sum.time.total;
         let forced = is_forced(case, paths.group);
         let handle =

@@ -1,9 +1,10 @@
 //! `log-force`: an operation waits until the log (XFS, btrfs) is on disk up to its change.
 //!
-//! The flushes within are `flush-cost`; what is left is the writing of the log itself, gathering the changes (CIL push),
-//! and others' forces that go first: there is one log, and its buffers are written in order.
+//! Its flushes are `flush-cost`; the rest is the writing of the log itself, gathering changes (CIL push), and other
+//! tasks' forces that go first: there is one log, and its buffers are written in order.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::journal::again::Again;
 use crate::journal::growing;
 use crate::paths::Waited;
@@ -12,13 +13,12 @@ use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::target::{strace, syncs};
 use crate::verdict::Verdict;
-use crate::words::shell;
-use crate::{Cause, Judge, Nature};
 use evidence::Mount;
 use ledger::Reason;
 use operation::{Wait, Waits};
+use units::words::shell;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "log-force",
     title: "operations wait until the file system's log is written (log force)",
@@ -59,7 +59,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     v.unless("operations that force no log but are just as slow")
 }
 
-/// Its log is a tree of metadata, which a file system on one device keeps twice if nothing else was said (mkfs.btrfs(8), "PROFILES").
+/// btrfs keeps its log in a tree of metadata, which a file system on one device stores twice by default (mkfs.btrfs(8), "PROFILES").
 fn of_btrfs(v: Verdict, mount: &Mount) -> Verdict {
     v.try_this(
         "see whether metadata is kept twice (\"Metadata, DUP\"): each force then writes the log's blocks twice",

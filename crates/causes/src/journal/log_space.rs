@@ -1,22 +1,22 @@
 //! `log-space`: a change to XFS waits for room in the log, until older changes have been written in place.
 //!
-//! The log is a ring. A transaction reserves what it may write there before it begins; when the reservation does not fit, it
-//! sleeps in `xlog_grant_head_wait` (fs/xfs/xfs_log.c) while the AIL's thread writes the oldest metadata where it belongs, which
-//! moves the log's tail. Claimed is the time within that sleep, whatever worked meanwhile, except for waiting for a processor.
-//! Refuted if no task slept there.
+//! The log is a ring. A transaction reserves what it may write there before it begins; if the reservation does not fit,
+//! it sleeps in `xlog_grant_head_wait` (fs/xfs/xfs_log.c) while the AIL's thread writes the oldest metadata in place,
+//! which moves the log's tail. Claims the time in that sleep, whatever worked meanwhile, except for waits for a
+//! processor. Refuted if no task slept there.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::risk::Risk;
 use crate::verdict::Verdict;
-use crate::words::shell;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Wait, Waits};
+use units::words::shell;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "log-space",
     title: "the log of XFS is full: changes wait until older ones are written in place",

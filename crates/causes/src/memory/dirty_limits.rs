@@ -1,21 +1,21 @@
-//! When the kernel begins to write dirty pages back, and when it makes writers wait for that, as the host is set
-//! (Documentation/admin-guide/sysctl/vm.rst): a proposal to begin earlier must not begin later, nor one to allow more allow less.
+//! When the kernel starts to write dirty pages back, and when it throttles writers, by the host's settings
+//! (Documentation/admin-guide/sysctl/vm.rst): a proposal to start earlier must not start later, nor one to allow more allow less.
 
 use crate::case::Case;
 use trace::Bytes;
 
-/// Whether writeback begins later than at so many bytes, or it is not known when.
+/// Whether writeback starts at more than this many dirty bytes; true if that is not known.
 pub(crate) fn begins_after(case: &Case, bytes: Bytes) -> bool {
     limit(case, ["dirty_background_bytes", "dirty_background_ratio"]).is_none_or(|now| now > bytes)
 }
 
-/// Whether so many dirty bytes are more than are allowed now, and leave most of the memory to others; or it is not known.
+/// Whether this many dirty bytes are more than is allowed now, and at most half of memory; what is not known does not count against it.
 pub(crate) fn has_room_for(case: &Case, bytes: Bytes) -> bool {
     let is_more = limit(case, ["dirty_bytes", "dirty_ratio"]).is_none_or(|now| now < bytes);
     is_more && case.system.memory_bytes().is_none_or(|memory| bytes.0 <= memory.value.0 / 2)
 }
 
-/// A limit in bytes, or where that is 0 as a part of memory, in per cent.
+/// A limit in bytes, or, if that is 0, in percent of memory; `None` if it is not known.
 fn limit(case: &Case, [bytes, ratio]: [&str; 2]) -> Option<Bytes> {
     if let Some(bytes) = case.system.vm_number(bytes).filter(|bytes| bytes.value > 0) {
         return Some(Bytes(bytes.value));

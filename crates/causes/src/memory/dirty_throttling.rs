@@ -1,10 +1,10 @@
-//! `dirty-throttling`: a writer is made to sleep because it dirties pages faster than they are written back.
+//! `dirty-throttling`: a writer is put to sleep because it dirties pages faster than they are written back.
 //!
-//! `balance_dirty_pages` (mm/page-writeback.c) lets a task that writes sleep so that its rate meets the device's. It is
-//! the kernel's brake, and right; it hurts where a small writer is braked for a large one's flood, or where the limits
-//! are small.
+//! `balance_dirty_pages` (mm/page-writeback.c) puts a writing task to sleep so that its rate meets the device's. That
+//! is right in general; it hurts if a small writer is throttled for a large one's flood, or if the limits are small.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::limit;
 use crate::memory::dirty_limits::{begins_after, has_room_for};
 use crate::paths::Waited;
@@ -12,12 +12,11 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::target::service;
 use crate::verdict::Verdict;
-use crate::words::shell;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use trace::Bytes;
+use units::words::shell;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "dirty-throttling",
     title: "writers are throttled: they write faster than the device (dirty limits)",
@@ -43,7 +42,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             ));
         }
     }
-    // A limit of the device's own holds however much memory is free, and then the host's are of no use.
+    // A limit of the device's own applies however much memory is free; then the host's limits do not help.
     let strict = |dev| {
         let settings = case.settings(dev)?;
         Some((&settings.name, settings.number("bdi/strict_limit").filter(|f| f.value > 0)?))
@@ -85,8 +84,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     .unless("writers just as slow while dirty pages stay below vm.dirty_background_bytes")
 }
 
-/// Where most of what was written back is another task's than the one that is slowed, that one is named, and its unit limited: then the other has
-/// the room.
+/// If most of the writeback is for another task than the throttled one, names that task and limits its unit: that
+/// leaves room for the throttled task.
 fn limit_the_largest(v: Verdict, case: &Case, groups: &[usize]) -> Verdict {
     let Some(group) = groups.first().map(|number| &case.focus.groups[*number]) else { return v };
     let writers = case.facts.operations.writers(group.dev);

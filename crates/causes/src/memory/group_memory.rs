@@ -1,24 +1,24 @@
-//! The limit on memory that a task's control group has: what it reads into the page cache counts, too
+//! The memory limit of a task's control group, which includes what the task reads into the page cache
 //! (Documentation/admin-guide/cgroup-v2.rst, "Memory").
 
 use crate::case::Case;
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::verdict::Verdict;
-use crate::words::{counted, shell, size};
 use evidence::{Limit, Limited};
 use trace::Bytes;
+use units::words::{counted, shell, size};
 
-/// The limit that these tasks met most often while it was recorded, if they are known to have met one.
+/// The limit that these tasks met most often during the recording; `None` if they are not known to have met one.
 pub(crate) fn met<'c, 't>(case: &Case<'c>, tasks: impl Iterator<Item = &'t str>) -> Option<&'c Limited> {
     case.system.memory_limit_met(tasks.flat_map(|task| case.facts.operations.processes_of(task)))
 }
 
-/// Says which limit that is, and has it raised.
+/// Adds which limit that is, and a remedy that doubles it.
 pub(crate) fn raise(v: Verdict, limited: &Limited) -> Verdict {
     let Limited { file, limit: Limit::Memory { bytes, met, above }, .. } = limited else { return v };
     let more = bytes.0.saturating_mul(2).max(1 << 20);
-    // A limit above it moves with it: version 1 refuses to pass that one, and version 2 kills there.
+    // A limit of a group above moves with it: version 1 refuses to exceed that one, and version 2 kills there.
     let above = above.as_ref().filter(|(_, limit)| limit.0 <= more);
     let most = above.map(|(file, limit)| (file, limit.0.saturating_add(more - bytes.0)));
     let property = match (file.ends_with("/memory.high"), most) {

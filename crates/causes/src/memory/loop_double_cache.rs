@@ -1,26 +1,26 @@
-//! `loop-double-cache`: a loop device reads and writes its file through the page cache, one request after the other.
+//! `loop-double-cache`: a loop device reads and writes its file through the page cache, one request at a time.
 //!
-//! Without direct I/O the loop device's worker (`loop_process_work`, drivers/block/loop.c) copies to and from the pages of the
-//! file behind it: all is cached twice, and while the worker sleeps for one page, or because it dirtied too many, all other
-//! requests of the loop device wait for it. A flush of the loop device has to write back what lies in those pages. With direct
-//! I/O it only passes requests on, many at a time. Claimed is what passed while the worker slept so; the time of a request's own
-//! data in the device below is not, it would be there with direct I/O too. Refuted if no worker slept so.
+//! Without direct I/O the loop device's worker (`loop_process_work`, drivers/block/loop.c) copies to and from the page cache of
+//! the backing file: all data is cached twice, and while the worker sleeps for one page, or because it dirtied too many, all
+//! other requests of the loop device wait for it. A flush of the loop device has to write back what is dirty in those pages.
+//! With direct I/O the worker only passes requests on, many at a time. Claims the time in which the worker slept so; not the
+//! time of a request's own data in the device below, which is the same with direct I/O. Refuted if no worker slept so.
 //!
-//! Example: eight readers of loop1, 2 ms for each read below. The worker reads for one of them at a time: each waits 16 ms, of
-//! which 14 ms are the others' reads in the worker.
+//! Example: eight readers of loop1, 2 ms for each read below. The worker reads for one of them at a time: each reader
+//! waits 16 ms, of which 14 ms are the others' reads in the worker.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Answer, Confidence, Verdict};
-use crate::{Cause, Judge, Nature};
 use operation::Wait;
 
-/// include/uapi/linux/major.h.
+/// The major number of loop devices (include/uapi/linux/major.h).
 const LOOP_MAJOR: u32 = 7;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "loop-double-cache",
     title: "a loop device goes through the page cache of its backing file, one request at a time",

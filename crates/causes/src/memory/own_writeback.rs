@@ -1,7 +1,7 @@
-//! What waits behind data that its own task wrote: why the call writes it out, and what spares that.
+//! What waits behind data that its own task wrote: why the call writes it out, and how to avoid that.
 //!
-//! No cause of its own: it says what `writeback-flood` can say only of itself, where there is nobody to be held back. Measured on ext4: a rename over
-//! a file of 3 MB took 17 ms, and 1.3 with `noauto_da_alloc`; an open that cuts a file which is being written back 24 ms instead of 1.2.
+//! Not a cause of its own: it replaces the remedies of `writeback-flood` if there is no other task to hold back. Measured on ext4: a rename over a
+//! file of 3 MB took 17 ms, and 1.3 with `noauto_da_alloc`; an open that truncates a file under writeback 24 ms instead of 1.2.
 
 use crate::case::{is_named, Case};
 use crate::journal::again::Again;
@@ -16,7 +16,7 @@ use operation::{Kind, Wait};
 use trace::{Call, Fs, Nanos};
 use waits::CulpritKind;
 
-/// Says so where most of the writeback that the slowest met is their own task's; else nothing.
+/// Adds evidence and remedies if most of the writeback that the slowest met is their own task's and the call explains it; else `None`.
 pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> Option<Verdict> {
     let op = slow.group.op.filter(|_| is_own(case, slow))?;
     let renames = matches!((op.kind, op.fs), (Kind::Call(Call::Rename | Call::Close), Fs::Ext4));
@@ -56,7 +56,7 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> Option<Verdict> {
     ))
 }
 
-/// Whether most of their time was waiting for pages of the file that were being written back.
+/// Whether most of the slowest operations' time was waiting for pages of the file under writeback.
 fn waits_for_pages(case: &Case, slow: &Slow) -> bool {
     let rows = || case.rows(slow.group_number).iter();
     let pages: Nanos = rows().filter(|row| row.waits.has(Wait::OwnData)).map(|row| row.time).sum();
@@ -64,7 +64,7 @@ fn waits_for_pages(case: &Case, slow: &Slow) -> bool {
     pages.0 > all.0 / 2
 }
 
-/// Whether most of the writeback in the way was its own.
+/// Whether most of the writeback that delayed the slowest operations was their own task's.
 fn is_own(case: &Case, slow: &Slow) -> bool {
     let (mut own, mut all) = (Nanos(0), Nanos(0));
     for row in case.rows(slow.group_number) {

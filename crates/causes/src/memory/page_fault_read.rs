@@ -1,21 +1,21 @@
 //! `page-fault-read`: a program touches memory that is a page of a file, and waits until it has been read.
 //!
-//! No call says so: the program runs its own code or looks at a mapped file, the page is not in memory (it never was, or has
-//! been given to something else), and the task sleeps in `filemap_fault` until the device has delivered it. Claimed is what
-//! no more particular cause has explained of that time: behind a flood of writes the flood is the cause.
+//! No system call shows it: the program runs its own code or looks at a mapped file, the page is not in memory (it
+//! never was, or was evicted), and the task sleeps in `filemap_fault` until the device has delivered it. Claims what no
+//! more specific cause has explained of that time: behind a flood of writes the flood is the cause.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::device::alone;
 use crate::memory::{read_again, read_around};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Kind, Wait};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "page-fault-read",
     title: "programs wait for pages of mapped files, or of their own code, that are not in memory",
@@ -26,7 +26,7 @@ pub const CAUSE: Cause = Cause {
 
 fn judge(case: &mut Case) -> Verdict {
     let what = "waiting for a page of a file that was read from the disk";
-    // Waiting in swap is another cause.
+    // Waits for swap belong to another cause.
     let waited = Waited::new(what, |waits, reason| {
         !waits.has(Wait::Swap) && !matches!(reason, Reason::WaitCpu | Reason::OnCpu)
     });

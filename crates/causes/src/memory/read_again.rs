@@ -1,7 +1,7 @@
 //! What was read from a disk although it had been in memory: the page cache did not keep it.
 //!
-//! No cause of its own: it says why pages that were read are missing, and that memory would help, where files that are read for the first time
-//! would have to be read in any case.
+//! Not a cause of its own: it says why pages are missing that had been read, and that memory would help; files that are
+//! read for the first time have to be read in any case.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::memory::group_memory;
@@ -10,7 +10,7 @@ use crate::remedy::Action;
 use crate::verdict::Verdict;
 use trace::{Bytes, DevId};
 
-/// Says how much of what a device read it had read before, if that is a part worth a word, and what to see.
+/// Adds how much of what a device read it had read before, if that is a visible part, and what to look at.
 pub(crate) fn told(v: Verdict, case: &Case, task: &str, dev: DevId) -> Verdict {
     let v = dropped(v, case);
     let Some((all, part)) = again(case, dev) else { return v };
@@ -26,12 +26,12 @@ pub(crate) fn told(v: Verdict, case: &Case, task: &str, dev: DevId) -> Verdict {
     }
 }
 
-/// Whether it says so.
+/// Whether [`told`] adds that.
 pub(crate) fn is_told(case: &Case, dev: DevId) -> bool {
     again(case, dev).is_some()
 }
 
-/// What a device read, and the part of it that it had read before.
+/// The bytes that a device read, and the part that it had read before, 0 to 1; `None` if the part is too small to report.
 fn again(case: &Case, dev: DevId) -> Option<(Bytes, f64)> {
     let [all, again] = case.facts.device(dev)?.reread.bytes();
     let part = again.0 as f64 / all.0.max(1) as f64;
@@ -49,8 +49,8 @@ fn see_whose(v: Verdict) -> Verdict {
     )
 }
 
-/// That somebody emptied the caches meanwhile, and how to find who: the kernel's log names task and pid (fs/drop_caches.c) unless it was told
-/// not to.
+/// Adds that somebody dropped the caches during the recording, and how to find who: the kernel's log names task and pid
+/// (fs/drop_caches.c), unless it was told not to.
 fn dropped(v: Verdict, case: &Case) -> Verdict {
     let Some(times) = case.dropped.filter(|times| *times > 0) else { return v };
     v.because(proof!(

@@ -1,20 +1,19 @@
 //! `read-ahead-short`: a task reads a file from beginning to end, and the kernel reads too little ahead.
 //!
-//! Each time the reader reaches the end of what was read ahead it waits for the next piece. With pieces of 16 KiB it waits for the
-//! device 64 times per MiB. Proof: the reads on the device follow one another, they are as large as `read_ahead_kb` allows and no
-//! larger, and that is less than the kernel's default. Refuted if reads are at random, or if the setting is at the default or
-//! above.
+//! Each time the reader reaches the end of what was read ahead it waits for the next piece. With pieces of 16 KiB it
+//! waits for the device 64 times per MiB. Proof: the reads on the device follow one another, and `read_ahead_kb` is
+//! less than the kernel's default. Refuted if reads are random, or if the setting is at the default or above.
 //!
-//! More read ahead makes the waits rare, not short: it is their sum that shrinks, the time for the file, while the slowest single
-//! read may become slower.
+//! More read-ahead makes the waits rare, not short: their sum shrinks, and with it the time for the file, while the
+//! slowest single read may become slower.
 
 use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, IN_TURN, LITTLE_ELSE, PROPOSED};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use operation::{Kind, Wait};
@@ -22,7 +21,7 @@ use stats::Device;
 use trace::{Bytes, Call, Nanos};
 use waits::{Phase, Selection};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-short",
     title: "a sequential reader waits repeatedly because read-ahead is too small",
@@ -36,7 +35,7 @@ pub const CAUSE: Cause = Cause {
     }),
 };
 
-/// What reads a file through the page cache, from beginning to end or not.
+/// Operations that read a file through the page cache, sequentially or not.
 const READS: [Kind; 5] = [
     Kind::Call(Call::Read),
     Kind::Call(Call::Sendfile),
@@ -50,7 +49,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let is_paged = |row: &&Claimable| row.waits.has(Wait::PageRead) || row.waits.has(Wait::PageFault);
     let paged = case.rows(slow.group_number).iter().filter(is_paged);
     let waits = slow.share(paged.map(|row| row.time).sum());
-    // More read ahead makes fewer waits of them, not those shorter that take longer than such requests do.
+    // More read-ahead means fewer of the usual waits; it does not shorten those that take longer than such requests do.
     let unknown = slow.group.is_mostly_unknown();
     let as_usual = |row: &Claimable| {
         row.reason == Reason::Device && row.phase != Phase::Paused && (unknown || row.phase != Phase::Slow)
@@ -85,7 +84,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             at = setting.at
         ));
     }
-    // With less than the default each reader waits that many times as often as with it.
+    // With less than the default, each reader waits that many times as often.
     let saved = 1.0 - setting.value.0.max(4096) as f64 / DEFAULT.0 as f64;
     let claimed = case.claim_rows(slow.group_number, Nanos((left.0 as f64 * saved) as u64), as_usual);
     let sizes = &traffic.issue_sizes[class];
@@ -115,20 +114,20 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(v)
 }
 
-/// The part of the victim's reads, or of all on the device where that is more, that begin where one before them ended.
+/// The part of reads that begin where an earlier one ended, 0 to 1: of the victim's, or of all on the device if that is more.
 fn in_order(case: &Case, slow: &Slow) -> f64 {
     let (traffic, class) = (&slow.on.traffic, Class::Read.index());
     let of_all = traffic.contiguous[class] as f64 / traffic.issues[class].max(1) as f64;
     of_all.max(in_order_by(case, slow.on, &slow.group.task))
 }
 
-/// The part of a task's reads on a device that begin where one before them ended; of several threads of that name the most.
+/// The part of a task's reads on a device that begin where an earlier one ended, 0 to 1; of several threads of that name the largest.
 pub(crate) fn in_order_by(case: &Case, on: &Device, task: &str) -> f64 {
     let its = on.readers.iter().filter(|(number, _)| case.facts.tasks.name(**number) == task);
     its.map(|(_, reader)| reader.in_order()).fold(0.0, f64::max)
 }
 
-/// More read ahead for two tasks that both read in order: the device goes from one to the other less often.
+/// Adds more read-ahead for two tasks that both read sequentially: the device then goes from one to the other less often.
 pub(crate) fn taken_in_turn(v: Verdict, case: &Case, on: &Device, tasks: [&str; 2]) -> Verdict {
     let Some(now) = case.settings(on.id).and_then(|s| s.read_ahead_kb()) else { return v };
     if now.value >= IN_TURN || tasks.iter().any(|task| in_order_by(case, on, task) < IN_ORDER) {
@@ -145,7 +144,7 @@ pub(crate) fn taken_in_turn(v: Verdict, case: &Case, on: &Device, tasks: [&str; 
     )
 }
 
-/// The part of a reader's time in which it waited for pages, if it did little else in the recording.
+/// The part of a reader's time in which it waited for pages; `None` if it did much else in the recording.
 fn throughout(case: &Case, slow: &Slow) -> Option<f64> {
     let rows = slow.group.rows(&case.facts.waits, Selection::default());
     let waited: Nanos = rows.iter().filter(|row| row.waits.has(Wait::PageRead)).map(|row| row.time).sum();

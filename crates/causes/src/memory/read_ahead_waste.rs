@@ -1,25 +1,25 @@
-//! `read-ahead-waste`: much more is read ahead than anybody asked for, and it takes the device's time.
+//! `read-ahead-waste`: much more is read ahead than programs ask for, and it takes the device's time.
 //!
-//! A reader that reads a little in order and then jumps makes the kernel read ahead what is never used. Counted are what the
-//! device read for read-ahead and what calls of `read` got: pages that were asked for twice count twice in favour of
-//! read-ahead. Refuted if the calls got about as much as the device read. Mapped files are not judged, nor what the device read for
-//! tasks with page faults there: what they touch without a fault is not seen.
+//! A reader that reads a little sequentially and then jumps makes the kernel read ahead what is never used. Compares
+//! what the device read, most of it ahead, with what calls of `read` got: pages that were asked for twice count twice
+//! in favour of read-ahead. Refuted if the calls got about as much as the device read. Mapped files are not judged, nor
+//! what the device read for tasks with page faults there: accesses without a fault are not seen.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::target::strace;
 use crate::thresholds::read_ahead_waste::{MOSTLY_AHEAD, MUCH_MORE, PAGE};
 use crate::verdict::{Confidence, Verdict};
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Op};
 use operation::Kind;
 use stats::Group;
 use trace::{Bytes, Call, DevId, Flags, Nanos};
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-waste",
     title: "read-ahead fetches more than is used, and readers wait for it",
@@ -91,12 +91,12 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     ))
 }
 
-/// What is proposed where so much is read ahead, in KiB: an eighth, at least a page.
+/// The read-ahead to propose instead of this much, in KiB: an eighth, at least a page.
 pub(crate) fn less_than(now: Bytes) -> u64 {
     (now.0 / 8).max(PAGE) / 1024
 }
 
-/// What a device read for tasks that have no file of it mapped: for read-ahead, or in all.
+/// Bytes that a device read for tasks that map no file of it: for read-ahead only, or in all.
 fn read(case: &Case, dev: DevId, only_ahead: bool) -> Bytes {
     let maps = |task: &str| {
         let faults = |g: &&Group| g.op.is_some_and(|op| op.kind == Kind::PageFault && op.dev == dev);
@@ -109,19 +109,19 @@ fn read(case: &Case, dev: DevId, only_ahead: bool) -> Bytes {
     reads.filter(|(k, _)| !only_ahead || k.flags.has(Flags::AHEAD)).map(|(_, phases)| phases.bytes).sum()
 }
 
-/// What had to be read for the calls: a page for each that got less, since less cannot be read.
+/// The least that had to be read for the calls, in bytes: a page for each call that got less.
 fn least(case: &Case, dev: DevId) -> Bytes {
     let of =
         case.facts.operations.groups.iter().filter(|(k, _)| k.dev == dev && k.kind == Kind::Call(Call::Read));
     of.map(|(_, s)| Bytes(s.bytes.max(s.latency.count().saturating_mul(PAGE)))).sum()
 }
 
-/// What calls got from files on a device.
+/// Bytes that calls got from files on a device.
 fn asked_for(case: &Case, dev: DevId) -> Bytes {
     let groups = case.facts.operations.groups.iter();
     let here = groups.filter(|(k, s)| k.dev == dev || s.main_device() == Some(dev));
     let got = here.map(|(k, s)| match k.kind {
-        // Of a page that a fault waited for at least the page itself was asked for.
+        // A fault asked for at least its own page.
         Kind::PageFault => 4096 * s.latency.count(),
         Kind::Call(Call::Write) | Kind::RingWrite | Kind::AioWrite => 0,
         _ => s.bytes,

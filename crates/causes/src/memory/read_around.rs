@@ -1,9 +1,9 @@
 //! What is read around a page that a fault waits for, although the pages of the file are touched at random.
 //!
-//! No cause of its own: it says why each fault takes as long as a large read. The kernel reads `read_ahead_kb` around the page
-//! (`do_sync_mmap_readahead`, mm/filemap.c), unless `madvise` says that a mapping is read at random.
+//! Not a cause of its own: it says why each fault takes as long as a large read. The kernel reads `read_ahead_kb`
+//! around the page (`do_sync_mmap_readahead`, mm/filemap.c), unless `madvise` says that a mapping is read at random.
 //!
-//! Example: 800 faults at random, each of them 124 KiB of a device that moves 60 MB/s: with 16 KiB they take a quarter of the time.
+//! Example: 800 random faults, each of which reads 124 KiB from a device that moves 60 MB/s: with 16 KiB they take a quarter of the time.
 
 use crate::case::{Case, MIN_SAMPLES};
 use crate::memory::read_ahead_short::in_order_by;
@@ -16,7 +16,7 @@ use life::Op;
 use stats::{Group, Phases};
 use trace::Bytes;
 
-/// Says how much each fault had read, where most of that is of no use, and what makes it less.
+/// Adds how much each fault read, if most of that is of no use, and how to reduce it.
 pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
     let Some(device) = case.facts.device(group.dev).filter(|_| group.operations >= MIN_SAMPLES) else {
         return v;
@@ -29,7 +29,7 @@ pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
     let Some(now) = case.settings(group.dev).and_then(|s| s.read_ahead_kb()) else { return v };
     let less = less_than(now.value);
     let each = bytes / count.max(1);
-    // Who has more read than is proposed, and not in order.
+    // Only if more is read than is proposed, and not sequentially.
     if each < 2 * 1024 * less || in_order > 1.0 - IN_ORDER {
         return v;
     }

@@ -1,24 +1,24 @@
-//! `reclaim`: an operation needs memory, there is none, and it frees some itself before it goes on.
+//! `reclaim`: an operation needs memory, none is free, and it frees some itself before it goes on.
 //!
-//! Normally kswapd frees memory in the background. Where a cgroup has reached its limit, or memory goes faster than kswapd can
-//! free it, the task that asks for a page has to (`try_to_free_mem_cgroup_pages`, `try_to_free_pages`, mm/vmscan.c), and may have
-//! to wait there until dirty pages are written.
+//! Normally kswapd frees memory in the background. If a cgroup has reached its limit, or memory is used up faster than
+//! kswapd frees it, the task that needs a page has to free some (`try_to_free_mem_cgroup_pages`, `try_to_free_pages`,
+//! mm/vmscan.c), and may have to wait there until dirty pages are written.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::memory::dirty_limits::begins_after;
 use crate::memory::group_memory;
 use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
 use crate::target::one_of;
 use crate::verdict::Verdict;
-use crate::words::shell;
-use crate::{Cause, Judge, Nature};
 use evidence::Mount;
 use ledger::Reason;
 use operation::{Wait, Waits};
 use trace::Bytes;
+use units::words::shell;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "reclaim",
     title: "memory is short: operations reclaim memory themselves before they continue",
@@ -64,18 +64,18 @@ fn see_whose(v: Verdict, case: &Case, groups: &[usize]) -> Verdict {
     )
 }
 
-/// What kswapd is asked to keep free, and of how much memory at least: more is taken for lack of memory ("Setting this too high will OOM
-/// your machine instantly", Documentation/admin-guide/sysctl/vm.rst).
+/// How much kswapd is asked to keep free, and the least memory of a host for that: on less the kernel would kill for
+/// lack of memory ("Setting this too high will OOM your machine instantly", Documentation/admin-guide/sysctl/vm.rst).
 const KEPT_FREE: [Bytes; 2] = [Bytes(262_144 << 10), Bytes(8 << 30)];
 
-/// Whether so much is more than is kept free now, and little of all; or it is not known.
+/// Whether that is more than is kept free now, and a small part of memory; what is not known does not count against it.
 fn may_keep_free(case: &Case) -> bool {
     let [free, least] = KEPT_FREE;
     let is_more = case.system.vm_number("min_free_kbytes").is_none_or(|now| now.value < free.0 >> 10);
     is_more && case.system.memory_bytes().is_none_or(|memory| memory.value >= least)
 }
 
-/// Shows what a process's cgroup uses of memory, and what it may.
+/// The command that shows how much memory a process's cgroup uses, and how much it may use.
 fn memory_use(case: &Case, pid: &str) -> String {
     let (at, line, files) = match first_version(case) {
         Some(m) => (shell(&m.target), "[0-9]*:memory:", ["usage_in_bytes", "limit_in_bytes"]),
@@ -87,12 +87,12 @@ fn memory_use(case: &Case, pid: &str) -> String {
     )
 }
 
-/// Where the memory controller of control groups version 1 is, if that is used.
+/// The mount of the memory controller of control groups version 1, if that is used.
 fn first_version<'c>(case: &Case<'c>) -> Option<&'c Mount> {
     case.system.mounts.iter().find(|m| m.fstype == "cgroup" && m.option("memory").is_some())
 }
 
-/// Raises the limit of a cgroup that the user knows.
+/// The command that raises the memory limit of a cgroup, to be filled in by the user.
 pub(crate) fn memory_limit(case: &Case) -> String {
     match first_version(case) {
         Some(m) => format!("echo MORE > {}/GROUP/memory.limit_in_bytes", shell(&m.target)),

@@ -1,20 +1,20 @@
-//! `stable-page`: a writer waits until a page it wants to change has been written.
+//! `stable-page`: a writer waits until a page that it wants to change has been written.
 //!
-//! A device that computes a checksum over what it is given (data integrity, iSCSI digests, md raid5) needs the page to
-//! stay as it is until it is written: the kernel makes the next writer of the page wait for the whole write.
+//! A device that computes a checksum over its data (data integrity, iSCSI digests, md raid5) needs the page unchanged
+//! until it is written: the kernel makes the next writer of the page wait for the whole write.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::memory::dirty_limits::begins_after;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge, Nature};
 use operation::{Wait, Waits};
 use trace::Bytes;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "stable-page",
     title: "writers wait to change pages that are under writeback (stable pages)",
@@ -34,7 +34,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         let dev = case.focus.groups[number].dev;
         let name = case.name(dev);
         let stable = case.settings(dev).and_then(|s| s.stable_writes());
-        // The kernel looks at it when a file system is mounted (setup_bdev_super, fs/super.c).
+        // The kernel reads the setting when a file system is mounted (setup_bdev_super, fs/super.c).
         v = match &stable {
             Some(s) if s.value => {
                 v.because(proof!("{name} asks for stable pages: stable_writes is 1 ({at})", name, at = s.at))

@@ -1,22 +1,22 @@
 //! `swap`: a program touches memory that was moved to the swap device, and waits until it has been read back.
 //!
-//! The task sleeps in `do_swap_page` (mm/memory.c). What the device did meanwhile is in its ledger; swapping out competes for
-//! the same device.
+//! The task sleeps in `do_swap_page` (mm/memory.c). Its ledger has what the device did meanwhile; swapping out competes
+//! for the same device.
 
 use crate::case::Case;
+use crate::cause::{Cause, Judge, Nature};
 use crate::memory::group_memory;
 use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
 use crate::thresholds::alone::MOSTLY;
 use crate::verdict::Verdict;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::{Wait, Waits};
 use stats::Group;
 use trace::Nanos;
 use waits::Selection;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "swap",
     title: "programs wait for their own memory to be read back from swap",
@@ -32,7 +32,7 @@ fn is_read_back(waits: Waits, reason: Reason) -> bool {
     waits.has(Wait::Swap) && reason != Reason::WaitCpu
 }
 
-/// The part of the time of all of a group's operations. What stays in memory takes none of it, also where the device is as fast as it can be.
+/// The part of the time of all of a group's operations, 0 to 1. With enough memory none of it is needed, even if the device is at its best.
 fn of_all(case: &Case, group: &Group) -> f64 {
     let rows = group.rows(&case.facts.waits, Selection::default());
     let its: Nanos = rows.iter().filter(|row| is_read_back(row.waits, row.reason)).map(|row| row.time).sum();

@@ -1,9 +1,10 @@
-//! `writeback-flood`: what a task waits for waits in the device behind buffered data that is written back.
+//! `writeback-flood`: requests that a task waits for queue in the device behind writeback of buffered data.
 //!
 //! Claims the device time in which the device was flooded ([`life::FLOOD_DEPTH`], [`life::FLOOD_BYTES`]). Proof: the
 //! same requests were fast when no writeback was in flight. Refuted if they were as slow then.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::memory::own_writeback;
 use crate::memory::writer::held_back;
 use crate::proof::{proof, Proof};
@@ -13,16 +14,15 @@ use crate::thresholds::writeback_flood::{MIN_SLOWDOWN, MOSTLY};
 use crate::thresholds::HALF_A_TURN;
 use crate::thresholds::{WBT_DISK, WBT_FLASH};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::size;
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Io, FLOOD_BYTES, FLOOD_DEPTH};
 use stats::{Device, Distribution};
 use trace::{Bytes, Nanos};
+use units::words::size;
 use waits::{CulpritId, Phase};
 
-/// What writeback throttling should aim for: the kernel's defaults for devices that turn and for those that do not
-/// (`wbt_default_latency_nsec`, block/blk-wbt.c), by what was measured: virtual disks often say that they turn.
+/// The proposed target of writeback throttling in us: the kernel's default for rotating or for other devices
+/// (`wbt_default_latency_nsec`, block/blk-wbt.c), by measured reads, because virtual disks often report that they rotate.
 pub(crate) fn wbt_target(device: &Device) -> u64 {
     let alone = device.contention[Class::Read.index()].by_depth.rows().find(|r| r.from == 0);
     match alone {
@@ -46,7 +46,7 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
-    // What is written back is itself no victim of its flood.
+    // Writeback is no victim of its own flood.
     if slow.class == Class::Background {
         return Said::Nothing;
     }
@@ -107,7 +107,7 @@ fn beside_a_flood(slow: &Slow, flooded: Nanos) -> Proof {
     )
 }
 
-/// Culprits whose writeback others are behind.
+/// The culprits of time behind writeback.
 fn background_writers(case: &Case) -> Vec<CulpritId> {
     let all = case.facts.waits.culprits();
     all.filter(|(_, c)| c.io == Some(Io::BackgroundWrite)).map(|(id, _)| id).collect()
@@ -124,8 +124,8 @@ fn comparable(samples: u64) -> Option<(f64, &'static str)> {
     }
 }
 
-/// How long requests take that were issued with no writeback in flight: nine in ten of them at most so long. A few
-/// meet a flood that begins just behind them; of fewer than ten, the slowest.
+/// The time of requests that were issued with no writeback in flight, and which number that is: the p90, since a few
+/// meet a flood that begins just behind them; of fewer than ten requests, the slowest.
 fn usual(clear: &Distribution) -> (u64, &'static str) {
     match clear.count() {
         10.. => (clear.quantile(0.9), "the p90"),
@@ -156,7 +156,7 @@ fn prove(
     background_writes(v, case, slow)
 }
 
-/// How long requests took that were issued into a flood, and how long others.
+/// Adds how long requests took that were issued into a flood, and how long others took.
 fn beside_and_without(
     v: Verdict,
     slow: &Slow,
@@ -195,7 +195,7 @@ fn beside_and_without(
     ))
 }
 
-/// How much writeback there was: how many writes, how large, how many at once, and how long they took.
+/// Adds how much writeback there was: how many writes, how large, how many at once, and how long they took.
 fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let writes = &slow.on.requests[Class::Background.index()];
     let most = slow.on.contention.iter().map(|c| c.background.max()).max().unwrap_or(0);

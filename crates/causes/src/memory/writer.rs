@@ -1,8 +1,8 @@
-//! Whose data is written back while somebody waits for that, and what is to be done about it: a limit for whoever wrote it, or a pause.
+//! Whose data is written back while a victim waits for that, and what to do about it: a limit for the task that wrote it, or a pause.
 //!
-//! An earlier beginning (`vm.dirty_background_bytes`) is not offered. It writes no less, and data that is soon written again or
-//! deleted is written each time. Measured with 32 MiB beside syncs: new data in a stream 23.6 and 7.6 ms without it, 13.9 with it; written and
-//! synced at once 49 and 69; written over again 4.2 and 38 (XFS), 4.6 and 54 (ext4); files unpacked and deleted 25 and 84.
+//! To start earlier (`vm.dirty_background_bytes`) is not proposed. It writes no less, and data that is soon overwritten or deleted
+//! is written each time. Measured with 32 MiB beside syncs: new data in a stream 23.6 and 7.6 ms without it, 13.9 with it; written
+//! and synced at once 49 and 69; written over again 4.2 and 38 (XFS), 4.6 and 54 (ext4); files unpacked and deleted 25 and 84.
 
 use crate::case::Case;
 use crate::device::own_program::see_what_it_does;
@@ -11,12 +11,12 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::target::{of_a_thread, pause_writer, service};
 use crate::verdict::Verdict;
-use crate::words::shell;
 use life::{Class, Io};
 use std::collections::BTreeMap;
 use trace::{is_kernel_thread, works_for_others, Nanos};
+use units::words::shell;
 
-/// What is to be done about whoever wrote what a victim is behind; where nobody is known, how that is found.
+/// Adds what to do about the task that wrote what a victim is behind; if no task is known, how to find it.
 pub(crate) fn held_back(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let Some(who) = writer(case, slow) else { return see_who_writes(v) };
     if let Some(process) = case.facts.operations.process_of_both(&who, &slow.group.task) {
@@ -34,7 +34,7 @@ pub(crate) fn held_back(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     }
 }
 
-/// Where nobody is known who wrote it.
+/// Adds how to find the writers, if no task is known to have written the data.
 pub(crate) fn see_who_writes(v: Verdict) -> Verdict {
     v.try_this(
         "see who has written most since it started (largest last): limit or pause it while others wait",
@@ -42,8 +42,8 @@ pub(crate) fn see_who_writes(v: Verdict) -> Verdict {
     )
 }
 
-/// Whose writeback a victim waited for longest; where only the kernel is seen to send it, who wrote most of what was sent. The victim itself
-/// is nobody who could be held back for its sake.
+/// The task whose writeback a victim waited for longest; if only the kernel is seen to send it, the task that wrote
+/// most of it. `None` for the victim itself, which cannot be held back for its own sake.
 fn writer(case: &Case, slow: &Slow) -> Option<String> {
     let is_user = |who: &str| !works_for_others(who) && !is_kernel_thread(who);
     let mut behind = BTreeMap::<&str, Nanos>::new();

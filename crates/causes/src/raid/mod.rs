@@ -1,5 +1,5 @@
-//! RAID arrays of the kernel (md) in a recording: what they said, which slow operations passed through them, and the
-//! rule by which the causes of RAID judge them.
+//! RAID arrays of the kernel (md) in a recording: the kernel's messages about them, the slow operations that passed
+//! through them, and the rule by which RAID causes judge them.
 
 pub mod raid_bitmap;
 pub mod raid_read_modify_write;
@@ -13,12 +13,12 @@ use crate::slow::{leaves, lies_on};
 pub(crate) use crate::thresholds::raid::CACHE_ENTRIES;
 use crate::thresholds::raid::{MOST_ENTRIES, THREADS};
 use crate::verdict::Verdict;
-use crate::words::size;
 use evidence::Md;
 use ledger::{Reason, RollUp};
 use life::{Class, Op, Unclaimed};
 use stats::{CellKey, Device, Group, Phases};
 use trace::{Bytes, Flags, Nanos};
+use units::words::size;
 
 /// The major number of md arrays (`MD_MAJOR`, include/uapi/linux/major.h).
 const MD_MAJOR: u32 = 9;
@@ -28,20 +28,20 @@ pub(crate) struct Array<'a> {
     pub device: &'a Device,
     pub group: &'a Group,
     pub group_number: usize,
-    /// Stripes that were read before they were written, by the kernel's notes.
+    /// Stripes that were read before they were written, by the kernel's messages.
     pub read_modify_writes: u64,
-    /// Stripes of which the rest was read to compute parity.
+    /// Stripes whose other blocks were read to compute parity.
     pub reconstruct_writes: u64,
-    /// The time of the slowest such bios on the array itself.
+    /// The time of the slowest bios of that class on the array itself, by reason.
     own: RollUp,
-    /// Times at which writes waited until the write-intent bitmap was on the disks.
+    /// How often writes waited until the write-intent bitmap was on the disks.
     pub bitmap_unplugs: u64,
-    /// Whether there are notes of the kernel at all.
+    /// Whether the recording has any message of the kernel about the array.
     pub has_notes: bool,
 }
 
 impl<'a> Array<'a> {
-    /// All arrays that slow writes passed through.
+    /// All arrays that slow writes passed through, one entry for each array and group.
     pub fn all(case: &Case<'a>) -> Vec<Array<'a>> {
         let mut found = vec![];
         for (group_number, group) in case.slow_groups().filter(|(_, g)| g.class != Class::Read) {
@@ -67,8 +67,8 @@ impl<'a> Array<'a> {
         found
     }
 
-    /// The account of the group that time in this array is paid from, and how much of it is of this reason. Of
-    /// operations all time is told apart already, whatever lies on the array.
+    /// The reason in the group's tail from which time in this array is paid, and how much time it has of `reason`. For
+    /// operations all time is already told apart, whatever is stacked on the array.
     pub fn time(&self, reason: Reason) -> (Reason, Nanos) {
         if self.device.id == self.group.dev || self.group.op.is_some() {
             return (reason, self.group.tail.sum.time.of(reason));
@@ -77,19 +77,19 @@ impl<'a> Array<'a> {
         (Reason::LowerWrite, Nanos((whole.0 as f64 * self.own.share(reason)) as u64))
     }
 
-    /// A time as a part of the group's tail.
+    /// A time as a part of the group's tail, 0 to 1.
     pub fn share(&self, time: Nanos) -> f64 {
         time.0 as f64 / self.group.tail.sum.time.total.0.max(1) as f64
     }
 
-    /// Whether the slow writes may have waited for reads long enough after all, in the time that they were in md itself:
-    /// for reads of which it is not known which write they were for.
+    /// Whether the slow writes may have waited for reads long enough after all while they were in md itself: for reads
+    /// of which the write is not known.
     pub fn may_have_read(&self, known: Nanos) -> bool {
         let in_md = self.time(Reason::Stacking).1;
         self.share(known + in_md.min(self.device.unclaimed.time)) >= MIN_SHARE
     }
 
-    /// The words for such reads.
+    /// Evidence of such reads.
     pub fn unclaimed(&self, name: &str) -> Proof {
         let Unclaimed { reads, time: together } = self.device.unclaimed;
         proof!(
@@ -100,7 +100,7 @@ impl<'a> Array<'a> {
         )
     }
 
-    /// The words for the time that the slow writes had for one reason, after what they did in it.
+    /// Evidence of the time that the slow writes spent for one reason; `doing` says what they did.
     pub fn waited(&self, doing: impl Into<Proof>, time: Nanos) -> Proof {
         proof!(
             "the slowest {what} {doing} for {share} of their time",
@@ -110,11 +110,10 @@ impl<'a> Array<'a> {
         )
     }
 
-    /// What md wrote to its members for itself, the superblock and the bitmap: preflush and FUA on one write
-    /// (`md_super_write`, drivers/md/md.c). Data never has both: md makes flushes of their own of the preflushes it is
-    /// given (`md_flush_request`). A member without a cache is given neither, but META (seen with Linux 6.1.192), which
-    /// the levels with a bitmap do not pass on with data either. The member on which it took longest, since md waits
-    /// for all.
+    /// md's own writes to its members, of superblock and bitmap: preflush and FUA on one write (`md_super_write`,
+    /// drivers/md/md.c). Data never has both: md sends preflushes as flushes of their own (`md_flush_request`). A
+    /// member without a cache gets neither, but META (seen with Linux 6.1.192), which the levels with a bitmap do not
+    /// pass on with data either. Returned is the member on which they took longest, since md waits for all.
     pub fn own_writes(&self, case: &Case<'a>) -> Option<(&'a Device, Phases)> {
         let both = Flags::FLUSH.with(Flags::FUA);
         let has = |k: &CellKey, flags: Flags| k.flags.0 & flags.0 == flags.0;
@@ -126,7 +125,7 @@ impl<'a> Array<'a> {
         leaves(case.facts, self.device.id).into_iter().filter_map(own).max_by_key(|(_, p)| p.q2c.sum())
     }
 
-    /// Writes that the array was asked for.
+    /// The number of writes that the array was asked for.
     pub fn writes(&self) -> u64 {
         [Class::SyncWrite, Class::Background].iter().map(|c| self.device.bios[c.index()].phases.count).sum()
     }
@@ -134,9 +133,9 @@ impl<'a> Array<'a> {
 
 /// What a cause says of one array.
 pub(crate) enum Judged {
-    /// It is so: a verdict with its confidence, evidence and remedies, to which the time is added.
+    /// Found: a verdict with its confidence, evidence and remedies, to which the time is added.
     Found(Verdict),
-    /// It is not so, for this reason.
+    /// Rejected, for this reason.
     Against(Proof),
     /// Cannot tell without this.
     Missing(Proof),
@@ -148,17 +147,17 @@ pub(crate) struct Question<'q> {
     pub cause: &'static str,
     /// The reason whose time it claims.
     pub reason: Reason,
-    /// What the kernel noted of it, for an array without its members.
+    /// What the kernel's messages say of it, for an array whose members were not recorded.
     pub noted: &'q dyn Fn(&Array, &str) -> Proof,
-    /// The words for too little time.
+    /// The sentence for too little time.
     pub too_little: &'q dyn Fn(&Array, &str, Nanos) -> Proof,
     /// What would refute it.
     pub unless: &'static str,
 }
 
 impl Question<'_> {
-    /// Judges all arrays that slow writes passed through. `answer` is asked where the slow writes had enough time of
-    /// the reason; it gets the array, its name and that time.
+    /// Judges all arrays that slow writes passed through. `answer` is called if the slow writes had enough time of the
+    /// reason; it gets the array, its name and that time.
     pub fn ask(&self, case: &mut Case, answer: impl Fn(&Case, &Array, &str, Nanos) -> Judged) -> Verdict {
         let arrays = Array::all(case);
         if arrays.is_empty() {
@@ -205,10 +204,10 @@ impl Question<'_> {
     }
 }
 
-/// What a stripe cache holds per entry and disk: a page (`STRIPE_SIZE`, drivers/md/raid5.h).
+/// Bytes that a stripe cache holds per entry and disk: a page (`STRIPE_SIZE`, drivers/md/raid5.h).
 const CACHE_PAGE: u64 = 4096;
 
-/// The remedy of a larger stripe cache, unless it is as large as can be; what it does, and what there is to hope.
+/// Adds a larger stripe cache, unless it is as large as it can be; `does` and `hope` complete the sentence.
 pub(crate) fn larger_cache(v: Verdict, name: &str, md: Option<&Md>, does: &str, hope: &str) -> Verdict {
     let entries = md.and_then(|md| md.stripe_cache_size.as_ref());
     let to = match entries {
@@ -226,7 +225,7 @@ pub(crate) fn larger_cache(v: Verdict, name: &str, md: Option<&Md>, does: &str, 
     )
 }
 
-/// The remedy of more threads for an array, unless it has them; where they would help here.
+/// Adds more threads for an array, unless it has them; `here` says why they would help.
 pub(crate) fn more_threads(v: Verdict, name: &str, md: Option<&Md>, here: &str) -> Verdict {
     let threads = md.and_then(|md| md.group_thread_cnt.as_ref());
     if threads.is_some_and(|t| t.value > 0) {

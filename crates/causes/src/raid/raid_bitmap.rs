@@ -1,20 +1,20 @@
 //! `raid-bitmap`: writes wait until a RAID array's write-intent bitmap is on the disks.
 //!
-//! Of operations: claims the time in which a slow one, or the thread of the array that was to send it to the members,
-//! slept until the bitmap was written (`md_bitmap_unplug`, drivers/md/md-bitmap.c). Proof: the stack of that sleep.
-//! Refuted if no task slept there.
+//! With recorded operations: claims the time in which a slow operation, or the array's thread that was to send it to
+//! the members, slept until the bitmap was written (`md_bitmap_unplug`, drivers/md/md-bitmap.c). Proof: the stack of
+//! that sleep. Refuted if no task slept there.
 //!
-//! Of the block layer alone: claims the time in which a slow write had nothing in flight on the members and waited in
-//! md itself, if md wrote its bitmap often enough. Proof: the kernel's notes in the trace (`md bitmap_unplug`) count
+//! With block events alone: claims the time in which a slow write had nothing in flight on the members and waited in md
+//! itself, if md wrote its bitmap often enough. Proof: the kernel's messages in the trace (`md bitmap_unplug`) count
 //! how often. Refuted if that was seldom, or if writes did not wait in md.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::{Paths, Waited};
 use crate::proof::{proof, Proof};
 use crate::raid::{Array, Judged, Question};
 use crate::thresholds::raid_bitmap::WRITES_PER_UPDATE;
 use crate::verdict::{Answer, Confidence, Verdict};
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::Wait;
 use trace::Nanos;
@@ -22,7 +22,7 @@ use trace::Nanos;
 /// What would refute it.
 const UNLESS: &str = "writes that wait as long in md without a bitmap";
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "raid-bitmap",
     title: "writes wait until the RAID array's write-intent bitmap is on the disks",
@@ -38,7 +38,7 @@ fn judge(case: &mut Case) -> Verdict {
     }
 }
 
-/// Of operations.
+/// Judges by the sleeps of recorded operations.
 fn by_sleeps(case: &mut Case) -> Verdict {
     let arrays = Array::all(case);
     let what = "waiting until the array's bitmap was on the disks (md_bitmap_unplug)";
@@ -75,7 +75,7 @@ fn by_sleeps(case: &mut Case) -> Verdict {
     v
 }
 
-/// Of the block layer.
+/// Judges by the kernel's messages, with block events alone.
 fn by_notes(case: &mut Case) -> Verdict {
     let updates = |array: &Array, name: &str| {
         proof!(
@@ -129,7 +129,7 @@ fn found(case: &Case, array: &Array, name: &str, waiting: Nanos) -> Verdict {
         .because(array.waited("waited in md, with nothing in flight on the members,", waiting));
     remedies(v, name)
 }
-/// What says that an array has no bitmap.
+/// Evidence that an array has no bitmap; `None` if it has one or that is not known.
 fn without_bitmap(case: &Case, array: &Array) -> Option<Proof> {
     let none = case.settings(array.device.id)?.md()?.bitmap().filter(|b| !b.value)?;
     let name = case.name(array.device.id);

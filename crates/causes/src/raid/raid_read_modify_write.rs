@@ -1,10 +1,11 @@
 //! `raid-read-modify-write`: a write smaller than a stripe makes RAID read old data and parity first.
 //!
-//! Claims the time in which a slow write had only reads in flight on the members: a write that needs no old data has
-//! none. Proof: the kernel's notes in the trace (`raid5 rmw`, `raid5 rcw`, drivers/md/raid5.c) count the stripes.
-//! Refuted if there are no such reads.
+//! Claims the time in which a slow write had only reads in flight on the members: a write that needs no old data has no
+//! such time. Proof: the kernel's messages in the trace (`raid5 rmw`, `raid5 rcw`, drivers/md/raid5.c) count the
+//! stripes. Refuted if there are no such reads.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Judge, Nature};
 use crate::journal::again::Again;
 use crate::proof::proof;
 use crate::raid::{self, Array, Judged, Question};
@@ -12,14 +13,13 @@ use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::thresholds::raid_read_modify_write::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{percent, size};
-use crate::{Cause, Judge, Nature};
 use evidence::{Fact, Md};
 use ledger::Reason;
 use life::Class;
 use trace::{Bytes, Nanos};
+use units::words::{percent, size};
 
-/// The usual block of ext4 (mke2fs(8)), in which its `stride` and `stripe_width` count.
+/// The usual block size of ext4 (mke2fs(8)), which is the unit of its `stride` and `stripe_width`.
 const BLOCK: u64 = 4096;
 
 /// Name, title, page and judgement of this cause.
@@ -68,7 +68,7 @@ fn judge(case: &mut Case) -> Verdict {
     })
 }
 
-/// How wide a stripe is: chunk, disks, and how many of them hold data.
+/// The width of a stripe: chunk, disks, and how many of them hold data.
 struct Stripe {
     chunk: Fact<Bytes>,
     disks: u64,
@@ -126,27 +126,27 @@ fn prove(mut v: Verdict, case: &Case, array: &Array) -> Verdict {
     };
     v = larger_cache(v, array, &name, md.as_ref());
     v = more_threads(v, case, array, &name, md.as_ref());
-    // A file system places large writes by the stripe; those smaller than a chunk that are scattered stay so.
+    // A file system aligns large writes to stripes; scattered writes smaller than a chunk stay scattered.
     if stripe.as_ref().is_some_and(|s| mean >= s.chunk.value) || adjacent(array) >= MOSTLY {
         v = whole_stripes(v, case, array, &name, stripe.as_ref());
     }
     no_parity(v, &name, stripe.as_ref())
 }
 
-/// The part of the array's writes that begin where the one before ended.
+/// The part of the array's writes that begin where the one before ended, 0 to 1.
 fn adjacent(array: &Array) -> f64 {
     let seeks = &array.device.traffic.q2q_seeks;
     seeks.sequential() as f64 / seeks.count().max(1) as f64
 }
 
-/// What can be undone at once and costs no more than memory comes first.
+/// Adds a larger stripe cache: it comes first, because it can be undone at once and costs only memory.
 fn larger_cache(v: Verdict, array: &Array, name: &str, md: Option<&Md>) -> Verdict {
     let entries = md.and_then(|md| md.stripe_cache_size.as_ref());
     if entries.is_some_and(|e| e.value >= raid::CACHE_ENTRIES) {
         return v;
     }
     let adjacent = adjacent(array);
-    // What is scattered cannot be collected: it would only take memory.
+    // Scattered writes cannot be collected: a larger cache would only take memory.
     if adjacent < MOSTLY {
         return v;
     }
@@ -154,7 +154,7 @@ fn larger_cache(v: Verdict, array: &Array, name: &str, md: Option<&Md>) -> Verdi
     raid::larger_cache(v, name, md, "collects neighbouring writes into whole stripes", &hope)
 }
 
-/// Only where the writes wait in md itself as well: what the members take is theirs, however many threads feed them.
+/// Adds more threads, only if the writes also wait in md itself: time in the members stays, however many threads feed them.
 fn more_threads(v: Verdict, case: &Case, array: &Array, name: &str, md: Option<&Md>) -> Verdict {
     let (account, time) = array.time(Reason::Stacking);
     let unexplained = time.min(case.unclaimed_of_group(array.group_number, account));
@@ -172,7 +172,7 @@ fn more_threads(v: Verdict, case: &Case, array: &Array, name: &str, md: Option<&
     }
 }
 
-/// Writes that fit stripes, by the file system that makes them.
+/// Adds writes that fit stripes, by the file system that sends them.
 fn whole_stripes(v: Verdict, case: &Case, array: &Array, name: &str, stripe: Option<&Stripe>) -> Verdict {
     let Some(s) = stripe else { return v };
     let (whole, chunk) = (size(s.size()), s.chunk.value.0);
@@ -201,7 +201,7 @@ fn whole_stripes(v: Verdict, case: &Case, array: &Array, name: &str, stripe: Opt
     }
 }
 
-/// The dearest comes last.
+/// Adds another RAID level: it comes last, because it costs the most.
 fn no_parity(v: Verdict, name: &str, stripe: Option<&Stripe>) -> Verdict {
     let disks = stripe.map_or("N".into(), |s| s.disks.to_string());
     v.try_this(

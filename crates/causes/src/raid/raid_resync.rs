@@ -1,15 +1,16 @@
-//! `raid-resync`: an array (md) is synchronised, checked, rebuilt or reshaped, and what is slow stands behind that.
+//! `raid-resync`: an array (md) is resynced, checked, rebuilt or reshaped, and the slow operations queue behind that.
 //!
 //! md reads and writes the members from one end to the other, beside all other I/O: in a thread `mdN_resync` or `mdN_reshape`
-//! (`md_do_sync`, drivers/md/md.c), and in the array's own `mdN_raidM`. Of the latter's requests counts only what the array was
-//! not asked for: a member is sent no more for a write to the array than that write's size. Claimed is the part of the slow
-//! operations' time in a member that such requests took while they stood behind them, and the time in which they waited until md
-//! was done with the part of the array that it was at (`wait_barrier`, drivers/md/raid1.c). That `sync_action` says so is no
-//! proof: only requests are. Refuted if md sent none, or they were not in the way.
+//! (`md_do_sync`, drivers/md/md.c), and in the array's own `mdN_raidM`. Of the latter's requests, only those count that the
+//! array was not asked for: for a write to the array a member is sent no more than that write's size. Claims the part of the
+//! slow operations' time in a member that such requests took while the operations were behind them, and the time in which they
+//! waited until md was done with its current part of the array (`wait_barrier`, drivers/md/raid1.c). `sync_action` is no proof:
+//! only requests are. Refuted if md sent none, or if they did not delay the slow operations.
 //!
-//! Example: while a read of 80 ms was in vda, that completed 3 requests of md0_resync of 256 KiB each: 60 of the 80 ms are md's.
+//! Example: while a read of 80 ms was in vda, vda completed 3 requests of md0_resync of 256 KiB each: 60 of the 80 ms are due to md.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Judge, Nature};
 use crate::interfering::{self, turns, turns_of};
 use crate::paths::Paths;
 use crate::proof::proof;
@@ -18,37 +19,36 @@ use crate::remedy::Action;
 use crate::slow::{leaves, lies_on, Slow};
 use crate::thresholds::raid_resync::USUAL_MIN;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::percent;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use life::{Class, Op};
 use operation::{Wait, Waits};
 use stats::Device;
 use trace::{is_md_sync, Bytes, Nanos};
+use units::words::percent;
 
-/// What a write takes of a member at least: md works in pages (`RAID5_STRIPE_SIZE`, drivers/md/raid5.h).
+/// The least that a write takes of a member, in bytes: md works in pages (`RAID5_STRIPE_SIZE`, drivers/md/raid5.h).
 const PAGE: u64 = 4096;
 
-/// What md did on one member beside what the array was asked for.
+/// What md did on one member beyond what the array was asked for.
 #[derive(Clone, Debug, Default)]
 struct Sync {
     /// The thread's name, or the array's if only its own thread was at work.
     thread: String,
-    /// What the names of the array's own threads begin with.
+    /// The prefix of the names of the array's own threads: `md0_raid`.
     own: Option<String>,
-    /// Of each byte that the array's own thread read and wrote, how much was for this.
+    /// The part of the bytes that the array's own thread read, and wrote, for the resync; 0 to 1.
     reads: f64,
     writes: f64,
-    /// All of it.
+    /// All bytes of the resync.
     bytes: Bytes,
     requests: f64,
-    /// The member's traffic in all.
+    /// All bytes that the member moved.
     of: Bytes,
     turns: f64,
     of_turns: u64,
 }
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "raid-resync",
     title: "a RAID array is being resynced, checked or rebuilt, and the slow operations wait behind that",
@@ -125,7 +125,7 @@ fn judge(case: &mut Case) -> Verdict {
     }
 }
 
-/// Claims the waits until md is done with the part of an array that it is at.
+/// Claims the waits until md is done with its current part of an array.
 fn at_the_barrier<'a>(
     case: &mut Case<'a>,
     mut verdict: Option<Verdict>,
@@ -190,7 +190,7 @@ impl Sync {
                 sync.requests += requests[way] as f64 * part;
                 sync.turns += turns_of(requests[way], bytes[way]) as f64 * part;
             }
-            // Without its thread it may be anything of md's; with a thread that is named, or with what md says itself.
+            // Without a resync thread it may be anything that md does: a named thread, or md's `sync_action`, must show a resync.
             let says = case.settings(array.id).and_then(|s| s.md()?.sync_action);
             let running = !sync.thread.is_empty() || says.is_some_and(|action| is_running(&action.value));
             if !running {
@@ -203,8 +203,8 @@ impl Sync {
         (sync.bytes.0 > 0).then_some(sync)
     }
 
-    /// The part of the slow operations' time in the member that it took, if all take turns; and what they met, if that is
-    /// known of each.
+    /// The part of the slow operations' time in the member that the resync took, if requests are served in turn; and
+    /// the interfering requests and bytes, if they are known for each operation.
     fn part(&self, case: &Case, slow: &Slow) -> (f64, Option<(u64, Bytes)>) {
         let (mut its, mut all, mut requests, mut bytes) = (0.0, 0.0, 0.0, 0.0);
         for stay in interfering::stays(case, slow) {
@@ -227,7 +227,7 @@ impl Sync {
         self.own.as_ref().is_some_and(|own| task.starts_with(own.as_str()))
     }
 
-    /// The part of a task's requests that is for this.
+    /// The part of a task's requests of a class that belong to the resync, 0 to 1.
     fn part_of(&self, task: &str, class: Class) -> f64 {
         match (is_md_sync(task), self.is_own(task), class) {
             (true, ..) => 1.0,
@@ -238,8 +238,8 @@ impl Sync {
     }
 }
 
-/// The most that a member must read and write for what an array was asked for: of a small write all of it, and of a read
-/// if the array has to reckon what a missing member had.
+/// The most bytes that a member must read and write for what an array was asked for: all of a small write, and all of a
+/// read if the array has to compute the data of a missing member.
 fn asked(case: &Case, array: &Device) -> [Bytes; 2] {
     let of = |class: Class| &array.bios[class.index()].phases;
     let written = [Class::SyncWrite, Class::Background].map(of);
@@ -249,12 +249,12 @@ fn asked(case: &Case, array: &Device) -> [Bytes; 2] {
     [Bytes(written + read), Bytes(written)]
 }
 
-/// Whether md is at it, by `sync_action`.
+/// Whether md is at work, by `sync_action`.
 fn is_running(action: &str) -> bool {
     ["resync", "recover", "check", "repair", "reshape"].contains(&action)
 }
 
-/// What md did on the members, and its settings.
+/// Adds what md did on the members, and the settings of their arrays.
 fn prove(mut v: Verdict, case: &Case, told: &[(&Device, Sync)]) -> Verdict {
     let mut members = vec![];
     let mut arrays = vec![];
@@ -282,7 +282,7 @@ fn prove(mut v: Verdict, case: &Case, told: &[(&Device, Sync)]) -> Verdict {
     v
 }
 
-/// What the array's settings say, and what to do.
+/// Adds what the array's settings say, and what to do.
 fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     let name = case.name(array.id);
     let fastest = leaves(case.facts, array.id)
@@ -305,7 +305,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
         ));
     }
     let action = action.map(|a| a.value).unwrap_or_default();
-    // A check can wait; an array that is not whole should be soon.
+    // A check can wait; an array that is not whole should be repaired soon.
     let check = action == "check" || action == "repair";
     let meanwhile = match check {
         true => "the check takes longer",

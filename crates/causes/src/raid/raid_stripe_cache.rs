@@ -1,32 +1,32 @@
 //! `raid-stripe-cache`: a write waits until a stripe head of a RAID array is free.
 //!
-//! RAID 4, 5 and 6 handle a write in stripe heads, a page of each member. When all are in use the writer sleeps in
-//! `raid5_get_active_stripe` (drivers/md/raid5.c) until a quarter of them is free again. Claimed is the time within
-//! that sleep, whatever worked meanwhile, except for waiting for a processor, and for the array's bitmap: stripes that wait
-//! for that are `raid-bitmap`'s. That the cache is small is no proof, nor that it is full: only writers that sleep
-//! there are. Refuted if none did.
+//! RAID 4, 5 and 6 handle a write in stripe heads, a page of each member. If all are in use the writer sleeps in
+//! `raid5_get_active_stripe` (drivers/md/raid5.c) until a quarter of them is free again. Claims the time in that sleep,
+//! whatever worked meanwhile, except for waits for a processor and for the array's bitmap: stripes that wait for the
+//! bitmap are `raid-bitmap`'s. A small cache is no proof, nor is a full one: only writers that sleep there are. Refuted
+//! if none did.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Judge, Nature};
 use crate::paths::{Paths, Waited};
 use crate::proof::proof;
 use crate::raid;
 use crate::slow::{leaves, lies_on};
 use crate::thresholds::raid_stripe_cache::BUSY;
 use crate::verdict::{Answer, Confidence, Verdict};
-use crate::words::percent;
-use crate::{Cause, Judge, Nature};
 use ledger::Reason;
 use operation::Wait;
 use stats::Device;
 use trace::DevId;
+use units::words::percent;
 
-/// What a larger cache does.
+/// What a larger cache brings.
 const ROOM: &str = "room for more writes at once, and more of them in a stripe when it is written";
 
-/// For how long.
+/// How long a larger cache stays.
 const KEPT: &str = "until the array stops: a udev rule keeps it";
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "raid-stripe-cache",
     title: "writes wait for a free entry in the array's stripe cache",
@@ -68,8 +68,8 @@ fn array_of<'a>(case: &Case<'a>, dev: DevId) -> Option<&'a Device> {
     raid::arrays(case).find(|array| lies_on(case.facts, member, array.id))
 }
 
-/// What is known of the array, and what to do there. `reckoning`: the part of the writers' time in which they waited for a stripe
-/// head, and a processor for them.
+/// Adds what is known of the array, and what to do. `reckoning`: the part of the writers' time in which they waited for
+/// a stripe head while a processor worked for them.
 fn of_array(mut v: Verdict, case: &Case, array: &Device, reckoning: f64) -> Verdict {
     let name = case.name(array.id);
     let md = case.settings(array.id).and_then(|s| s.md());

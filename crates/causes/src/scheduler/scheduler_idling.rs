@@ -1,25 +1,25 @@
-//! `scheduler-idling`: requests wait in the scheduler although the device has nothing to do.
+//! `scheduler-idling`: requests wait in the scheduler although the device is idle.
 //!
-//! BFQ keeps the device for one task for some milliseconds after its request, in the hope that its next one comes at once; others
-//! wait (`slice_idle`, `strict_guarantees`, block/bfq-iosched.c). CFQ did the same until Linux 4.20. Proof: one of these is the
-//! device's scheduler, and there was time in which the device was idle and a request lay in it. Refuted if the device was at work
-//! while they waited, or if another scheduler or none holds them: then it does not wait for a task's next request, but, say, that
-//! the worker that sends them did not come to run.
+//! BFQ keeps the device for one task for some milliseconds after its request, in the hope that the task's next one
+//! comes at once; others wait (`slice_idle`, `strict_guarantees`, block/bfq-iosched.c). CFQ did the same until Linux
+//! 4.20. Proof: one of these is the device's scheduler, and there was time in which the device was idle and a request
+//! was in the scheduler. Refuted if the device was at work while they waited, or if another scheduler or none holds
+//! them: then they do not wait for a task's next request, but, for example, for the worker that sends them to run.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::count;
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use ledger::Reason;
 use trace::Nanos;
+use units::words::count;
 
-/// Schedulers that let a device wait for a task's next request.
+/// Schedulers that keep a device idle to wait for a task's next request.
 const IDLING: [&str; 2] = ["bfq", "cfq"];
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "scheduler-idling",
     title: "the I/O scheduler keeps the device idle while requests wait in it",
@@ -95,7 +95,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(v)
 }
 
-/// The scheduler of a device, and what says so: a setting, or its messages in a trace.
+/// The scheduler of a device, and how it is known: by a setting, or by the scheduler's messages in the trace.
 fn scheduler(case: &Case, device: &stats::Device) -> Option<(String, String)> {
     let name = case.name(device.id);
     if let Some(s) = case.settings(device.id).and_then(|s| s.scheduler()) {

@@ -1,10 +1,11 @@
-//! `scheduler-starvation`: what a task waits for waits in the I/O scheduler while writeback is sent to the
-//! device before it.
+//! `scheduler-starvation`: requests that a task waits for stay in the I/O scheduler while writeback is sent to the
+//! device before them.
 //!
 //! Claims the scheduler time (I2D) of operations that writeback overtook. Proof: the writes that were issued
 //! between an operation's insert and its issue are counted. Refuted if the wait is short, or none overtook.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::memory::writeback_flood::wbt_target;
 use crate::memory::writer::held_back;
 use crate::proof::proof;
@@ -12,12 +13,11 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::scheduler_starvation::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::time;
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
+use units::words::time;
 
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
@@ -147,7 +147,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     held_back(v, case, slow)
 }
 
-/// What the scheduler is set to: ` with fifo_batch 16, read_expire 500`.
+/// The scheduler's settings in words: ` with fifo_batch 16, read_expire 500`; empty if none are known.
 fn tunables(settings: &Settings, scheduler: &str) -> String {
     let files: &[&str] = match scheduler {
         "mq-deadline" => &["read_expire", "write_expire", "fifo_batch", "writes_starved"],

@@ -1,31 +1,31 @@
-//! `scheduler-throttle`: kyber holds requests back although the device has room for them.
+//! `scheduler-throttle`: kyber throttles requests although the device has room for them.
 //!
-//! Kyber has tokens for each kind of request: reads, writes, discards, others (block/kyber-iosched.c). A request waits in it for a
-//! token of its kind, and for nothing else: it sorts nothing. When a kind misses its target (`read_lat_nsec`, `write_lat_nsec`) the
-//! others get fewer tokens, down to one; a target that the device cannot reach, however little it has to do, takes them away for
-//! good. Proof: the scheduler is kyber, requests waited in it, and when they were sent at last the device still had room.
-//! Refuted by another scheduler, or if the device was full: then it is its tags that they waited for.
+//! Kyber has tokens for each kind of request: reads, writes, discards, others (block/kyber-iosched.c). A request waits in kyber
+//! only for a token of its kind; kyber sorts nothing. If a kind misses its target (`read_lat_nsec`, `write_lat_nsec`) the others
+//! get fewer tokens, down to one; a target that the device cannot reach, however little it has to do, takes them away for good.
+//! Proof: the scheduler is kyber, requests waited in it, and when they were sent at last the device still had room. Refuted by
+//! another scheduler, or if the device was full: then they waited for its tags.
 //!
-//! Example: reads take 3 ms alone, the target is 2 ms; of 16 writes at once two are let into a device that takes 128.
+//! Example: reads take 3 ms alone, the target is 2 ms; of 16 writes at once two are admitted into a device that takes 128.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::scheduler_throttle::{FULL, JUDGED};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::ns;
-use crate::{Cause, Each, Judge, Nature, Otherwise, Said};
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
+use units::words::ns;
 
-/// The target of each kind, and by default (`kyber_latency_targets`, block/kyber-iosched.c).
+/// The file of each kind's target, and its default in ns (`kyber_latency_targets`, block/kyber-iosched.c).
 const TARGETS: [(Class, &str, u64); 2] =
     [(Class::Read, "read_lat_nsec", 2_000_000), (Class::SyncWrite, "write_lat_nsec", 10_000_000)];
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "scheduler-throttle",
     title: "the I/O scheduler (kyber) admits fewer requests than the device could take",
@@ -98,7 +98,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(targets(v, slow, settings, &name))
 }
 
-/// Which kind misses its target, and what to do.
+/// Adds which kind misses its target, and what to do.
 fn targets(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str) -> Verdict {
     let (mut raised, mut echoes) = (vec![], vec![]);
     for (class, file, default) in TARGETS {
@@ -121,13 +121,13 @@ fn targets(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str)
             file,
             at
         ));
-        // As a target that nine in ten meet with room to spare.
+        // A target that nine in ten requests meet with room to spare.
         let better = (2 * took).div_ceil(1_000_000) * 1_000_000;
         raised.push(format!("{file} {} -> {}", ns(target), ns(better)));
         echoes.push(format!(" && echo {better} > iosched/{file}"));
     }
     if !raised.is_empty() {
-        // `kyber_timer_fn` gives tokens back only to a kind that misses its own target, and with throttling that may just be met.
+        // `kyber_timer_fn` returns tokens only to a kind that misses its own target, and with throttling that target may just be met.
         v = v.try_this(
             format!(
                 "{}: a target that the device can meet. kyber is selected again so that every domain starts \

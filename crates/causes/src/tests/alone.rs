@@ -1,4 +1,4 @@
-//! Slow although nobody interferes.
+//! Slow without interference.
 
 use super::*;
 use crate::op_builder::OpBuilder;
@@ -11,8 +11,8 @@ const READ: Kind = Kind::Call(Call::Read);
 const WRITE: Kind = Kind::Call(Call::Write);
 const FDATASYNC: Kind = Kind::Call(Call::Fdatasync);
 
-/// 297 quick ones, and three that the device served for so long (us), behind another task for so long, and was slower than usual
-/// for so long.
+/// 297 quick operations, and three that the device served for this long (us), that were behind another task for this
+/// long, and in which it was slower than usual for this long.
 fn served(kind: Kind, wait: Wait, own: u64, behind: u64, slow: u64, settings: &str) -> OpBuilder {
     let mut recording = TraceBuilder::of_any_kind();
     quick_reads(&mut recording, 0, 200);
@@ -39,7 +39,7 @@ fn a_read_that_the_cache_does_not_have_is_cold() {
     }
 }
 
-/// Without stacks it is not known where a reader slept; the device's reads say whether they were for the page cache.
+/// Without stacks it is not known where a reader slept; flags of the device's reads say whether they were for the page cache.
 #[test]
 fn without_stacks_reads_ahead_are_the_page_caches() {
     let of = |ahead: bool| {
@@ -134,7 +134,7 @@ fn writes_that_read_first_miss_the_cache() {
     ));
 }
 
-/// How it varies is its own time, too.
+/// The variation of its service is its own time, too.
 #[test]
 fn half_of_the_time_alone_is_the_threshold() {
     assert!(is_found(&served(READ, Wait::PageRead, 3 * MS, 4 * MS, 2 * MS, "").verdict("cold-reads")));
@@ -146,7 +146,7 @@ fn throughout(wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
     throughout_of(READ, wait, own, settings, cause)
 }
 
-/// A hundred operations that the device serves for so long, and one that was behind another task for 30 times as long besides.
+/// A hundred operations that the device serves for this long, and one that was also behind another task for 30 times as long.
 fn throughout_of(kind: Kind, wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
     let mut built = OpBuilder::default();
     let mut recording = TraceBuilder::of_any_kind();
@@ -194,7 +194,7 @@ fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each() {
     assert!(!is_found(&slow(3 * MS, disk)), "less than half a turn");
 }
 
-/// Of a commit that writes its data and the journal each request may be quick: what counts is what they take together.
+/// In a commit that writes its data and the journal, each request may be quick: what they take together counts.
 #[test]
 fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each_commit() {
     let of = |own: u64, settings: &str| {
@@ -214,7 +214,7 @@ fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each_commit() {
     assert_eq!(of(7 * MS, "sda/queue/rotational: 0\n").throughout, []);
 }
 
-/// Where the kernel's functions are not known, neither is whose changes the journal's thread writes.
+/// If the kernel's functions are not known, it is not known whose changes the journal's thread writes.
 #[test]
 fn what_the_journals_thread_writes_for_a_commit_is_the_devices_own_pace() {
     let of = |sender: &str| {

@@ -1,4 +1,4 @@
-//! What is to be tried where somebody else's requests are in the device.
+//! Remedies against other tasks' requests in the device.
 
 use super::background_task::{moved, READ, SMALL};
 use super::*;
@@ -17,13 +17,13 @@ fn a_scheduler_that_knows_priorities_is_kept() {
         (at, commands(&v)[at].to_string(), v.remedies[at].what.contains(", sda has "))
     };
     let idle = "ionice -c 3 -p $(pgrep -x tar)".to_string();
-    // Where it is known, it is tried before the task is stopped.
+    // With a scheduler that has priorities, the idle class comes first.
     assert_eq!(of("[bfq] none"), (0, idle.clone(), false));
     assert_eq!(of("[mq-deadline] none"), (0, idle.clone(), false));
     assert_eq!(of("[none] bfq"), (1, format!("echo bfq > /sys/block/sda/queue/scheduler; {idle}"), true));
 }
 
-/// Two read in order by turns: with more read ahead the device goes from one to the other less often. First where it may turn.
+/// Two tasks read sequentially in turn: with more read-ahead the device switches between them less often. It comes first if the device may rotate.
 #[test]
 fn two_that_read_in_order_read_more_at_a_time() {
     let of = |on: bool, settings: &str| {

@@ -1,4 +1,4 @@
-//! Somebody else's requests in the device.
+//! Other tasks' requests in the device.
 
 use super::*;
 use crate::device::background_task::leads_to_the_device;
@@ -14,7 +14,7 @@ use waits::Phase;
 pub(super) const READ: Kind = Kind::Call(Call::Read);
 pub(super) const SMALL: Bytes = Bytes(4096);
 
-/// Three reads of 40 ms behind three requests of a task each; the device moved so many MiB of the task, and 10 of others.
+/// Three reads of 40 ms behind three requests of a task each; the device moved this many MiB of the task, and 10 of others.
 fn behind(task: &str, ahead: u32, each: Bytes, its_mib: u64) -> Verdict {
     let mut built = moved(task, its_mib, "");
     for _ in 0..3 {
@@ -62,10 +62,10 @@ fn a_thread_of_the_kernel_is_not_stopped_and_has_no_unit() {
     assert!(all.iter().any(|command| command.contains("ionice")), "{all:?}");
 }
 
-/// The slowest met something else, and it still says what it saw.
+/// The slowest met something else, and the cause still reports what it saw.
 #[test]
 fn what_most_operations_waited_for_is_proven_by_all_of_them() {
-    // The slowest are behind it, too, or behind somebody else only.
+    // The slowest are behind the task as well, or only behind others.
     for ahead_of_slowest in ["tar", "cp"] {
         let mut built = moved("tar", 100, "");
         let mut of = |own: u64, slow: u64, ahead: &str| {
@@ -87,7 +87,7 @@ fn what_most_operations_waited_for_is_proven_by_all_of_them() {
     }
 }
 
-/// Of two that are in each other's way the one is slowed that costs the other more.
+/// Of two tasks that delay each other, the one that costs the other more is slowed.
 #[test]
 fn who_loses_more_than_it_costs_is_not_slowed() {
     let write = Kind::Call(Call::Write);
@@ -103,7 +103,7 @@ fn who_loses_more_than_it_costs_is_not_slowed() {
     assert!(named("db") && !named("tar"), "{:?}", commands(&v));
 }
 
-/// Whose flushes they are is one half of it, what a flush takes the other.
+/// Whose flushes they are is one half of the reason, what a flush takes the other.
 #[test]
 fn behind_a_tasks_flushes_lies_what_a_flush_takes() {
     let root = |io: Io| {
@@ -187,7 +187,7 @@ fn who_has_the_victims_name_is_nobody_else() {
     assert!((found(&built.verdict("background-task")) - 0.5).abs() < 0.02);
 }
 
-/// What is written back for a task is a flood's, what is discarded `discard-stall`'s.
+/// Writeback for a task is a flood's, discards are `discard-stall`'s.
 #[test]
 fn writeback_and_discards_are_others_causes() {
     for io in [Io::BackgroundWrite, Io::Discard] {
@@ -199,7 +199,7 @@ fn writeback_and_discards_are_others_causes() {
     }
 }
 
-/// Tags, the scheduler and writeback throttling hold back because of whoever the device served meanwhile.
+/// Tags, the scheduler and writeback throttling hold requests back because of the tasks that the device served meanwhile.
 #[test]
 fn what_holds_back_is_the_place_and_not_the_cause() {
     for phase in [
@@ -261,7 +261,7 @@ fn what_the_kernels_threads_move_is_not_their_own() {
 
 #[test]
 fn a_tenth_behind_it_is_the_threshold() {
-    // Three behind three others, and so many as slow behind nobody.
+    // Three behind three others, and this many that are as slow behind no other task.
     let of = |alone: u32| {
         let mut built = moved("tar", 100, "");
         for i in 0..3 + alone {
@@ -274,7 +274,7 @@ fn a_tenth_behind_it_is_the_threshold() {
     assert!(rejected(&v).contains("behind tar, the other task they waited for most, for 9.8 %"), "{v:?}");
 }
 
-/// Of several that with the most.
+/// Of several tasks, the one with the most time.
 #[test]
 fn one_task_is_named() {
     let mut built = moved("tar", 100, "");
@@ -334,7 +334,7 @@ fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
     assert!(is_found(&of_wait(Wait::OwnData, 100, true, false, 40)));
 }
 
-/// Of blocks: who syncs its writes is not in the way of its own commits; who writes more than is committed does not sync them.
+/// Block events: a task that syncs its writes does not interfere by its own commits; one that writes more than is committed does not sync them.
 #[test]
 fn the_journals_thread_commits_for_who_syncs() {
     let of = |writes: u64| {

@@ -1,4 +1,4 @@
-//! Requests one at a time that a clock lets through.
+//! Requests, one at a time, that a timer admits.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn a_limit_is_told_of_reads_one_by_one_if_some_are_let_through_at_once() {
     rejected(&alone_on_flash(|_| 900, 10).verdict("rate-limit"));
 }
 
-/// Most are let through before a credit is used up, and a clock holds back the rest; what is slow now and then is none.
+/// Most pass before a credit is used up, and a timer holds back the rest; requests that are slow now and then are not held by a timer.
 #[test]
 fn a_limit_is_told_once_a_credit_is_used_up() {
     let of = |quick: u64, slow: fn(u64) -> bool| {
@@ -44,7 +44,7 @@ fn a_limit_is_told_once_a_credit_is_used_up() {
     }
 }
 
-/// What takes anything from the fastest to twice as long has no clock in it, wherever it is cut.
+/// Times spread evenly from the fastest to twice as long show no timer, wherever they are cut.
 #[test]
 fn times_of_one_kind_are_not_cut_in_two() {
     let mut recording = TraceBuilder::default();
@@ -56,7 +56,7 @@ fn times_of_one_kind_are_not_cut_in_two() {
     rejected(&recording.verdict("rate-limit"));
 }
 
-/// What is near is done at once, right after what is far: no clock would have let it through.
+/// A near request is done at once, right after a far one: a timer would have held it back.
 #[test]
 fn what_is_near_breaks_no_limit() {
     let of = |near: u64| {
@@ -74,7 +74,7 @@ fn what_is_near_breaks_no_limit() {
     rejected(&of(12));
 }
 
-/// The same where others wait.
+/// The same while others wait.
 #[test]
 fn a_limit_is_told_once_a_credit_is_used_up_behind_others() {
     let of = |slow: fn(u64) -> bool| {
@@ -110,7 +110,7 @@ fn after_a_while(write: bool, tick: u64, done: impl Fn(u64, u64) -> u64) -> Trac
     recording
 }
 
-/// What a clock lets through is done at its next tick, however late it came; a device begins when it comes, and platters go on turning.
+/// A request that a timer admits is done at the timer's next tick, however late it came; a device begins when it comes, and platters go on rotating.
 #[test]
 fn a_limit_is_told_of_what_is_done_the_sooner_the_later_it_comes() {
     // A timer that is 0, 30, 60 us late in turn: completions alone would not show it, two of three are 2.03 ms apart.

@@ -1,4 +1,4 @@
-//! A processor that is late to complete.
+//! A processor that is late to complete requests.
 
 use super::*;
 use crate::op_builder::OpBuilder;
@@ -46,7 +46,7 @@ fn what_is_expected_of_a_device_is_not_slow() {
     assert!(rejected(&late(4400, 3800, "sda/queue/rotational: 1\n")).contains("Linux expects 75 ms"));
 }
 
-/// What is not a hundredth is not worth a number.
+/// A part of less than 1 % is not reported.
 #[test]
 fn a_little_late_is_said_from_a_hundredth_on() {
     assert!(rejected(&late(5000, 55, FLASH)).contains("for 1.1 % of their time"));

@@ -1,4 +1,4 @@
-//! A driver that gives requests back.
+//! A driver that requeues requests.
 
 use super::*;
 
@@ -94,7 +94,7 @@ fn beside_large_reads(ms: u64) -> TraceBuilder {
     recording
 }
 
-/// By the number of others it takes no longer: many are many small ones.
+/// By the number of others it takes no longer: many requests in flight are many small ones.
 #[test]
 fn bytes_fill_a_device_too() {
     let v = beside_large_reads(90).verdict("device-busy");
@@ -111,7 +111,7 @@ fn a_scsi_device_is_asked_for_less_at_once() {
     recording.settings("sda/device/queue_depth: 32\n");
     let v = recording.verdict("device-busy");
     assert_eq!(v.remedies[0].command(), "echo 4 > /sys/block/sda/device/queue_depth");
-    // What it holds already is no remedy.
+    // A limit that it does not exceed anyway is no remedy.
     let mut recording = in_company(1);
     recording.settings("sda/device/queue_depth: 4\n");
     assert!(recording.verdict("device-busy").remedies[0].command().starts_with("dmesg"));

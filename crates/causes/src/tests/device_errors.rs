@@ -17,7 +17,7 @@ fn errors_are_told() {
     assert!(v.evidence[0].sentence().contains("1 of 301 requests"), "{v:?}");
 }
 
-/// What is given back at once was refused; what is given back after half a second was lost.
+/// A request that is requeued at once was refused; one that is requeued after half a second was lost.
 #[test]
 fn lost_commands_are_errors_and_no_busy_device() {
     let of = |aborted_ms: u64| {
@@ -61,7 +61,7 @@ fn of_three(such: usize, change: fn(&mut Request)) -> Verdict {
     built.verdict("device-errors")
 }
 
-/// Fast errors take no time and are told all the same.
+/// Fast errors take no time and are reported all the same.
 #[test]
 fn what_failed_requests_took_is_claimed() {
     for change in [|r: &mut Request| r.error = 5, |r: &mut Request| r.time.given_up = 1] {
@@ -81,7 +81,7 @@ fn what_failed_requests_took_is_claimed() {
     );
 }
 
-/// Devices that know no discards refuse them.
+/// Devices that do not support discards refuse them.
 #[test]
 fn a_refused_discard_harms_nobody() {
     let mut recording = TraceBuilder::default();

@@ -1,4 +1,4 @@
-//! Requests in line, side by side, and alone.
+//! Requests in a queue, in parallel, and alone.
 
 use super::*;
 use crate::op_builder::{OpBuilder, READER};
@@ -55,14 +55,14 @@ fn less_sure_where_only_one_depth_was_seen() {
     assert!(v.missing[0].sentence().contains("record a lighter load"), "{v:?}");
 }
 
-/// A large write that is cut waits for its own pieces: that is what it takes.
+/// A large write that is split waits for its own pieces: that is its service time.
 #[test]
 fn who_is_never_alone_on_a_device_that_mostly_rests_is_no_queue_for_certain() {
     let every = |ms: u64| {
         let mut recording = TraceBuilder::default();
         for i in 0..100 {
             let at = (1000 + ms * i) * MS;
-            // The last is done first: how many are there before it does not matter.
+            // The last piece is done first: how many were in flight before it does not matter.
             for n in 0..8 {
                 recording.read(at + n, at + n, at + 2 * (8 - n) * MS);
             }
@@ -133,7 +133,7 @@ fn rejected_where_the_device_works_side_by_side() {
         }
     }
     let v = recording.verdict("device-saturated");
-    // Eight at once took no longer than one alone: company costs nothing.
+    // Eight at once took no longer than one alone: requests in flight cost nothing.
     let why = rejected(&v);
     assert!(why.starts_with("with 4 to 7 others in flight reads took 5 ms"), "{why}");
 }
@@ -154,7 +154,7 @@ fn twenty_five_alone_say_how_fast_it_is_with_few() {
     let of = |alone: u64| {
         let mut recording = TraceBuilder::default();
         for i in 0..alone {
-            // Of two sizes, and no size of those in company: their bytes say nothing.
+            // Of two sizes, and no size of those with others in flight: their bytes say nothing.
             recording.large_read(2 * i * MS, (2 * i + 1) * MS, 8 << (i % 2));
         }
         for i in 0..500 {
@@ -168,7 +168,7 @@ fn twenty_five_alone_say_how_fast_it_is_with_few() {
     assert_eq!((of(24), of(23)), (Some(Confidence::High), Some(Confidence::Medium)));
 }
 
-/// The usual crowd is what it is compared with, and not the largest that there was.
+/// The comparison is with the usual number in flight, not with the largest.
 #[test]
 fn few_are_compared_with_what_is_usual() {
     let mut recording = TraceBuilder::default();
@@ -239,7 +239,7 @@ fn little_time_in_the_device_is_no_line() {
 
 #[test]
 fn who_is_served_at_the_same_time_stands_in_no_line() {
-    // All eight in 8 ms; the last ones in 8.4, with nobody before them who was not with them.
+    // All eight in 8 ms; the last ones in 8.4, with none in flight before them that did not come with them.
     let mut crowd = TraceBuilder::default();
     for round in 0..90 {
         for k in 0..8 {
@@ -310,7 +310,7 @@ fn what_varies_alone_as_much_as_beside_others_stands_in_no_line() {
     assert!(rejected(&v).contains("with 2 to 3 others in flight reads took 7"), "{v:?}");
 }
 
-/// Workers of the kernel are in no unit that could be limited; of who has no name it is not known.
+/// Kernel workers are in no unit that could be limited; the unit of a task without a name is not known.
 #[test]
 fn a_thread_of_the_kernel_is_not_limited() {
     let limits = |names: Option<[&str; 2]>| {

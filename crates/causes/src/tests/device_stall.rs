@@ -1,4 +1,4 @@
-//! A device that takes long for some requests, and not because others stand in line.
+//! A device that takes long for some requests, and not because of a queue.
 
 use super::*;
 use crate::op_builder::{OpBuilder, READER};
@@ -61,7 +61,7 @@ fn too_few_to_say_what_is_usual() {
     assert!(rejected(&recording.verdict("device-stall")).contains("too few"));
 }
 
-/// A pause is one, whatever met it; what is usual is told by all that the device did.
+/// A pause counts, whichever request it delays; what is usual is judged by all that the device did.
 #[test]
 fn what_a_device_usually_takes_is_known_though_such_requests_are_few() {
     let of = |reads: u64, long: u64| {
@@ -119,7 +119,7 @@ fn behind(ahead: u64) -> Verdict {
     recording.verdict("device-stall")
 }
 
-/// What was done in the first millisecond is not in the way for the other 79.
+/// Requests done in the first millisecond do not delay the other 79.
 #[test]
 fn a_queue_that_is_gone_explains_nothing() {
     for ahead in [1, 2] {
@@ -153,7 +153,7 @@ fn passed_over(ahead: u32, served: u32) -> Verdict {
     built.verdict("device-stall")
 }
 
-/// Those that were there first are a queue, those that came later passed it over.
+/// Requests that were there first are a queue, those that came later overtook it.
 #[test]
 fn a_request_that_is_passed_over_is_stalled() {
     let v = passed_over(1, 21);

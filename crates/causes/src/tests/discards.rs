@@ -1,4 +1,4 @@
-//! Discards, and what waits beside them.
+//! Discards, and requests beside them.
 
 use super::*;
 use crate::op_builder::OpBuilder;
@@ -65,7 +65,7 @@ fn twice_as_slow_beside_them_is_the_threshold() {
     assert!(is_found(&discards(2 * MS + 100).verdict("discard-stall")));
     assert!(rejected(&discards(2 * MS - 100).verdict("discard-stall"))
         .contains("requests took 1.9 ms in sda (p50; 8 of them)"));
-    // What they take without one is not because of it.
+    // The time that they take without a discard is not due to it.
     let share = found(&discards(2 * MS + 100).verdict("discard-stall"));
     assert!((share - 0.52).abs() < 0.08, "{share}");
 }

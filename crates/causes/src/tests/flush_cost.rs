@@ -105,7 +105,7 @@ fn the_log_of_a_file_system_is_put_elsewhere() {
     assert!(last("vfat").is_some_and(|c| c.starts_with("strace")));
 }
 
-/// Who sends reads sends no synchronous writes.
+/// A task that only reads sends no synchronous writes.
 #[test]
 fn who_sends_the_synchronous_writes_is_named() {
     let mut recording = TraceBuilder::default();

@@ -1,4 +1,4 @@
-//! Lone reads, fast and slow.
+//! Single reads, fast and slow.
 
 use super::*;
 use crate::op_builder::OpBuilder;
@@ -127,12 +127,12 @@ fn where_all_is_within_what_is_expected_nothing_is_a_cause() {
         }
         (built.verdict("healthy").verdict, built.verdict("background-task").verdict)
     };
-    // A fifth behind somebody else is worth acting on.
+    // A fifth of the time behind another task is worth acting on.
     assert_eq!(of(290), (Answer::Found, Answer::Rejected));
     assert_eq!(of(310), (Answer::Rejected, Answer::Found));
 }
 
-/// What passes outside of the operations is in none of their times: it is told beside them.
+/// Time outside of the operations is in none of their times: it is reported beside them.
 #[test]
 fn it_does_not_hide_what_passes_outside_of_operations() {
     let of = |ms: u64| {

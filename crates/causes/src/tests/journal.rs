@@ -1,4 +1,4 @@
-//! Journals and logs of file systems: which file system it is, how it is mounted, and what is proposed for that.
+//! Journals and logs of file systems: which file system it is, how it is mounted, and which remedies follow.
 
 use super::paths::built;
 use super::*;
@@ -15,7 +15,7 @@ const OPEN: Kind = Kind::Call(Call::Open);
 const FSYNC: Kind = Kind::Call(Call::Fsync);
 const WRITE: Kind = Kind::Call(Call::Write);
 
-/// Three of 300 operations waited so for 80 of 100 ms; sda is mounted so.
+/// Three of 300 operations waited like this for 80 of 100 ms; sda is mounted like this.
 fn mounted(kind: Kind, wait: Wait, reason: Reason, fstype: &str, options: &str) -> OpBuilder {
     let mut recording = TraceBuilder::default();
     quick_reads(&mut recording, 0, 10);
@@ -41,7 +41,7 @@ fn options_that_write_access_times_once_a_day_are_none_for_every_read() {
     let v = of(READ, "rw,strictatime");
     assert!(found(&v) > 0.7 && says(&v, "/mnt/my data is mounted without noatime or relatime"), "{v:?}");
     assert_eq!(commands(&v), ["mount -o remount,noatime '/mnt/my data'", "findmnt -o TARGET,OPTIONS"]);
-    // Nobody knows how it is mounted: then it is not known where.
+    // How it is mounted is not known, so neither is where.
     assert_eq!(
         commands(&mounted(READ, Wait::JournalHandle, Reason::Device, "", "").verdict("access-time")).len(),
         1
@@ -200,7 +200,7 @@ fn behind_a_log_force_lie_its_flushes() {
     assert_eq!((root(Reason::Preflush), root(Reason::Device)), (Some("flush-cost"), None));
 }
 
-/// A flush takes as long with whatever journal.
+/// A flush takes as long with any journal.
 #[test]
 fn a_flush_within_making_room_is_a_flush() {
     let of = |reason| {
@@ -249,13 +249,13 @@ fn who_asks_for_flushes_without_a_sync_is_told() {
         let (command, built) = first(kind, options);
         assert!(command.starts_with("strace -fc -e fsync") && !built, "{command}");
     }
-    // Only a folder that wants it makes such a call commit.
+    // Only a folder that asks for it makes such a call commit.
     for kind in [OPEN, Kind::Call(Call::Link), Kind::Call(Call::Mkdir)] {
         assert_eq!(first(kind, "rw"), ("lsattr -d FOLDER".to_string(), false));
     }
 }
 
-/// What syncs itself is opened so, as its stack says.
+/// A file whose writes sync themselves is opened for that, as the stack shows.
 #[test]
 fn a_write_that_syncs_its_file_is_of_one_that_is_opened_so() {
     let first = |stack: &str| {
@@ -312,7 +312,7 @@ fn a_larger_journal_is_an_eighth_of_the_device_and_256_mib_at_most() {
     assert!(commands(&v)[1].starts_with("umount /mnt && tune2fs -O ^has_journal /dev/sda"), "{v:?}");
 }
 
-/// What is mounted again is so as it was: its partition, its options.
+/// A file system is mounted again as it was: with its partition and its options.
 #[test]
 fn a_file_system_is_mounted_again_as_it_was() {
     let of = |mounts: &str| {

@@ -48,7 +48,7 @@ fn what_waits_for_the_journals_writes_is_told() {
     }
 }
 
-/// What is quick is healthy, however it is made up; of a device that takes long for each write that says more.
+/// What is quick is healthy, however it is composed; if a device takes long for each write, that explains more.
 #[test]
 fn neither_what_is_quick_nor_a_slow_device_is_the_journals() {
     assert!(!is_found(&waiting(300, 100, Wait::JournalCommit, MS_IN_US).verdict("journal-commit")));
@@ -58,7 +58,7 @@ fn neither_what_is_quick_nor_a_slow_device_is_the_journals() {
     assert!(is_found(&slow.verdict("slow-device")));
 }
 
-/// Who makes each change wait for the journal, where nobody calls fsync for it.
+/// A mount option makes each change wait for the journal, although no task calls fsync.
 #[test]
 fn a_mount_that_makes_each_change_safe_is_told_first() {
     let of = |options: &str| {

@@ -1,4 +1,4 @@
-//! Limits that hold tasks back before the device has anything of theirs: dirty pages, writeback throttling, cgroups, memory.
+//! Limits that hold tasks back before the device has any of their requests: dirty pages, writeback throttling, cgroups, memory.
 
 use super::paths::built;
 use super::*;
@@ -10,7 +10,7 @@ use trace::Call;
 const READ: Kind = Kind::Call(Call::Read);
 const WRITE: Kind = Kind::Call(Call::Write);
 
-/// Three of 300 operations waited so for 80 of 100 ms, and a file beside the recording says so.
+/// Three of 300 operations waited like this for 80 of 100 ms, and a file beside the recording has these settings.
 fn beside(cause: &str, kind: Kind, wait: Wait, reason: Reason, file: &str, text: &str) -> Verdict {
     let mut recording = TraceBuilder::default();
     quick_reads(&mut recording, 0, 10);
@@ -49,7 +49,7 @@ fn writeback_throttling_is_told_to_aim_four_times_as_high() {
     };
     let file = "/sys/block/sda/queue/wbt_lat_usec";
     assert_eq!(first("sda/queue/wbt_lat_usec: 2000\n"), (format!("echo 8000 > {file}"), true));
-    // Turned off since: something held them back, and nobody knows what it aimed at.
+    // Turned off since: something throttled them, and its target is not known.
     assert_eq!(first("sda/queue/wbt_lat_usec: 0\n"), (format!("echo 4 > {file}"), false));
     assert_eq!(first("sda/queue/rotational: 0\n"), (format!("echo 75000 > {file}"), false));
 }
@@ -268,7 +268,7 @@ fn a_second_shows_a_limit_by_what_it_lets_go() {
     assert_eq!(of(12, 100, "tar").verdict, Answer::CannotTell, "of nobody is known that it was held");
 }
 
-/// How long a limit held them is not recorded, so it is only suspected: reads of a bound worker, of no other, and not a few.
+/// How long a limit held them is not recorded, so it is only suspected: from reads of a bound worker, of no other, and not from a few.
 #[test]
 fn what_a_bound_worker_reads_may_have_been_held() {
     let of = |others: u64, called: &str| {
@@ -366,7 +366,7 @@ fn whose_data_most_of_the_writeback_is_is_limited_for_who_waits() {
     }
 }
 
-/// A proposal to begin earlier does not begin later, nor does one to allow more allow less.
+/// A proposal to start earlier does not start later, nor does one to allow more allow less.
 #[test]
 fn limits_of_dirty_pages_are_only_moved_the_way_that_is_said() {
     let of = |text: &str| {

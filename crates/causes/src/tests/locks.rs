@@ -1,4 +1,4 @@
-//! Locks of files, frozen queues and pages that must not change: who held them, and what is proposed for that.
+//! File locks, frozen queues and pages that must not change: which task held them, and which remedies follow.
 
 use super::paths::built;
 use super::*;
@@ -35,7 +35,7 @@ fn in_lock(stack: &str, of_100: u64) -> OpBuilder {
     built
 }
 
-/// Written space beforehand is of no use to writes through the page cache: they take the lock alone wherever they write.
+/// Space written beforehand does not help writes through the page cache: they take the lock exclusively wherever they write.
 #[test]
 fn buffered_writers_of_a_file_are_not_told_to_lay_it_out() {
     let lays_out = |stack: &str, of_100: u64| {
@@ -68,7 +68,7 @@ fn what_a_limit_held_back_in_a_lock_is_the_limits() {
     assert_eq!(held(Reason::CgroupLimit), [false, true]);
 }
 
-/// What a device does for the holder itself is lost to nobody: of the rest most passes while it empties its cache, or half.
+/// What a device does for the holder itself is not lost: of the rest, most or half passes in flushes of its cache.
 #[test]
 fn a_lock_that_is_held_while_the_device_flushes_is_due_to_flushes() {
     let root = |flush: u64, other: u64| {
@@ -140,7 +140,7 @@ fn who_thaws_a_queue_had_frozen_it() {
     assert!(says(&v, "tuned woke the slowest of them 3 times"), "{v:?}");
     assert_eq!(commands(&v)[0], "kill -STOP $(pgrep -x tuned)");
     assert_eq!(commands(&woken(&[("my tune", false, 0)]))[0], "kill -STOP $(pgrep -x 'my tune')");
-    // Neither in an interrupt, nor before the end of the wait, nor for somebody else, nor nobody at all.
+    // Neither in an interrupt, nor before the end of the wait, nor for another task, nor by a task without a name.
     for nobody in [&[("tuned", true, 0)][..], &[("tuned", false, 1)], &[("kworker/0:1", false, 0)], &[]] {
         let v = woken(nobody);
         assert!(

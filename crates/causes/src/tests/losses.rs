@@ -1,4 +1,4 @@
-//! Recordings with something missing.
+//! Recordings with missing events.
 
 use super::*;
 

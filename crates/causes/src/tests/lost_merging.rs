@@ -1,4 +1,4 @@
-//! Small requests side by side.
+//! Small adjacent requests.
 
 use super::*;
 use ledger::Reason;

@@ -1,4 +1,4 @@
-//! Loads that measure a device: they do what waited, where that does no harm.
+//! Loads that measure a device: they do what the slow operations did, where that does no harm.
 
 use super::*;
 use crate::op_builder::OpBuilder;
@@ -66,7 +66,7 @@ fn what_writes_to_a_raw_device_is_measured_by_reads() {
     assert!(what.contains("writing to it would destroy what it holds"), "{what}");
 }
 
-/// Another partition's file system is not the one that waited.
+/// Another partition's file system is not that of the slow operations.
 #[test]
 fn a_disk_of_two_file_systems_is_none_of_them() {
     let mounts = "/dev/sda1 /boot ext4 rw 0 0\n/dev/sda2 /data ext4 rw 0 0\n";

@@ -1,4 +1,4 @@
-//! Writes of parts of blocks.
+//! Writes of partial blocks.
 
 use super::*;
 
@@ -81,7 +81,7 @@ fn a_tenth_of_the_time_is_the_threshold() {
         .contains("they took 8 ms (mean D2C), whole blocks of about their size 4 ms: that is 8.3 %"));
 }
 
-/// What mends it is told, and nothing else: a place is wrong for all of them, a length is what somebody writes.
+/// Only the matching remedy is proposed: the place is wrong for all of them, the length is a program's choice.
 #[test]
 fn a_place_is_the_partitions_and_a_length_the_programs() {
     let misplaced = commands(&writes(200, 50, 10 * MS).verdict("misaligned"));
@@ -110,7 +110,7 @@ fn a_place_is_the_partitions_and_a_length_the_programs() {
     assert!(of_program.len() == 1 && of_program[0].starts_with("strace"), "{of_program:?}");
     assert_eq!(short(0, "db", "/dev/sda /mnt ext4 rw 0 0\n"), of_program);
     assert_eq!(short(0, "mysqld", "")[0], "mysql -e 'SET GLOBAL innodb_log_write_ahead_size=4096'");
-    // Requests alone do not tell whose the log is.
+    // Requests alone do not show whose log it is.
     assert_eq!(short(0, "db", xfs)[1], "mkfs.xfs -s size=4096 /dev/NEW");
 }
 

@@ -1,4 +1,4 @@
-//! What keeps a pace, and is fast at times, without a limit.
+//! Devices that keep a pace, and are fast at times, without a limit.
 
 use super::*;
 

@@ -52,7 +52,7 @@ fn flushes_within_operations_are_found_with_their_share() {
     }
 }
 
-/// What is handed to io_uring strace does not see.
+/// strace does not see what is handed to io_uring.
 #[test]
 fn how_syncs_are_counted_follows_from_how_they_are_made() {
     let counted = |kind| commands(&syncs(kind, &[(Reason::Preflush, 80)]).verdict("flush-cost")).remove(0);
@@ -145,7 +145,7 @@ fn few_long_pauses_that_are_most_of_the_recording_are_found() {
     rejected(&of(&[35, 35, 20]));
 }
 
-/// Without system calls nobody knows what is within and what between; nor where events are missing.
+/// Without system calls it is not known what is within and what between; nor where events are missing.
 #[test]
 fn without_operations_or_with_losses_neither_can_be_told() {
     let mut recording = TraceBuilder::default();

@@ -1,4 +1,4 @@
-//! Causes about how the device keeps pace: limits, sleep, discards.
+//! Causes about a device's pace: limits, sleep, discards.
 
 use super::*;
 use crate::op_builder::OpBuilder;
@@ -262,7 +262,7 @@ fn one_by_one(after: impl Fn(u64) -> u64, takes: impl Fn(u64) -> u64) -> Verdict
     recording.verdict("rate-limit")
 }
 
-/// A limit lets one through every 4 ms, whenever it comes; a device takes as long for each, whenever that is.
+/// A limit admits one every 4 ms, whenever it comes; a device takes as long for each, whenever that is.
 #[test]
 fn completions_by_the_clock_are_a_limits() {
     let later = |i: u64| 100 + i % 6 * 100;
@@ -278,7 +278,7 @@ fn requests_that_keep_time_themselves_prove_nothing() {
     rejected(&one_by_one(|i| 20 + i % 3 * 10, |i| 2080 - i % 3 * 10));
 }
 
-/// What is asked of time in a device says nothing where none is left.
+/// A question about time in a device says nothing if none is left.
 #[test]
 fn without_time_in_a_device_there_is_nothing_to_explain() {
     let of = |cause: &str, ms: u64| {

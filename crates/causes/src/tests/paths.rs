@@ -39,7 +39,7 @@ const ABOUT: &[(&str, Kind, Wait, Reason)] = &[
     ("cpu-wait", READ, Wait::DirectIo, Reason::WaitCpu),
 ];
 
-/// 297 quick operations and three of 100 ms, of which `of_100` passed in a wait; the rest in a device, but for a known one.
+/// 297 quick operations and three of 100 ms, of which `of_100` passed in a wait; the rest passed asleep, waiting for input.
 pub(super) fn built(kind: Kind, wait: Wait, reason: Reason, of_100: u64) -> OpBuilder {
     let mut built = OpBuilder::default();
     built.quick(kind, 297);
@@ -55,7 +55,7 @@ fn found_with_its_share() {
         let v = built(*kind, *wait, *reason, 80).verdict(cause);
         let share = found(&v);
         // The slowest 1 % of 300 are these three.
-        // Whatever a page fault waits for is its page.
+        // All waits of a page fault are for its page.
         let expected = if *cause == "page-fault-read" { 0.99 } else { 0.8 };
         assert!((share - expected).abs() < 0.02, "{cause}: {share}");
         assert!(!v.remedies.is_empty(), "{cause} says what to do");
@@ -112,7 +112,7 @@ fn access_times_are_of_reads_only() {
     assert!(found(&v) > 0.7);
 }
 
-/// The remedy names the loop device whose direct I/O is off; that one has it off is no proof.
+/// The remedy names the loop device whose direct I/O is off; that one has it off proves nothing.
 #[test]
 fn which_loop_device_goes_through_the_page_cache() {
     let of = |settings: &str, of_100: u64| {
@@ -148,7 +148,7 @@ fn which_loop_device_goes_through_the_page_cache() {
     assert!(unknown.missing[0].sentence().contains("losetup -l"), "{unknown:?}");
 }
 
-/// The limit of the device itself holds whatever the host's are.
+/// The device's own limit applies whatever the host's limits are.
 #[test]
 fn whose_limit_held_back_the_writer() {
     let of = |strict: u8| {
@@ -218,7 +218,7 @@ fn a_disk_of_several_queues_decrypts_reads_in_a_queue() {
     assert_eq!(of(WRITE, 2), "cryptsetup refresh --perf-no_write_workqueue NAME");
 }
 
-/// Who waits for a processor while he waits for something else waits for a processor.
+/// A task that waits for a processor within another wait waits for a processor.
 #[test]
 fn waiting_for_a_processor_is_not_the_waits() {
     for (cause, kind, wait) in [
@@ -272,7 +272,7 @@ fn where_nobody_knows_what_slept_where_the_bitmap_cannot_be_told() {
     assert!(rejected(&v).starts_with("md0 has no bitmap"), "{v:?}");
 }
 
-/// Two kinds of operations that wait for the same thing are told so, and what to do about it once.
+/// Two kinds of operations with the same wait are both reported, and the remedy once.
 #[test]
 fn two_kinds_that_wait_so_are_one_finding() {
     let of_some_kinds = ["access-time", "page-fault-read", "journal-space"];
@@ -337,7 +337,7 @@ fn what_was_waited_for_most_is_what_speaks_against() {
     assert_eq!((of(9, 0).minor, of(11, 0).minor), (true, false));
 }
 
-/// What stays in memory is not read back, however quickly the device does that: nothing of it seems lost.
+/// Memory that stays in place is not read back, however quickly the device does that: none of the time seems lost.
 #[test]
 fn swap_is_all_of_what_takes_most_of_all_operations() {
     let of = |each_of_10: u64| {

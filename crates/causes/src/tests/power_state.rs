@@ -1,4 +1,4 @@
-//! What is done about a device that sleeps is what such a device knows.
+//! Remedies for a device that sleeps are those that its kind supports.
 
 use super::*;
 

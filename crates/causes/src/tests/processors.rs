@@ -1,4 +1,4 @@
-//! Waiting for a processor: whose wait it is, who had the processors, and how many there are.
+//! Waits for a processor: which task waits, which tasks had the processors, and how many there are.
 
 use super::*;
 use crate::op_builder::OpBuilder;

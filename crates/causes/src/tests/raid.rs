@@ -1,4 +1,4 @@
-//! Writes on an array of one disk.
+//! Writes to an array of one disk.
 
 use super::*;
 
@@ -184,7 +184,7 @@ fn an_array_without_a_bitmap_waits_for_none() {
         .starts_with("md0 has no bitmap (consistency_policy, queue-md0.txt:1)"));
 }
 
-/// A larger cache collects neighbours; where writes lie apart it is not offered.
+/// A larger cache collects neighbours; it is not proposed if writes are scattered.
 #[test]
 fn half_of_the_writes_beside_the_one_before_is_hope() {
     let hope = |beside: u64| {

@@ -1,4 +1,4 @@
-//! md's pass over an array, in the members and in the way of others.
+//! md's pass over an array, in the members and in front of other requests.
 
 use super::*;
 use crate::op_builder::OpBuilder;
@@ -159,7 +159,7 @@ fn a_tenth_at_the_barrier_is_the_threshold() {
     );
     assert!(is_found(&at_the_barrier(11, "md0_resync", "")));
     assert!(!is_found(&at_the_barrier(9, "md0_resync", "")));
-    // Nobody is seen to synchronise.
+    // No task is seen that resyncs.
     assert!(rejected(&at_the_barrier(80, "kworker/u8:1", "")).contains("md synchronised nothing here"));
 }
 
@@ -180,7 +180,7 @@ fn what_is_proposed_depends_on_what_md_is_at() {
         assert_eq!(of(&format!("md0/md/sync_action: {action}\n")), ["echo idle sync_action", half, timers]);
     }
     assert_eq!(of("md0/md/sync_action: recover\n"), [half]);
-    // What the kernel keeps up by default is not less than that.
+    // The kernel's default speed is no less than that.
     assert_eq!(of("md0/md/sync_speed_min: 1001\n"), ["echo 1000 sync_speed_min", half]);
     assert_eq!(of("md0/md/sync_speed_min: 1000\n"), [half]);
     // What it costs to let it take longer depends on why it runs.

@@ -1,4 +1,4 @@
-//! Too little read ahead, and too much.
+//! Too little read-ahead, and too much.
 
 use super::*;
 use crate::op_builder::{OpBuilder, READER};
@@ -111,7 +111,7 @@ fn some(kind: Kind, calls: u64, wait: Wait, of_100: u64, in_order: u64) -> OpBui
 fn only_reads_that_wait_for_pages_are_read_ahead_for() {
     let of = |kind, wait, of_100| some(kind, 300, wait, of_100, 10).verdict("read-ahead-short");
     assert!(is_found(&of(READ, Wait::PageRead, 11)));
-    // While they wait for a page the device is not at it.
+    // While they wait for a page, the device does not serve it.
     let mut elsewhere = reads(16, 75, true, SHORT);
     for _ in 0..3 {
         elsewhere.slow(READ, 9000, &[(Wait::PageRead, Reason::Sleep, 8000)]);

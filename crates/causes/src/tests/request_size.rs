@@ -1,4 +1,4 @@
-//! Writes that are cut.
+//! Writes that are split.
 
 use super::*;
 use crate::op_builder::{OpBuilder, READER};
@@ -111,7 +111,7 @@ fn what_is_proposed_is_what_the_kernel_and_the_device_allow() {
     // Not recorded: what the kernel allows by itself, or the device.
     assert_eq!(of("").0.as_deref(), Some("echo 1280"));
     assert_eq!(of("sda/queue/max_hw_sectors_kb: 64\n").0.as_deref(), Some("echo 64"));
-    // A file that says so is older than what it lies beside: what was sent tells.
+    // The file is older than the recording: the sizes that were sent show the limit.
     let v = of("sda/queue/max_sectors_kb: 1280\nsda/queue/max_hw_sectors_kb: 32767\n").1;
     assert!(says(&v, "another limit held when this was recorded"), "{v:?}");
 }

@@ -109,7 +109,7 @@ fn what_is_set_well_already_is_not_proposed() {
         "mq-deadline (queue-sda.txt:1) with read_expire 500, fifo_batch 16"
     ));
     assert!(says(&of(deadline).1, "the scheduler is mq-deadline (queue-sda.txt:1)"));
-    // Its tunables are no other's.
+    // Its tunables are not those of other schedulers.
     assert!(of(&batch(16, 500).replace("[mq-deadline]", "[bfq] mq-deadline")).0.is_empty());
     assert_eq!(of("sda/queue/wbt_lat_usec: 0\n").0, ["echo 2000 > wbt_lat_usec"]);
     assert!(of("sda/queue/wbt_lat_usec: 2000\n").0.is_empty());

@@ -1,8 +1,8 @@
-//! What is slow at all, and what is worth a word.
+//! What is slow at all, and what is worth reporting.
 
 use super::*;
 
-/// Below 0.1 ms nothing is slow.
+/// Nothing below 0.1 ms is slow.
 #[test]
 fn a_tenth_of_a_millisecond_is_what_flash_takes() {
     let of = |us: u64, cause: &str| {
@@ -18,7 +18,7 @@ fn a_tenth_of_a_millisecond_is_what_flash_takes() {
     assert_eq!(of(103, "writeback-flood"), "no writeback in flight beside slow operations");
 }
 
-/// Of all that the slowest of each kind took, fiftieth.
+/// A group with 1/50 of the time of all tails is reported.
 #[test]
 fn two_parts_in_a_hundred_are_worth_a_word() {
     let of = |us: u64| {

@@ -1,4 +1,4 @@
-//! What md and dm-crypt keep operations waiting for: their settings, and what is proposed for them.
+//! What operations wait for in md and dm-crypt: their settings, and which remedies follow.
 
 use super::paths::built;
 use super::*;
@@ -54,7 +54,7 @@ fn a_larger_cache_is_proposed_up_to_what_the_kernel_takes() {
         assert_eq!(of(entries).as_deref(), larger, "{entries}");
     }
     assert_eq!(commands(&in_cache(0, 50, ""))[0], "echo 4096 > /sys/block/md0/md/stripe_cache_size");
-    // Of an array that was not recorded nobody knows the name.
+    // The name of an array that was not recorded is not known.
     let unknown = built(WRITE, Wait::StripeCache, Reason::Device, 80).verdict("raid-stripe-cache");
     assert_eq!(commands(&unknown), ["echo 4096 > /sys/block/mdN/md/stripe_cache_size"]);
 }
@@ -92,7 +92,7 @@ fn the_bitmap_is_named_with_its_array() {
     assert_eq!(v.remedies.len(), 2);
 }
 
-/// The slowest below are nearly, not exactly, those that the slow ones above waited for.
+/// The slowest below are nearly, not exactly, those that the slow operations above waited for.
 #[test]
 fn what_was_done_below_is_less_sure() {
     let mut recording = TraceBuilder::default();
@@ -172,7 +172,7 @@ fn small_sectors_matter_where_encrypting_takes_a_tenth() {
     assert!(!of(11, 1024) && !of(11, 256));
 }
 
-/// Of block events alone only a stacked device that is nothing else can be encrypted.
+/// With block events alone, only a stacked device that is of no other kind may be encrypted.
 #[test]
 fn which_device_may_be_encrypted() {
     let of = |settings: &str| {
@@ -186,7 +186,7 @@ fn which_device_may_be_encrypted() {
         let v = of(&format!("dm-0/dm/uuid: {other}\n"));
         assert!(rejected(&v).contains("no encrypted device was recorded") && v.minor, "{other}");
     }
-    // An array is none.
+    // An array is not.
     let mut array = TraceBuilder::default();
     array.raid_write(0, 0, 0, 20 * MS);
     assert!(rejected(&array.verdict("crypt-queue")).contains("no encrypted device was recorded"));

@@ -1,4 +1,4 @@
-//! A full device, and waits that have nothing to do with it.
+//! A device whose tags are in use, and waits that have nothing to do with that.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn found_in_a_full_device() {
     assert_eq!(v.confidence, Some(Confidence::High));
     assert!(v.evidence[0].sentence().contains("4 requests were in sda then, never more"), "{v:?}");
     assert!(v.evidence.iter().any(|e| e.sentence().contains("nr_requests shows 128")), "{v:?}");
-    // The kernel ignores the number that it shows already.
+    // The kernel ignores a number that it already shows.
     let hidden = "echo 127 > /sys/block/sda/queue/nr_requests; echo 128 > /sys/block/sda/queue/nr_requests";
     assert_eq!(v.remedies[0].command(), hidden);
 }

@@ -1,4 +1,4 @@
-//! Operations that wait for what a kworker computes.
+//! Operations that wait for a kworker's computing.
 
 use super::*;
 use crate::op_builder::OpBuilder;

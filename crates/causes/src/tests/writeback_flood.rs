@@ -120,7 +120,7 @@ fn of_few_half_of_their_time_is_the_threshold() {
         .contains("spent 45 % of their time beside a flood of writeback; too few requests"));
 }
 
-/// Nothing was ever without it: then there is nothing to say of that.
+/// All requests were issued beside writeback: then nothing is said about other times.
 #[test]
 fn what_was_never_without_a_flood_is_compared_with_nothing() {
     let mut recording = TraceBuilder::default();
@@ -153,7 +153,7 @@ fn a_tenth_beside_a_flood_is_worth_a_comparison() {
 
 const SEE_WHO: &str = "grep ^write_bytes /proc/[0-9]*/io | sort -k2n | tail -5";
 
-/// The writer, where it is another than the reader and no thread of the kernel.
+/// The writer, if it is another task than the reader and not a kernel thread.
 #[test]
 fn whose_data_it_is_is_paused_or_limited() {
     let commands_against = |writer: &str| {
@@ -214,7 +214,7 @@ fn what_throttles_writeback_is_turned_on_or_down() {
         .any(|m| m.sentence().contains("stable")));
 }
 
-/// Who waits behind what it wrote itself is told what writes it out; behind another's it is not.
+/// For a victim behind its own writeback, the answer says why that is written; behind another task's it does not.
 #[test]
 fn what_a_task_wrote_itself_is_no_others_to_hold_back() {
     let waiting = |kind: Kind, writer: &str, for_pages: u32| {

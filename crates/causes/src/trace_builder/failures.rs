@@ -1,10 +1,10 @@
-//! Requests that are given back, lost or failed.
+//! Requests that are requeued, lost or failed.
 
 use super::{TraceBuilder, DISK, READER};
 use trace::{Action, Detail, Flags};
 
 impl TraceBuilder {
-    /// 4 KiB are read through a scheduler, and the driver gives the request back at once: queued, first issued, issued again, completed.
+    /// A read of 4 KiB through a scheduler that the driver requeues at once: queued, first issued, issued again, completed.
     pub fn read_requeued(&mut self, queued: u64, first: u64, again: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         for (at, action) in [
@@ -21,7 +21,7 @@ impl TraceBuilder {
         self
     }
 
-    /// 4 KiB are read, and the device does not answer: queued, aborted, issued again and completed.
+    /// A read of 4 KiB that the device does not answer: queued, aborted, issued again, completed.
     pub fn lost_read(&mut self, queued: u64, aborted: u64, again: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         self.tell(queued, Action::Queue, x, Detail::None);
@@ -33,14 +33,14 @@ impl TraceBuilder {
         self
     }
 
-    /// A read that fails.
+    /// A read that fails with an I/O error.
     pub fn failed_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut TraceBuilder {
         self.read(queued, issued, done);
         self.events.last_mut().unwrap().0.error = 5;
         self
     }
 
-    /// The same, and the device does not know how.
+    /// A discard that the device does not support.
     pub fn failed_discard(&mut self, issued: u64, done: u64) -> &mut TraceBuilder {
         self.discard(issued, done);
         self.events.last_mut().unwrap().0.error = 95;

@@ -1,16 +1,16 @@
-//! Devices that lie on sda: an array, a mapped device, and what the kernel notes of them.
+//! Devices stacked on sda: an array, a mapped device, and the kernel's messages about them.
 
 use super::{Extent, TraceBuilder, APART, ARRAY, DISK, FLUSHER, MAPPED, READER};
 use trace::{Action, Detail, DevId, Flags, Sector, Tid};
 
 impl TraceBuilder {
-    /// A synchronous write to md0: for so long it waits in md, then old data is read from sda, then it is written.
+    /// A synchronous write to md0: it waits in md for `waiting`, then old data is read from sda, then it is written.
     pub fn raid_write(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut TraceBuilder {
         self.array_on_by = 0;
         self.raid_write_at(0, queued, waiting, reading, writing)
     }
 
-    /// So many sectors behind the last one that followed none.
+    /// The same, `on` sectors after the last write that was adjacent to none.
     fn raid_write_at(
         &mut self,
         on: u64,
@@ -42,7 +42,7 @@ impl TraceBuilder {
         self
     }
 
-    /// The same, right behind the last one on md0.
+    /// The same, adjacent to the last write on md0.
     pub fn raid_write_on(
         &mut self,
         queued: u64,
@@ -55,21 +55,21 @@ impl TraceBuilder {
         self.raid_write_at(on, queued, waiting, reading, writing)
     }
 
-    /// md0 reads from sda, and for which task is not seen.
+    /// A read by md0 from sda, for an unknown task.
     pub fn raid_read(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         let x = self.extent(DISK, 4, Flags::READ, Tid(0));
         self.tell(queued, Action::Remap, x, Detail::Remap { dev: ARRAY, sector: Sector(x.sector) });
         self.request(x, queued, None, queued, done)
     }
 
-    /// md0 writes its bitmap to sda: with preflush and FUA, and nothing above asked for it.
+    /// A write of md0's bitmap to sda: with preflush and FUA, and no request above asked for it.
     pub fn bitmap_write(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         let flags = Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA);
         let x = self.extent(DISK, 4, flags, Tid(0));
         self.request(x, queued, None, queued, done)
     }
 
-    /// 4 KiB are read on dm-0, and below it on sda.
+    /// A read of 4 KiB on dm-0, and below it on sda.
     pub fn stacked_read(&mut self, queued: u64, done: u64) -> &mut TraceBuilder {
         self.read_on_top(MAPPED, queued, done)
     }
@@ -95,12 +95,12 @@ impl TraceBuilder {
         self
     }
 
-    /// The kernel notes something about md0.
+    /// The kernel logs a message about md0.
     pub fn note(&mut self, at: u64, text: &str) -> &mut TraceBuilder {
         self.note_on(ARRAY, at, text)
     }
 
-    /// And about sda.
+    /// The kernel logs a message about sda.
     pub fn note_on_disk(&mut self, at: u64, text: &str) -> &mut TraceBuilder {
         self.note_on(DISK, at, text)
     }
