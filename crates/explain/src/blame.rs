@@ -4,7 +4,7 @@
 //! and computing have no culprit. **Invariant**: both directions sum to the time that the victims lost.
 
 use crate::explanation::Explanation;
-use serde::Serialize;
+pub use crate::which::Which;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 use waits::{Asked, Culprit, CulpritKind, Selection, Table, VictimId};
@@ -120,19 +120,6 @@ pub fn culprit_name(c: &Culprit) -> String {
 fn victim_name(e: &Explanation, task: &str, asked: Asked, dev: DevId) -> String {
     let on = if dev == DevId(0) { String::new() } else { format!(" on {}", e.name(dev)) };
     format!("{task} {}{on}", asked.plural())
-}
-
-/// The operations that the stacks cover.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Which {
-    /// All operations: the stacks sum to the table's time.
-    #[default]
-    All,
-    /// Each victim's slowest 1 %.
-    #[serde(rename = "tail")]
-    Slowest,
 }
 
 /// The table of waits as folded stacks (victim, waits, culprit), in nanoseconds.

@@ -5,10 +5,11 @@
 //! No file in sysfs names the target of a dm device. The dm uuid identifies LVM, dm-crypt and multipath; `dmsetup table`
 //! shows every target.
 
-use crate::explanation::Explanation;
-use causes::MIN_SHARE;
+use crate::subject::Subject;
+use causes::{Verdict, MIN_SHARE};
 use evidence::Device;
 use ledger::Reason;
+use stats::{Facts, Focus};
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 use units::words::percent;
@@ -30,30 +31,37 @@ pub struct InMapper {
 }
 
 /// The dm devices in which at least [`MIN_SHARE`] of all slowest operations' time passed unexplained.
-pub(crate) fn unexplained(e: &Explanation) -> Vec<InMapper> {
-    let all = e.focus.time().total.0.max(1) as f64;
+pub(crate) fn unexplained(
+    subject: &Subject,
+    facts: &Facts,
+    focus: &Focus,
+    verdicts: &[Verdict],
+) -> Vec<InMapper> {
+    let all = focus.time().total.0.max(1) as f64;
     let mut left = BTreeMap::<DevId, Nanos>::new();
-    for (number, group) in e.focus.groups.iter().enumerate() {
+    for (number, group) in focus.groups.iter().enumerate() {
         let here = |c: &&causes::Claim| c.group == number && c.reason == Reason::Stacking;
-        let claimed: Nanos = e.verdicts.iter().flat_map(|v| &v.claims).filter(here).map(|c| c.time).sum();
-        if let Some(dev) = mapped(e, group.dev) {
+        let claimed: Nanos = verdicts.iter().flat_map(|v| &v.claims).filter(here).map(|c| c.time).sum();
+        if let Some(dev) = mapped(subject, facts, group.dev) {
             *left.entry(dev).or_default() += group.tail.sum.time.of(Reason::Stacking).since(claimed);
         }
     }
     let worth = left.into_iter().filter(|(_, t)| t.0 as f64 / all >= MIN_SHARE);
-    let one = |(dev, t): (DevId, Nanos)| Some(InMapper::of(e.name(dev), settings(e, dev)?, t.0 as f64 / all));
+    let one = |(dev, t): (DevId, Nanos)| {
+        Some(InMapper::of(subject.name(dev), settings(subject, dev)?, t.0 as f64 / all))
+    };
     worth.filter_map(one).collect()
 }
 
-fn settings(e: &Explanation, dev: DevId) -> Option<&Device> {
-    let system = &e.subject.system;
-    system.device_at(dev).or_else(|| system.device(&e.name(dev)))
+fn settings(subject: &Subject, dev: DevId) -> Option<&Device> {
+    let system = &subject.system;
+    system.device_at(dev).or_else(|| system.device(&subject.name(dev)))
 }
 
 /// The dm device of these operations: `on` itself, or the only dm device that was recorded.
-fn mapped(e: &Explanation, on: DevId) -> Option<DevId> {
-    let is_dm = |dev: &DevId| settings(e, *dev).is_some_and(|s| s.attribute("dm/name").is_some());
-    let below: Vec<DevId> = e.facts.devices.iter().map(|d| d.id).filter(is_dm).collect();
+fn mapped(subject: &Subject, facts: &Facts, on: DevId) -> Option<DevId> {
+    let is_dm = |dev: &DevId| settings(subject, *dev).is_some_and(|s| s.attribute("dm/name").is_some());
+    let below: Vec<DevId> = facts.devices.iter().map(|d| d.id).filter(is_dm).collect();
     match is_dm(&on) {
         true => Some(on),
         false => <[DevId; 1]>::try_from(below).ok().map(|[dev]| dev),
@@ -89,6 +97,7 @@ impl InMapper {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explanation::Explanation;
     use crate::texts::Texts;
     use causes::{Claim, Verdict};
     use life::Class;
@@ -151,7 +160,7 @@ mod tests {
         };
         let claims = claims.iter().map(claim).collect();
         e.verdicts.push(Verdict { claims, ..Verdict::rejected("any", "any") });
-        unexplained(&e).iter().map(|left| left.share).collect()
+        unexplained(&e.subject, &e.facts, &e.focus, &e.verdicts).iter().map(|left| left.share).collect()
     }
 
     #[test]

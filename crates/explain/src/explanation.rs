@@ -1,19 +1,16 @@
 //! The model that every view draws: an input with its measurements and verdicts.
 
-use crate::answer::Roles;
-use crate::blame::Which;
 use crate::device_mapper::{self, InMapper};
 use crate::lack::Lack;
-use crate::places;
 use crate::predictions::Prediction;
+use crate::subject::Subject;
 use crate::texts::Texts;
+use crate::trust::Trust;
 use causes::{Case, Damage, Verdict};
-use events::Window;
-use evidence::{Conflict, Samples, Skipped, System};
+use evidence::{Conflict, Skipped};
 use operation::{By, Scope, Unrecorded};
-use serde::Serialize;
 use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases, TAIL_SHARE};
-use trace::{DevId, Fs, Nanos, Quality};
+use trace::{DevId, Fs, Nanos};
 use units::words::{count, percent};
 
 /// Maximal number of remarks of each kind that are shown in full.
@@ -21,69 +18,6 @@ const MOST_REMARKS: usize = 10;
 
 /// A group is worth showing if its tail has at least this share of all tails' time.
 const VISIBLE: f64 = 0.02;
-
-/// The input, and the settings and samples beside it.
-#[derive(Default)]
-pub struct Subject {
-    /// The filter, if one was given.
-    pub scope: Option<Scope>,
-    /// The operations that the answer is about: all, or the slowest.
-    pub which: Which,
-    /// The part of the recording that was read; `None` if all of it.
-    pub window: Option<Window>,
-    /// Formats of the sources. Example: `blktrace`. Empty if there is no recording.
-    pub sources: Vec<String>,
-    /// Device names that are derived from file names.
-    pub file_names: Vec<(DevId, String)>,
-    /// The kernel's version, if the trace has it; `system` may have it too.
-    pub kernel: Option<String>,
-    /// Settings from files beside the trace.
-    pub system: System,
-    /// The kernel's counters for each second; empty if they were not recorded.
-    pub samples: Samples,
-    /// Lost, odd or unreadable parts of the trace.
-    pub quality: Quality,
-    /// How long the recorder watched all tasks, if it missed nothing: longer than from the first event to the last. Else `None`.
-    pub watched: Option<Nanos>,
-    /// Whether the recorder recorded the operations of tasks.
-    pub of_operations: bool,
-    /// The devices that the recording was limited to; empty if there was no limit.
-    pub only: Vec<String>,
-    /// The roles of tasks: server, job, recorder.
-    pub roles: Roles,
-}
-
-/// How far the result can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Trust {
-    /// Complete or almost complete.
-    Good,
-    /// Some data is missing; the numbers are close to the truth.
-    Degraded,
-    /// Too much data is missing.
-    Unusable,
-}
-
-impl Trust {
-    fn of(damage: &Damage) -> Trust {
-        match damage {
-            Damage::None => Trust::Good,
-            Damage::Odd | Damage::Some(_) => Trust::Degraded,
-            Damage::TooMuch(_) => Trust::Unusable,
-        }
-    }
-
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Trust::Good => "good",
-            Trust::Degraded => "degraded",
-            Trust::Unusable => "unusable",
-        }
-    }
-}
 
 /// An explained input: a recording, texts, or a recording with texts beside it.
 pub struct Explanation {
@@ -118,7 +52,7 @@ impl Explanation {
     pub fn new(subject: Subject, facts: Facts) -> Explanation {
         let focus = Focus::of(&facts);
         let mut verdicts = {
-            let name = |dev: DevId| places::device(&subject.system, &subject.file_names, dev);
+            let name = |dev: DevId| subject.name(dev);
             let mut case =
                 Case::new(&facts, &focus, &subject.system, &subject.quality, &name).counted(&subject.samples);
             causes::judge(&mut case)
@@ -130,11 +64,9 @@ impl Explanation {
             Some(lack) if lack.spoils_numbers() => Trust::Unusable,
             _ => Trust::of(&Damage::of(&subject.quality, &facts)),
         };
-        let (in_mapper, texts, predictions) = Default::default();
-        let mut e =
-            Explanation { subject, facts, focus, verdicts, in_mapper, trust, lack, texts, predictions };
-        e.in_mapper = device_mapper::unexplained(&e);
-        e
+        let in_mapper = device_mapper::unexplained(&subject, &facts, &focus, &verdicts);
+        let (texts, predictions) = Default::default();
+        Explanation { subject, facts, focus, verdicts, in_mapper, trust, lack, texts, predictions }
     }
 
     /// Explains texts without a recording.
@@ -147,7 +79,7 @@ impl Explanation {
     /// Adds the texts beside a recording: their verdicts join the recording's.
     pub fn with_texts(mut self, texts: Texts) -> Explanation {
         texts.add_to(&mut self.verdicts);
-        self.in_mapper = device_mapper::unexplained(&self);
+        self.in_mapper = device_mapper::unexplained(&self.subject, &self.facts, &self.focus, &self.verdicts);
         Explanation { texts, ..self }
     }
 
@@ -158,7 +90,7 @@ impl Explanation {
 
     /// A device's name. Example: `sda`.
     pub fn name(&self, dev: DevId) -> String {
-        places::device(&self.subject.system, &self.subject.file_names, dev)
+        self.subject.name(dev)
     }
 
     /// The file system of operations: by their events, else by the mounts. Example: `ext4`.

@@ -1,8 +1,9 @@
 //! Estimates the gain of a remedy: a victim's predicted latencies without the cause, and the result of the same command in a test.
 
 use super::claims::Claims;
-use super::precedence::{changes_the_work, compares, gone_without, makes_rarer};
-use super::victim::{Sufferer, TOLD};
+use super::nature::{changes_the_work, compares, gone_without, makes_rarer};
+use super::thresholds::PERCENTILES;
+use super::victim::Sufferer;
 use super::without::{Latencies, Predicted, UNCLEAR, UNLIKE};
 use crate::explanation::Explanation;
 use causes::{tested, Acts, Answer, Remedy, Tested};
@@ -75,7 +76,7 @@ pub(super) fn of_each(
             let part: f64 = parts.filter(|(of, _)| *of == cause).map(|(_, part)| part).sum();
             part * gone_without(cause, table.culprit_of(who).kind)
         };
-        table.told_less(*victim, part, &TOLD)
+        table.told_less(*victim, part, &PERCENTILES)
     };
     let mut all = BTreeMap::new();
     for cause in found.map(|v| v.cause) {
@@ -84,7 +85,7 @@ pub(super) fn of_each(
             // If operations are less work without the cause, neither their own time nor what others wait for is a lower bound.
             let bounded = |p: Predicted| if changes_the_work(cause) { p.at_most_this() } else { p };
             let of = |part: usize, unlike: f64| {
-                let (now, alone) = (sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
+                let (now, alone) = (sums.quantile(PERCENTILES[part]), sums.own_quantile(PERCENTILES[part]));
                 bounded(Predicted::relieved(at[part], now, alone, unlike))
             };
             let alone = Nanos(sums.ns.saturating_sub(sums.lost) / sums.ops.max(1));

@@ -8,20 +8,25 @@ mod chosen;
 mod claims;
 mod gain;
 mod kind;
+mod nature;
 mod precedence;
 mod rank;
-mod roles;
+mod thresholds;
 mod victim;
+mod victims;
 mod which_operation;
 mod without;
 mod worth;
 
+pub use crate::roles::Roles;
 pub use because::Because;
 pub use gain::Try;
 pub use kind::Kind;
-pub use precedence::{is_limit, most_of_slowest, share_of_slowest, WORTH_SEEING};
-pub use roles::Roles;
-pub use victim::{tasks_of_cgroup, Sufferer};
+pub use nature::is_limit;
+pub use precedence::{most_of_slowest, share_of_slowest};
+pub use thresholds::WORTH_SEEING;
+pub use victim::Sufferer;
+pub use victims::tasks_of_cgroup;
 pub use waits::{Absent, Those};
 pub use without::{in_the_way, without_somebody, Latencies, NotPredictable, Predicted, Without, CONCERNED};
 
@@ -69,7 +74,7 @@ pub const MOST_REMEDIES: usize = 3;
 /// The cause of a victim that waits for its own flushes.
 const FLUSH_COST: &str = "flush-cost";
 
-/// A victim with less than this part of the largest lost time is a bystander, unless it noticed its lost time ([`worth::NOTICED`]).
+/// A victim with less than this part of the largest lost time is a bystander, unless it noticed its lost time ([`thresholds::NOTICED`]).
 const BYSTANDER: f64 = 0.01;
 
 impl Answer {
@@ -78,11 +83,11 @@ impl Answer {
         if e.is_of_texts() {
             return Answer::of_texts(e);
         }
-        let mut victims = victim::all(e);
+        let mut victims = victims::all(e);
         rank::held_first(e, &mut victims);
         let kind = kind(e, &victims);
         let most = victims.iter().map(|v| v.lost.0).max().unwrap_or(0) as f64;
-        let least = (BYSTANDER * most).min(worth::NOTICED * e.facts.duration().0 as f64);
+        let least = (BYSTANDER * most).min(thresholds::NOTICED * e.facts.duration().0 as f64);
         let all = victims.len();
         let mut first = true;
         victims.retain(|v| std::mem::take(&mut first) || v.lost.0 as f64 >= least && !v.is_thin);
@@ -97,7 +102,7 @@ impl Answer {
         let told = first.filter(|_| kind == Kind::Cause).and_then(|v| chosen(e, v, &victims));
         let (verdict, is_worth) = told.unzip();
         let verdict = verdict.filter(|found| first.is_some_and(|v| !worth::hardly_explains(e, v, found)));
-        let is_a_place = |found: &&Verdict| precedence::is_everyday(found.cause);
+        let is_a_place = |found: &&Verdict| nature::is_everyday(found.cause);
         let endless = verdict.filter(is_a_place).and(first).is_some_and(Sufferer::waits_without_end);
         let verdict = verdict.filter(|_| !endless);
         let too_little = first.zip(verdict).filter(|_| is_worth == Some(false));

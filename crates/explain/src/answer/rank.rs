@@ -5,11 +5,11 @@
 //! ([`Roles`](super::roles)), or a task with many operations in flight that is no server, needs throughput: it ranks after tasks on
 //! the same disk that wait for each operation. Among tasks with the same lost time, one that delays nobody comes first.
 
-use super::precedence::{is_limit, WORTH_SEEING};
+use super::nature::is_limit;
+use super::thresholds::{NOTICED, WORTH_SEEING};
 use super::victim::Sufferer;
-use super::worth::NOTICED;
-use crate::blame::Which;
 use crate::explanation::Explanation;
+use crate::which::Which;
 use causes::{Answer, KEPT_WAITING};
 use life::Class;
 use operation::Kind;

@@ -1,23 +1,13 @@
-//! The victims of an answer: who lost time, how much, and because of what.
+//! A victim of an answer: whose operations lost time, how much, and because of what.
 
-use super::because::{self, Because};
-use super::claims::Claims;
-use super::gain;
-use super::precedence::WORTH_SEEING;
-use super::rank;
-use super::without::{self, Latencies, Without};
-use super::worth::MOSTLY;
-use crate::blame::Which;
+use super::because::Because;
+use super::thresholds::{MOSTLY, WORTH_SEEING};
+use super::without::{Latencies, Without};
 use crate::explanation::Explanation;
-use causes::{Answer, Verdict};
 use life::Class;
-use stats::{Group, SampledOperation, TAIL_SHARE};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use trace::Nanos;
-use waits::{CulpritKind, Selection};
-
-/// Quantiles of latencies that are reported: median and p99.
-pub(super) const TOLD: [f64; 2] = [0.5, 0.99];
+use waits::CulpritKind;
 
 /// A victim: one task's operations of one kind on one device, with their lost time.
 #[derive(Clone, Debug)]
@@ -107,90 +97,6 @@ impl Sufferer {
     pub fn lost_to(&self, cause: &str) -> Nanos {
         self.because.iter().filter(|b| b.cause == Some(cause)).map(|b| b.time).sum()
     }
-}
-
-/// All victims, sorted by rank.
-pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
-    let found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
-    let claims = Claims::new(&e.facts, &e.focus.groups, &found);
-    let groups = e.focus.groups.iter().enumerate();
-    let mut all: Vec<Sufferer> = groups.map(|(number, g)| sufferer(e, number, g, &claims)).collect();
-    rank::sort(e, &mut all);
-    all
-}
-
-fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> Sufferer {
-    let table = &e.facts.waits;
-    let sums = group.victims.iter().map(|v| table.of(*v).1).max_by_key(|s| s.ops);
-    let is_bound = group.is_mostly_unknown();
-    let quantile = |q| sums.map_or(Nanos(0), |s| s.quantile(q));
-    let alone = |q| sums.map_or(Nanos(0), |s| s.own_quantile(q));
-    let (which, of, lost) = match e.subject.which {
-        Which::All => (Selection::default(), &group.all, group.lost),
-        Which::Slowest => {
-            let (which, _) = table.slowest_of(&group.victims, TAIL_SHARE);
-            (which, &group.tail.sum, because::lost_in(&e.facts, group, which))
-        }
-    };
-    Sufferer {
-        group: number,
-        task: group.task.clone(),
-        role: e.subject.roles.server(&group.task),
-        cgroup: cgroup(e, &group.task),
-        count: group.operations,
-        in_devices: group.in_devices(table),
-        at_once: causes::flash_takes(sums.map_or(0, |s| s.bytes / s.ops.max(1))),
-        commits: group.op.is_some_and(|op| op.kind.makes_safe()),
-        asked: of.time.operations,
-        time: of.time.total,
-        lost,
-        noise: of.varied,
-        is_bound,
-        is_thin: group.is_thin(&e.facts),
-        latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
-        still_out: still_out(e, group),
-        begun_before: slowest(e, group)
-            .iter()
-            .max_by_key(|sampled| sampled.operation.total())
-            .is_some_and(|sampled| sampled.operation.begun_before),
-        alone: (!is_bound).then(|| TOLD.map(alone)),
-        because: because::all(&e.facts, (number, group), which, lost, claims),
-        due: because::due(&e.facts, (number, group), which, claims),
-        without: without::each(e, group),
-        relieved: gain::of_each(e, (number, group), claims),
-    }
-}
-
-fn still_out(e: &Explanation, group: &Group) -> u64 {
-    slowest(e, group).iter().filter(|sampled| sampled.operation.still_out.is_some()).count() as u64
-}
-
-/// The sampled slowest operations of a group.
-fn slowest<'a>(e: &'a Explanation, group: &Group) -> Vec<&'a SampledOperation> {
-    let stats = group.op.and_then(|key| e.facts.operations.groups.get(&key));
-    stats.map(|stats| stats.slowest.of(&group.task)).unwrap_or_default()
-}
-
-/// The cgroup of all processes of a task; `None` if it is unknown or they are in several.
-fn cgroup(e: &Explanation, task: &str) -> Option<String> {
-    let of = |process| e.facts.operations.cgroup(process);
-    let groups: Option<BTreeSet<&str>> = e.facts.operations.processes_of(task).map(of).collect();
-    groups.filter(|g| g.len() == 1)?.first().map(|g| g.to_string())
-}
-
-/// Names of the tasks whose processes were all in a cgroup or below it.
-pub fn tasks_of_cgroup<'a>(e: &'a Explanation, path: &'a str) -> impl Iterator<Item = &'a str> {
-    let is_below = move |group: &str| {
-        group
-            .strip_prefix(path.trim_end_matches('/'))
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let in_it = move |task: &str| {
-        let operations = &e.facts.operations;
-        let mut groups = operations.processes_of(task).map(|p| operations.cgroup(p)).peekable();
-        groups.peek().is_some() && groups.all(|group| group.is_some_and(is_below))
-    };
-    e.facts.operations.tasks().filter(move |task| in_it(task))
 }
 
 #[cfg(test)]

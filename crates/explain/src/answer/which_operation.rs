@@ -6,8 +6,9 @@
 //! Example: commits of 21 ms took 1.4 s, page faults of 5 ms 0.7 s, each the device's latency alone: the commits come first.
 
 use super::chosen::chosen;
-use super::precedence::{self, WORTH_SEEING};
+use super::nature;
 use super::rank;
+use super::thresholds::WORTH_SEEING;
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
 use causes::Verdict;
@@ -54,7 +55,7 @@ struct Chosen {
 
 fn pace(v: &Sufferer, found: &Verdict) -> Nanos {
     // Operations that a limit lets through take the same time alone: almost none of it appears as lost.
-    if precedence::is_limit(found.cause) && found.throughout.is_empty() {
+    if nature::is_limit(found.cause) && found.throughout.is_empty() {
         return if v.lost_little() { v.time } else { Nanos(0) };
     }
     let part = found.throughout.iter().find(|(group, _)| *group == v.group).map_or(0.0, |(_, part)| *part);
@@ -72,7 +73,7 @@ fn outweighed(its: &[Of], by_the_clock: impl Fn(&Sufferer, Nanos) -> Nanos) -> O
         let pace = of.chosen.filter(|chosen| is_little && chosen.cause == cause).map(|chosen| chosen.pace);
         lost_to(of, cause).max(by_the_clock(of.victim, pace.unwrap_or_default()))
     };
-    let has = |cause| precedence::counts(cause) * sum(&|of| spent_on(of, cause));
+    let has = |cause| nature::counts(cause) * sum(&|of| spent_on(of, cause));
     let (of_first, own) = (has(first), spent_on(its.first()?, first));
     let more = its.iter().filter_map(|of| {
         let cause = of.chosen?.cause;

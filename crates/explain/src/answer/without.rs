@@ -3,8 +3,8 @@
 //! The remaining tasks would use the freed capacity. If they, a limit or a processor would then determine the latencies, nothing is
 //! predicted.
 
-use super::precedence::{is_limit, WORTH_SEEING};
-use super::victim::TOLD;
+use super::nature::is_limit;
+use super::thresholds::{PERCENTILES, WORTH_SEEING};
 use crate::explanation::Explanation;
 use causes::Answer;
 use life::Class;
@@ -192,7 +192,7 @@ fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
     let table = &e.facts.waits;
     let victim = *group.victims.iter().max_by_key(|v| table.of(**v).1.ops)?;
     let sums = table.of(victim).1;
-    let subtracted = table.told_without(victim, who, &TOLD, Way::Subtract)?;
+    let subtracted = table.told_without(victim, who, &PERCENTILES, Way::Subtract)?;
     let like = Like::of(table, victim, who);
     let least = least(e, group, Bytes(sums.bytes / sums.ops.max(1)));
     let now = Nanos(sums.ns / sums.ops.max(1));
@@ -225,8 +225,12 @@ impl Like {
         let count = table.did_not_meet(victim, who) as f64;
         // For n operations, the standard deviation of the part below the true median is 0.5 / sqrt(n).
         let off = NINE_IN_TEN * 0.5 / count.max(1.0).sqrt();
-        let told =
-            table.told_without(victim, who, &[TOLD[0], TOLD[1], 0.5 - off, 0.5 + off], Way::LikeOthers)?;
+        let told = table.told_without(
+            victim,
+            who,
+            &[PERCENTILES[0], PERCENTILES[1], 0.5 - off, 0.5 + off],
+            Way::LikeOthers,
+        )?;
         Some(Like { told, count })
     }
 
@@ -259,8 +263,8 @@ impl Then<'_> {
         // Operations outside the device take no time in it and are usually the quickest.
         let in_device = sums.in_device.values().sum::<u64>() as f64 / all as f64;
         let of = |part: usize, then: Nanos| {
-            let (now, alone) = (sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
-            let least = if in_device > 1.0 - TOLD[part] { self.least.min(now) } else { Nanos(0) };
+            let (now, alone) = (sums.quantile(PERCENTILES[part]), sums.own_quantile(PERCENTILES[part]));
+            let least = if in_device > 1.0 - PERCENTILES[part] { self.least.min(now) } else { Nanos(0) };
             Predicted::of(then.max(least), now, alone.max(least))
         };
         let now = Nanos(sums.ns / all);
@@ -271,13 +275,13 @@ impl Then<'_> {
             None => Predicted::of(self.subtracted.mean.max(least_mean), now, alone),
         };
         let p50 = match &self.like {
-            Some(like) if in_device > 0.5 => like.p50(self.least.min(sums.quantile(TOLD[0]))),
+            Some(like) if in_device > 0.5 => like.p50(self.least.min(sums.quantile(PERCENTILES[0]))),
             Some(like) => of(0, like.told.at[0]),
             None => of(0, self.subtracted.at[0]),
         };
         // What happens only together with the culprit stays in the slowest by either method: use the lower value.
         let slowest = self.like.iter().map(|like| like.told.at[1]).fold(self.subtracted.at[1], Nanos::min);
-        let unclear = self.table.unclear_without(self.victim, self.who, TOLD[1]) >= UNCLEAR;
+        let unclear = self.table.unclear_without(self.victim, self.who, PERCENTILES[1]) >= UNCLEAR;
         let by_slowest = mean.value.0 as f64 > (1.0 + UNLIKE) * p50.value.0 as f64;
         let at_most = |p: Predicted, only: bool| if only { Predicted { low: Nanos(0), ..p } } else { p };
         Latencies {

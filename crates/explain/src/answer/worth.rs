@@ -21,8 +21,10 @@
 //! time, and always if no victim was seen waiting but the pace shows the limit.
 
 use super::because::Because;
-use super::precedence::{is_everyday, is_limit, share_of_slowest, WORTH_SEEING};
+use super::nature::{is_everyday, is_limit};
+use super::precedence::share_of_slowest;
 use super::rank;
+use super::thresholds::{MOSTLY, NOTICED, WORTH_SEEING};
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
 use causes::{nature, Nature, Verdict, MIN_SHARE, WBT_FLASH};
@@ -31,9 +33,6 @@ use life::Class;
 use stats::{Device, Phases};
 use trace::Nanos;
 use waits::CulpritKind;
-
-/// A victim that waited for less than this part of the recording hardly noticed it.
-pub(super) const NOTICED: f64 = 0.1;
 
 /// A victim that waited for a third of the recording did little else.
 const MUCH: f64 = 1.0 / 3.0;
@@ -47,9 +46,6 @@ const COMMIT: Nanos = Nanos(10_000_000);
 
 /// The only cause whose culprits are the tasks that ran on the processor.
 const CPU_WAIT: &str = "cpu-wait";
-
-/// At least half of a time counts as most of it.
-pub(super) const MOSTLY: f64 = 0.5;
 
 /// With fewer operations than this, the longest latency stands in for the p99.
 const FEW_FOR_P99: u64 = 100;

@@ -11,7 +11,7 @@
 //! A condition selects neither devices nor tasks itself: the comparison must be limited to [`Condition::place`] and
 //! [`Condition::task`].
 
-use super::{Comparison, Metric, Row};
+use super::comparison::{Comparison, Metric, Row};
 use std::str::FromStr;
 use tooltext::Unit;
 
@@ -183,7 +183,7 @@ impl Condition {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Ranges;
+    use super::super::comparison::Ranges;
     use super::*;
     use stats::Range;
 

@@ -1,6 +1,6 @@
 //! The numbers of one kind of operation on both sides, with ranges if the order of the latencies is known.
 
-use super::{Metric, Ranges};
+use super::comparison::{Metric, Ranges};
 use stats::{rare, Blocks, Distribution, Estimate, Rare};
 use tooltext::Unit;
 use trace::Nanos;

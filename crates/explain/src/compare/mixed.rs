@@ -4,13 +4,14 @@
 //! these too; a recording of block events has only the bios below, which take less. iostat's waits are those of requests, which every
 //! recording has. The output names the two levels; if they differ, a note says that this causes a part of the difference.
 
+use super::comparison::{Comparison, Difference, Metric, Row};
 use super::kinds::{kinds, Kind};
 use super::metrics::of_order;
 use super::moved::Moved;
 use super::recordings::{differ, per_second, MATTERS, VISIBLE};
-use super::texts::{rests_on_enough, INTERVALS, NAMES, SUMMARIES};
-use super::{Comparison, Difference, Metric, Row, RunOf};
-use crate::explanation::{Explanation, Trust};
+use super::texts::{rests_on_enough, RunOf, INTERVALS, NAMES, SUMMARIES};
+use crate::explanation::Explanation;
+use crate::trust::Trust;
 use evidence::{Conflict, Fact};
 use stats::Distribution;
 use tooltext::{Reading, Row as Printed, Unit};

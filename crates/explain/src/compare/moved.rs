@@ -4,7 +4,7 @@
 //! latency and compare those at the same quantile `q`: the areas between the two curves, above and below, are nanoseconds per mean
 //! operation.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use causes::MIN_SHARE;
 use stats::Distribution;
 

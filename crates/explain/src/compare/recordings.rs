@@ -1,12 +1,13 @@
 //! Compares two recordings.
 
 use super::blamed::blamed;
+use super::comparison::{Comparison, Difference, Row, Tails};
 use super::kinds::{fs_of, kinds, on, Kind};
 use super::metrics::{latencies, lost, mean, outliers, slow, time_of, PERCENTILES, SLOW};
 use super::moved::Moved;
 use super::pair::{pairs, Name};
-use super::{Comparison, Difference, Row, Tails};
-use crate::explanation::{Explanation, Trust};
+use crate::explanation::Explanation;
+use crate::trust::Trust;
 use causes::MIN_SHARE;
 use ledger::Reason;
 use life::Class;

@@ -1,8 +1,8 @@
 //! Compares two runs in texts: the numbers that both have, their commands and their settings.
 
+use super::comparison::{Comparison, Difference, Metric, Row};
 use super::metrics::of_order;
 use super::moved::Moved;
-use super::{Comparison, Difference, Metric, Row};
 use evidence::{Conflict, Fact};
 use stats::Blocks;
 use std::collections::{HashMap, HashSet};

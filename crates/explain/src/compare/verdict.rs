@@ -1,52 +1,12 @@
 //! The verdict of a comparison in one sentence: better, worse, or no difference shown, with the numbers behind it.
 
+use super::comparison::{Comparison, Metric, Ranges, Row};
 use super::metrics::OUTLIERS;
-use super::{Comparison, Metric, Ranges, Row};
+use super::outcome::Outcome;
 use crate::numbers::shown;
 use causes::{MIN_SAMPLES, NOT_SLOW};
-use serde::Serialize;
 use stats::Range;
 use units::words::ns;
-
-/// The outcome of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Operations that a task waits for are faster.
-    Better,
-    /// Operations that a task waits for are slower.
-    Worse,
-    /// Some of them are faster and some slower.
-    Mixed,
-    /// No difference is shown.
-    NoDifference,
-    /// There is too little to compare.
-    CannotTell,
-}
-
-impl Outcome {
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Better => "better",
-            Outcome::Worse => "worse",
-            Outcome::Mixed => "mixed",
-            Outcome::NoDifference => "no-difference",
-            Outcome::CannotTell => "cannot-tell",
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Outcome::Better => "Better",
-            Outcome::Worse => "Worse",
-            Outcome::Mixed => "Better in part, worse in part",
-            Outcome::NoDifference => "No difference that the data shows",
-            Outcome::CannotTell => "Cannot tell",
-        }
-    }
-}
 
 /// For summaries, which have no range: a ratio below this is no difference. The step between two numbers of fio's histogram is up to
 /// 1.6 % (fio's stat.h), and runs differ by a few percent anyway.

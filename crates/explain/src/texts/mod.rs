@@ -7,7 +7,7 @@ mod sorting;
 pub(crate) use sorting::{ctf_folder, nothing_in, shorten_names, sort, unrecognised, Sorted};
 pub use sorting::{in_folder, read};
 
-use crate::explanation::Trust;
+use crate::trust::Trust;
 use causes::{judge_counters, Answer, Verdict};
 use tooltext::ToolOutput;
 

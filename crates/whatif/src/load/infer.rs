@@ -4,9 +4,9 @@
 //! The kinds are tried in this order:
 //! - *one at a time*: when the next I/O arrives, almost always nothing of the stream is in flight; paced, if by the clock;
 //! - *N in flight*: arrivals find the same number in flight, and when a completion makes room later, the arrival is later:
-//! the correlation of both times is above chance. Requests that merged are completed at once and
-//! replaced one by one, and these find fewer: then some must find that number, the correlation must be almost perfect, and
-//! hardly any may find nothing in flight;
+//!   the correlation of both times is above chance. Requests that merged are completed at once and
+//!   replaced one by one, and these find fewer: then some must find that number, the correlation must be almost perfect, and
+//!   hardly any may find nothing in flight;
 //! - *bursts*: otherwise, for tasks that wait now and then (a journal);
 //! - *open*: writeback, and tasks that show no sign of waiting.
 //!
