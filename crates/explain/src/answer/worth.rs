@@ -5,10 +5,10 @@
 //!
 //! - The victim waited for it for a tenth of the recording, by the clock: removing it gains more than runs of an application differ.
 //! - It takes longer per operation than Linux expects of a whole operation (per commit, longer than etcd expects), or it has a visible
-//! part of the time and 1 in 100 operations takes ten times that: a victim with few operations waits long each time.
+//!   part of the time and 1 in 100 operations takes ten times that: a victim with few operations waits long each time.
 //! - The victim spent much of the recording in operations that take longer than on flash, and a visible part of that is due to it.
 //! - The operations take longer than on flash (a commit longer than etcd expects), and most of that is due to it: a task that commits
-//! only now and then waits that long each time.
+//!   only now and then waits that long each time.
 //! - It is rare by nature, such as a stall: its part of all time says nothing.
 //!
 //! Waiting for a processor behind many tasks, none of which has a visible part, is normal on a busy machine, unless it is most of the
