@@ -1,4 +1,4 @@
-//! How an explanation is presented: the screen, JSON, tables, the page. Nothing here decides.
+//! Renders an explanation: screen, JSON, tables, HTML page. Nothing here decides.
 
 mod answer;
 pub mod compare;

@@ -1,15 +1,15 @@
-//! JSON Schemas of what is printed, made from its types: fields, with what is said of each in its documentation.
+//! JSON Schemas of what is printed, made from its types; doc comments of fields become their descriptions.
 
 use schemars::generate::SchemaSettings;
 use schemars::JsonSchema;
 use serde_json::{json, Map, Value};
 
-/// Words whose value is a schema, or a list of schemas.
+/// Keywords whose value is a schema, or a list of schemas.
 const INNER: [&str; 6] = ["items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf"];
-/// Words whose value is schemas by name.
+/// Keywords whose value maps names to schemas.
 const NAMED: [&str; 2] = ["properties", "$defs"];
 
-/// Each schema, by the name that its documents give themselves.
+/// All schemas, each with the name that its documents have in the field `schema`.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     let page = "the data of `iowhy report --html`";
     vec![
@@ -23,7 +23,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The schema of one kind of document, with its name.
+/// The schema of one kind of document, with its name. `printed_by` says what prints it and becomes part of the title.
 pub fn of<T: JsonSchema>(name: &'static str, printed_by: &str) -> (&'static str, Value) {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut made = settings.into_generator().into_root_schema_for::<T>().to_value();
@@ -39,7 +39,7 @@ pub fn of<T: JsonSchema>(name: &'static str, printed_by: &str) -> (&'static str,
     (name, whole.into())
 }
 
-/// Forbids fields that no type has, and takes away what only Rust understands. `is_part`: what stands around it has fields too.
+/// Forbids unknown fields and removes what only Rust understands. `is_part`: the schema around it has fields too.
 fn closed(schema: &mut Value, is_part: bool) {
     let Some(words) = schema.as_object_mut() else { return };
     words.retain(|word, _| word != "default" && word != "format");

@@ -1,4 +1,4 @@
-//! The screen of `explain`: the answer before the tables, plain text that survives a mail.
+//! The screen of `explain`: the answer before the tables, in plain text that survives a mail.
 
 use crate::answer::{self, line};
 use crate::sent_for;
@@ -17,12 +17,12 @@ use std::fmt::Write;
 use trace::{DevId, Nanos};
 use units::words::{count, counted, ns, percent, time};
 
-/// How it is drawn.
+/// How the screen is drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// Bold headings, for a terminal.
+    /// Whether headings are bold (ANSI escapes), for a terminal.
     pub colour: bool,
-    /// How many columns a line has at most.
+    /// The width of a line, in columns; words and commands that do not fit may exceed it.
     pub width: usize,
     /// The level of detail.
     pub detail: Detail,
@@ -58,24 +58,24 @@ impl Default for Style {
     }
 }
 
-/// Columns of the headings and of the indent below them.
+/// Columns of a heading; lines below it are indented by as many.
 pub(crate) const MARGIN: usize = 7;
-/// That indent.
+/// The indent below a heading: [`MARGIN`] spaces.
 const INDENT: &str = "       ";
-/// From so many requests at once on a device does not serve one after the other: halfway to two.
+/// A device that serves at least this many requests at once does not serve one after the other: halfway between 1 and 2.
 const SEVERAL: f64 = 1.5;
-/// Rows of a group's breakdown.
+/// Maximal number of rows in a group's breakdown.
 const ROWS: usize = 6;
-/// Columns of a full bar, where there is room for it.
+/// Columns of a full bar, if there is room for it.
 const BAR: f64 = 30.0;
-/// Columns of a share and what lies around it.
+/// Columns of a percentage and the spaces around it.
 const PERCENT: usize = 10;
-/// Devices, and groups that are broken down, on the screen; `iowhy report` has all.
+/// Maximal number of devices, and of groups with a breakdown, on the screen; `iowhy report` has all.
 pub(crate) const GROUPS: usize = 3;
-/// A part of the time below this is not worth a line.
+/// A row of the breakdown is omitted if its share of the time is below this.
 const WORTH_A_LINE: f64 = 0.005;
 
-/// Draws the screen.
+/// Draws the screen at the level of detail that `style` asks for.
 pub fn render(e: &Explanation, style: Style) -> String {
     let answer = Answer::of(e);
     match style.detail {
@@ -127,7 +127,7 @@ impl Screen {
         }
     }
 
-    /// A line under a heading, wrapped.
+    /// Adds a wrapped text; its first line is beside the heading, the others are indented.
     pub(crate) fn line(&mut self, heading: &str, text: &str) {
         let head = self.heading(heading);
         let width = self.width();
@@ -141,7 +141,7 @@ impl Screen {
         }
     }
 
-    /// A text without a heading, wrapped, behind what its lines begin with.
+    /// Adds a wrapped text without a heading: `first` precedes its first line, `other` all further lines.
     pub(crate) fn text(&mut self, text: &str, first: &str, other: &str) {
         wrap_into(&mut self.out, text, self.style.width, first, other);
     }
@@ -155,7 +155,7 @@ impl Screen {
         self.style.detail
     }
 
-    /// Columns of what stands beside the headings.
+    /// Columns beside the headings, at least 40.
     pub(crate) fn width(&self) -> usize {
         self.style.width.saturating_sub(MARGIN).max(40)
     }
@@ -280,17 +280,17 @@ impl Screen {
 /// Columns of the SLOW table.
 const COLUMNS: usize = 7;
 const SLOW: [&str; COLUMNS] = ["", "count", "of", "p50", "p99", "p99.9", "max"];
-/// The one that is left out on a narrow screen.
+/// The column that is left out on a narrow screen: `p99.9`.
 const CAN_BE_SPARED: usize = 5;
 
-/// A row of it.
+/// The cells of a row in the SLOW table.
 fn columns(row: &Row, several: bool) -> [String; COLUMNS] {
     let d = row.latency();
     let at = |part| ns(d.quantile(part));
     [row.words(several), count(d.count()), row.mean_size(), at(0.5), at(0.99), at(0.999), ns(d.max())]
 }
 
-/// How the devices serve that the slowest waited for: what their time there was split by, and how well that fits.
+/// For each device that the slowest waited for: how the time in it was split, and how many requests it serves at once.
 fn served(e: &Explanation, detail: Detail) -> Vec<String> {
     let groups = e.focus.groups.iter().filter(|g| e.matters(g)).take(detail.most(GROUPS));
     let waited: BTreeSet<DevId> = groups.map(|g| g.dev).collect();
@@ -316,13 +316,13 @@ fn served(e: &Explanation, detail: Detail) -> Vec<String> {
     devices.map(line).collect()
 }
 
-/// Example: `from 5 s to 8 s`.
+/// The window of time in words. Example: `from 5 s to 8 s`.
 pub(crate) fn part(w: Window) -> String {
     let to = if w.end == Window::default().end { "on".to_string() } else { format!("to {}", time(w.end)) };
     format!("from {} {to}", time(w.start))
 }
 
-/// A device and its settings in one line.
+/// A device and its settings in one line; unknown settings are left out.
 pub(crate) fn about(e: &Explanation, device: &Device) -> String {
     let name = e.name(device.id);
     let mut parts = vec![name.clone()];

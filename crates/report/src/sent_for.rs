@@ -1,4 +1,4 @@
-//! What some tasks sent for others: write-back of data that others wrote, a journal's writes of what others changed.
+//! Writes that a task sent for others: writeback of data that others wrote, a journal's writes of what others changed.
 
 use explain::pictured::places;
 use explain::Explanation;
@@ -7,16 +7,16 @@ use stats::Sent;
 use trace::DevId;
 use units::words::size;
 
-/// Whose it was, of those that are named on the screen.
+/// Maximal number of tasks that a line names.
 const NAMED: usize = 3;
 
-/// One device's writes of one purpose for the same ones.
+/// The writes to one device, for one purpose, on behalf of one task.
 pub struct Row {
-    /// The disk that was written to.
+    /// The device that was written to.
     pub dev: DevId,
-    /// What they were.
+    /// Whether they wrote file data or the journal.
     pub purpose: Purpose,
-    /// The task it was sent for; `None`: not known.
+    /// The task on whose behalf they were sent; `None`: unknown.
     pub whose: Option<String>,
     /// Number of requests and their bytes.
     pub sent: Sent,
@@ -36,7 +36,7 @@ pub fn rows(e: &Explanation) -> Vec<Row> {
     rows
 }
 
-/// What a purpose is called in JSON and tables.
+/// The name of a purpose in JSON and tables.
 pub fn purpose(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::FileData => "file data",

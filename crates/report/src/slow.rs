@@ -1,4 +1,4 @@
-//! `slow --json`, schema `iowhy.slow/1`: names once shipped do not change, fields may be added.
+//! `slow --json`, schema `iowhy.slow/1`: fields that were shipped keep their names, new ones may be added.
 
 use crate::json::operations::Level;
 use crate::operations::{Events, Operation};
@@ -16,11 +16,11 @@ use trace::{Bytes, Cpu, Nanos, Sector, Tid};
 pub struct Slowest<'a> {
     /// The name of this schema.
     schema: &'static str,
-    /// One each.
+    /// Operations, or requests and bios; the slowest first.
     slowest: Vec<Slow<'a>>,
 }
 
-/// An operation; or, where only the block layer was recorded, a request, or a bio of a stacked device (md, dm).
+/// An operation; or, if only the block layer was recorded, a request, or a bio of a stacked device (md, dm).
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -34,19 +34,19 @@ enum Slow<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SlowRequest"))]
 struct RequestRow<'a> {
-    /// What it is: a request.
+    /// Always `request`.
     level: Level,
-    /// The device.
+    /// The device's name.
     device: String,
-    /// The task it belongs to.
+    /// The name of the task that the request belongs to.
     task: &'a str,
-    /// The request.
+    /// The request with the times of its phases.
     request: &'a Request,
-    /// Its time, in segments that sum to it.
+    /// Its time, as segments that sum to it.
     ledger: Ledger,
-    /// Its events.
+    /// Its events, in the order of time.
     events: Vec<Event<'a>>,
-    /// Events beyond those kept.
+    /// Number of its events beyond those kept.
     events_left_out: u64,
 }
 
@@ -54,19 +54,19 @@ struct RequestRow<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RequestEvent"))]
 struct Event<'a> {
-    /// When, in nanoseconds of the recording's clock.
+    /// When it happened, in nanoseconds of the recording's clock.
     time_ns: Nanos,
-    /// The action, as blktrace has it.
+    /// The action, in blktrace's letters.
     action: &'static str,
     /// The first sector.
     sector: Sector,
     /// The size in bytes.
     bytes: Bytes,
-    /// On which processor.
+    /// The processor on which it happened.
     cpu: Cpu,
-    /// The thread's number.
+    /// The thread's number (tid).
     tid: Tid,
-    /// The task's name.
+    /// The name of the thread's task.
     task: &'a str,
 }
 
@@ -76,41 +76,41 @@ struct Event<'a> {
 struct Stacked<'a> {
     #[serde(flatten)]
     bio: Bio<'a>,
-    /// What it is: a bio.
+    /// Always `bio`.
     level: Level,
 }
 
-/// A bio, and those it sent to the devices below. Times are those of the recording's clock, in nanoseconds.
+/// A bio, and the bios it sent to the devices below. Times are those of the recording's clock, in nanoseconds.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Bio<'a> {
-    /// The device.
+    /// The device's name.
     device: String,
-    /// The task it belongs to.
+    /// The name of the task that the bio belongs to.
     task: &'a str,
-    /// The thread's number.
+    /// The number (tid) of the thread that queued it.
     tid: Tid,
-    /// The operation.
+    /// The operation, such as a read or a write.
     op: Op,
     /// The first sector.
     sector: Sector,
-    /// How much it asked for.
+    /// The size in bytes.
     bytes: Bytes,
-    /// When it was queued.
+    /// The time at which it was queued.
     from_ns: Nanos,
-    /// When it was completed.
+    /// The time at which it was completed.
     to_ns: Nanos,
-    /// How long it took.
+    /// The time from queued to completed.
     total_ns: Nanos,
-    /// Its time, in segments that sum to it.
+    /// Its time, as segments that sum to it.
     ledger: Ledger,
     /// The bios it sent to the devices below, in the order in which they were queued.
     below: Vec<Bio<'a>>,
-    /// Bios below beyond those kept.
+    /// Number of bios below beyond those kept.
     below_left_out: u64,
 }
 
-/// Operations, with their events where they were gathered.
+/// The slowest operations, with their events if those were gathered.
 pub fn slowest_operations<'a>(
     all: &'a [SampledOperation],
     events: Option<&'a Events>,
@@ -123,7 +123,7 @@ pub fn slowest_operations<'a>(
     Slowest { schema: "iowhy.slow/1", slowest: all.iter().enumerate().map(one).collect() }
 }
 
-/// Requests, and bios of stacked devices.
+/// The slowest requests, and bios of stacked devices.
 pub fn slowest_requests<'a>(slowest: &'a SlowestRequests, places: &Places) -> Slowest<'a> {
     let one = |(slow, gathered): (&'a SlowRequest, Option<&'a Gathered>)| match slow {
         SlowRequest::Request(request, task) => Slow::Request(told(request, task, gathered, places)),

@@ -1,4 +1,4 @@
-//! Who was slow, row by row: what tasks asked for first, then what the devices were asked for.
+//! The rows of the SLOW table: operations of tasks first, then the I/O of devices.
 
 use crate::screen::{Detail, GROUPS};
 use explain::Explanation;
@@ -7,14 +7,14 @@ use stats::{class_words, Device, Distribution, OpStats, Phases};
 use trace::{Bytes, DevId, Fs};
 use units::words::size;
 
-/// Kinds of operations that have a row.
+/// Maximal number of groups of operations that have a row.
 const OPERATIONS: usize = 5;
 
-/// A line of the SLOW table.
+/// A row of the SLOW table.
 pub(crate) enum Row<'a> {
-    /// Operations: a kind, where, and what is known of them.
+    /// Operations of one kind: kind, device and file system in words, and their statistics.
     Operations(String, &'a OpStats),
-    /// What a device was asked for.
+    /// A device's I/O of one class, with its phases.
     Device(String, Class, Box<Phases>),
 }
 
@@ -55,14 +55,14 @@ impl Row<'_> {
     }
 }
 
-/// The operations first, where they were recorded; then what the devices were asked for that they waited for.
+/// Operations first, if they were recorded; then the devices they waited for. Without operations, all top devices.
 pub(crate) fn slow_rows(e: &Explanation, detail: Detail) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(detail.most(OPERATIONS)) {
         let Some((key, stats)) = group.op.and_then(|op| e.facts.operations.groups.get_key_value(&op)) else {
             continue;
         };
-        // Groups are of a task each, rows of all.
+        // Groups are per task, rows cover all tasks.
         if rows.iter().any(|row| matches!(row, Row::Operations(_, known) if std::ptr::eq(*known, stats))) {
             continue;
         }

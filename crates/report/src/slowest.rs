@@ -1,4 +1,4 @@
-//! The slowest requests: their ledgers, and their events one by one; of stacked devices the slowest bios.
+//! Shows the slowest requests with their ledgers and their events; for stacked devices the slowest bios.
 
 use crate::stacked;
 use crate::wrap::wrap_into;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, size, time};
 
-/// As text.
+/// Draws the slowest requests as text in lines of `width` columns.
 pub fn requests(slowest: &SlowestRequests, places: &Places, width: usize) -> String {
     let mut out = String::new();
     let began = slowest.began.unwrap_or_default();

@@ -1,6 +1,6 @@
-//! A slow bio of a stacked device (md, dm), with those it sent to the devices below, and these with theirs.
+//! Shows a slow bio of a stacked device (md, dm) with the bios that it sent to the devices below, recursively.
 //!
-//! Its own ledger sums to its time. What it sent ran beside one another, and does not.
+//! The bio's own ledger sums to its time. The bios below run concurrently, so their times do not.
 
 use crate::wrap::wrap_into;
 use explain::{Places, Sent};
@@ -9,13 +9,13 @@ use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, size, time};
 
-/// Bios below one that are shown; `--json` has all that were kept.
+/// Maximal number of bios that are shown below one; `--json` has all that were kept.
 const MOST_BELOW: usize = 24;
 
-/// Parts of a bio below that are shorter than this part of it are not shown.
+/// A segment of a bio below is shown only if it exceeds this part of that bio's time.
 const WORTH_WORDS: f64 = 0.05;
 
-/// As text in lines of `width` columns.
+/// Draws the bio as text in lines of `width` columns.
 pub fn tell(out: &mut String, sent: &Sent, places: &Places, began: Nanos, width: usize) {
     let ledger = Ledger::of_bio(&sent.bio);
     let at = ledger.from.since(began).seconds();
@@ -31,7 +31,7 @@ pub fn tell(out: &mut String, sent: &Sent, places: &Places, began: Nanos, width:
     out.push('\n');
 }
 
-/// What the time was, part by part.
+/// Draws each segment of the ledger in ms, then their total.
 pub(crate) fn segments(out: &mut String, ledger: &Ledger, width: usize) {
     let mut line = |time: Nanos, words: &str| {
         let took = format!("  {:>14.6} ms  ", ms(time));
@@ -41,7 +41,7 @@ pub(crate) fn segments(out: &mut String, ledger: &Ledger, width: usize) {
     line(ledger.total(), "total, all accounted for");
 }
 
-/// Those below one, so deep and in so many columns.
+/// Draws the bios below one, indented by `depth`, in lines of `width` columns.
 fn below(out: &mut String, of: &Sent, places: &Places, began: Nanos, (depth, width): (usize, usize)) {
     let indent = "  ".repeat(depth);
     for sent in of.below.iter().take(MOST_BELOW) {
@@ -58,7 +58,7 @@ fn below(out: &mut String, of: &Sent, places: &Places, began: Nanos, (depth, wid
     }
 }
 
-/// `write of 8 KiB at sector 86784 of md0`.
+/// Example: `write of 8 KiB at sector 86784 of md0`.
 fn what(sent: &Sent, places: &Places) -> String {
     let b = &sent.bio;
     let merged = if b.merged { " (merged)" } else { "" };
@@ -71,7 +71,7 @@ fn what(sent: &Sent, places: &Places) -> String {
     )
 }
 
-/// `: scheduler 1.2 ms, device 3.4 ms`; nothing of a bio that is told by those below it.
+/// Example: `: scheduler 1.2 ms, device 3.4 ms`. Empty if nothing but the bios below explains the time.
 fn phases(ledger: &Ledger) -> String {
     let least = Nanos((ledger.total().0 as f64 * WORTH_WORDS) as u64);
     let below = [Reason::LowerRead, Reason::LowerWrite, Reason::Stacking];

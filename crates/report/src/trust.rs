@@ -1,4 +1,4 @@
-//! How far an explanation can be trusted, in words.
+//! Says in words how far an explanation can be trusted.
 
 use explain::{Explanation, Lack, Trust};
 use ledger::Reason;
@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use trace::{DevId, Nanos};
 use units::words::{count, counted, percent, time};
 
-/// How far to trust it, in a line: what was lost, what was odd if that matters, what was recorded.
+/// TRUST in one line: events lost, oddities unless trust is good, what was recorded.
 pub(crate) fn trust_line(e: &Explanation) -> String {
     let q = &e.subject.quality;
     let lost = match q.lost_total() {
@@ -28,7 +28,7 @@ pub(crate) fn trust_line(e: &Explanation) -> String {
     )
 }
 
-/// Operations that failed because of what they were to be stored on, those with most failures first.
+/// Operations that failed because of their storage (no space, I/O error, ...), those with most failures first.
 ///
 /// Example: `75 of 275 writes on loop1 failed: no space left (ENOSPC)`.
 pub(crate) fn failed(e: &Explanation) -> Vec<String> {
@@ -47,7 +47,7 @@ pub(crate) fn failed(e: &Explanation) -> Vec<String> {
     all.into_iter().map(|(_, words)| words).collect()
 }
 
-/// How long what was recorded, in which format.
+/// The length and format of the recording; only the format if the length is 0.
 pub(crate) fn length(e: &Explanation) -> String {
     let sources = e.subject.sources.join(", ");
     match e.facts.recorded() {
@@ -56,7 +56,7 @@ pub(crate) fn length(e: &Explanation) -> String {
     }
 }
 
-/// What is odd about the recording, each with its number.
+/// Oddities of the recording, each with its number; those with 0 are left out.
 fn odd(e: &Explanation) -> Vec<String> {
     let q = &e.subject.quality;
     let t = &e.facts.tally;
@@ -80,7 +80,7 @@ fn odd(e: &Explanation) -> Vec<String> {
     odd
 }
 
-/// How far to trust it: first in short, then what speaks against it.
+/// TRUST in lines: first a summary, then failed operations and the notes.
 pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
     let mut text = format!("{}: ", e.trust.name());
     let odd = odd(e);

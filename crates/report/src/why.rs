@@ -1,8 +1,8 @@
-//! Why it was slow, on the long screen: what was found, in the order of the answer, and of what each explains how much; what it is
-//! not; what cannot be told; what to try.
+//! WHY on the long screen: the causes found, in the order of the answer, with how much each explains; the causes rejected; what
+//! cannot be told; what to try.
 //!
-//! The answer goes by all operations of its first victim, causes are proven on its slowest: both parts stand beside each cause, each
-//! with what it is a part of.
+//! The answer covers all operations of its first victim, but causes are proven on the slowest ones. So both shares are shown beside
+//! each cause, each with what it is a share of.
 
 use crate::answer::{confidence, explains, with_gain};
 use crate::screen::{Detail, Screen, MARGIN};
@@ -13,52 +13,52 @@ use explain::{Answer, Explanation};
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-/// Causes that are named of those that miss the same.
+/// Maximal number of causes that are named together because they lack the same evidence.
 const FEW: usize = 3;
-/// Remedies on the screen.
+/// Maximal number of remedies on the screen.
 const REMEDIES: usize = 4;
 
-/// A cause that was found, and what it explains, in words.
+/// A cause that was found, and in words what it explains; `None`: no share of the time.
 pub(crate) type Found<'a> = (&'a Verdict, Option<String>);
 
-/// What is drawn.
+/// The parts of the section WHY.
 pub(crate) struct Why<'a> {
-    /// What was found, in the order in which it is told.
+    /// The causes found, in the order in which they are shown.
     pub found: &'a [Found<'a>],
-    /// All that was judged.
+    /// All verdicts, whatever their outcome.
     pub all: &'a [Verdict],
-    /// What is said where nothing was found.
+    /// The line that is shown if no cause was found.
     pub none: &'a str,
-    /// What is said besides.
+    /// Further lines below the causes.
     pub unexplained: &'a [String],
-    /// What a cause claims, in one line.
+    /// What a cause claims, in one line; `None` if there is no cause with this name.
     pub title: fn(&str) -> Option<&'static str>,
 }
 
-/// What was found in a recording: the answer's cause, then those that explain most of what its first victim lost, then those that
-/// are about others.
+/// The causes found in a recording: the answer's cause, then the others by the time that its first victim lost to them, most first.
+/// Causes without such time come last.
 pub(crate) fn found_by<'a>(e: &'a Explanation, a: &Answer) -> Vec<Found<'a>> {
     let mut found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Judged::Found).collect();
     let lost = |v: &Verdict| a.victims.first().map(|victim| victim.lost_to(v.cause));
-    // Those with equal parts stay in the order of their parts of the slowest.
+    // Causes with equal parts keep the order of their parts of the slowest operations.
     found.sort_by_key(|v| (Some(v.cause) != a.cause, Reverse(lost(v))));
     let found = found.into_iter().map(|v| (v, explains(e, a, v)));
-    // What has a part of nobody's time that could be told.
+    // Drops causes that claim time without a share that could be given for any victim.
     found.filter(|(v, part)| part.is_some() || v.claims.is_empty() || Some(v.cause) == a.cause).collect()
 }
 
-/// What to try: the answer's remedies, then those of all that was found.
+/// What to try: the answer's remedies, then those of all causes found.
 pub(crate) fn remedies<'a>(e: &'a Explanation, a: &Answer, found: &[Found<'a>]) -> Vec<Try<'a>> {
     let victim = a.victims.first();
     let operations = victim.and_then(|v| e.focus.groups.get(v.group)).map_or("", |group| group.words());
-    // What was tried and made operations like the victim's slower is for others.
+    // A remedy whose test made operations like the victim's slower is left out.
     let slower = |t: &Try| t.tested.as_ref().and_then(|tested| tested.slower).map(|(latency, _)| latency);
     let harms = |t: &Try| slower(t).is_some_and(|latency| latency.split(' ').next() == Some(operations));
     let slowed = |t: &Try| victim.is_some_and(|v| slows(e, v, t.remedy));
     a.remedies(e).into_iter().chain(offered(found, victim).filter(|t| !harms(t) && !slowed(t))).collect()
 }
 
-/// Remedies of all that was found, with what there is to gain for a victim; no change of which nobody knows what it gains.
+/// The remedies of all causes found, each with the victim's possible gain; a change whose gain is unknown is left out.
 pub(crate) fn offered<'a: 'b, 'b>(
     found: &'b [Found<'a>],
     victim: Option<&'b Sufferer>,
@@ -70,7 +70,7 @@ pub(crate) fn offered<'a: 'b, 'b>(
 }
 
 impl Screen {
-    /// Draws causes found, rejected and unknown.
+    /// Draws the causes found, rejected and unknown.
     pub(crate) fn why(&mut self, why: &Why) {
         let mut heading = "WHY";
         for (v, part) in why.found {
@@ -136,7 +136,7 @@ impl Screen {
         }
     }
 
-    /// Those that miss the same are told together, unless something is known of them.
+    /// Causes that lack the same evidence share a line, unless something is known of them.
     fn cannot_tell(&mut self, verdicts: &[Verdict]) {
         let mut unknown: Vec<(String, Vec<&str>)> = Vec::new();
         for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && v.evidence.is_empty()) {
@@ -157,7 +157,7 @@ impl Screen {
         }
     }
 
-    /// Draws what to try, each command once.
+    /// Draws what to try: each command once, [`REMEDIES`] at most.
     pub(crate) fn try_<'a>(&mut self, offered: impl IntoIterator<Item = Try<'a>>, victim: Option<&Sufferer>) {
         let mut seen: Vec<String> = Vec::new();
         for offered in offered {
@@ -183,8 +183,8 @@ impl Screen {
     }
 }
 
-/// `swap, reclaim, stable-page and others`: on a screen a long list hides the answer. JSON has all. How many others is how many causes
-/// there are, which is nothing about the recording.
+/// `swap, reclaim, stable-page and others`: on a screen a long list hides the answer; JSON has all. The number of the others is
+/// left out: it says nothing about the recording.
 fn few(causes: &[&str]) -> String {
     match causes.len() {
         n if n > FEW + 1 => format!("{} and others", causes[..FEW].join(", ")),
@@ -192,12 +192,12 @@ fn few(causes: &[&str]) -> String {
     }
 }
 
-/// Sentences in one line.
+/// All sentences in one line, separated by semicolons.
 fn joined(proofs: &[Proof]) -> String {
     proofs.iter().map(Proof::sentence).collect::<Vec<_>>().join("; ")
 }
 
-/// The same with a capital.
+/// The text with its first letter in upper case.
 pub(crate) fn sentence(text: &str) -> String {
     let mut c = text.chars();
     c.next().map_or(String::new(), |first| first.to_uppercase().chain(c).collect())

@@ -1,4 +1,4 @@
-//! Predictions without a task: each victim's latencies now and then.
+//! Predicts each victim's latencies without an interfering task, beside the measured ones.
 
 use crate::answer::those;
 use crate::wrap::wrap_into;
@@ -9,28 +9,28 @@ use trace::Nanos;
 use units::words::{count, time};
 use waits::Absent;
 
-/// Victims that are shown on the screen.
+/// Maximal number of victims on the screen.
 const SHOWN: usize = 8;
 
-/// A range of which one end is so many times the other does not say what a latency would be, not even its order of magnitude.
+/// If the upper end of a range is more than this many times its lower end, the order of magnitude is unknown and no value is shown.
 const WIDEST: u64 = 10;
 
-/// A prediction in words.
+/// A prediction as text.
 pub(crate) enum Bounds {
-    /// It can be told.
+    /// The range is narrow enough to show a value.
     Known {
         /// The most probable value.
         value: String,
         /// The lower end of the range.
         from: String,
-        /// The upper end.
+        /// The upper end of the range.
         to: String,
     },
-    /// Only the upper end of its range says something.
+    /// The range is too wide: only its upper end.
     AtMost(String),
 }
 
-/// What can be said of a prediction: of a range wider than [`WIDEST`] only its upper end.
+/// A prediction as text: if the range is wider than [`WIDEST`], only its upper end.
 pub(crate) fn bounds(p: Predicted) -> Bounds {
     match p.high.0 > p.low.0.saturating_mul(WIDEST) {
         true => Bounds::AtMost(time(p.high)),
@@ -38,10 +38,10 @@ pub(crate) fn bounds(p: Predicted) -> Bounds {
     }
 }
 
-/// A victim of an explanation's focus, by number, and its latencies without a task.
+/// Victims of an explanation's focus: the index of each group with its latencies without a task.
 pub type Victims = [(usize, Without)];
 
-/// Draws latencies now and without that task, for each victim concerned.
+/// Draws the latencies now and without that task, for each victim whose mean would fall by [`CONCERNED`] or is not predictable.
 pub fn without(e: &Explanation, who: &Absent, victims: &Victims, width: usize) -> String {
     let mut concerned: Vec<&(usize, Without)> = victims.iter().filter(|v| is_concerned(e, v)).collect();
     concerned.sort_by_key(|(number, w)| std::cmp::Reverse(saved(e, *number, w)));
@@ -108,7 +108,7 @@ fn name(e: &Explanation, number: usize) -> String {
     )
 }
 
-/// Mean, median and p99 as they were.
+/// Measured mean, median and p99; 0 if the victim has no rows in the table of waits.
 pub(crate) fn now(e: &Explanation, number: usize) -> [Nanos; 3] {
     let group = &e.focus.groups[number];
     let sums = group.victims.iter().map(|v| e.facts.waits.of(*v).1).max_by_key(|s| s.ops);
@@ -120,12 +120,12 @@ fn is_concerned(e: &Explanation, (number, w): &(usize, Without)) -> bool {
     w.then.is_err() || saved_each(e, *number, w).0 as f64 >= CONCERNED * mean.0 as f64
 }
 
-/// What an operation of a victim would save; nothing where that is not known.
+/// The mean time that an operation of a victim would save; 0 if it cannot be predicted.
 fn saved_each(e: &Explanation, number: usize, w: &Without) -> Nanos {
     w.then.map_or(Nanos(0), |then| now(e, number)[0].since(then.mean.value))
 }
 
-/// What all operations of a victim would save.
+/// The time that all operations of a victim would save, in ns.
 fn saved(e: &Explanation, number: usize, w: &Without) -> u64 {
     saved_each(e, number, w).0.saturating_mul(e.focus.groups[number].operations)
 }

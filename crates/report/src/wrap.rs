@@ -1,30 +1,30 @@
-//! Text in lines. They are broken between words, never within one: paths and names have hyphens, and who copies half of
-//! one copies a name that does not exist. Nor are they broken between a number and its unit.
+//! Breaks text into lines between words only: paths and names contain hyphens, and a broken name cannot be copied.
+//! A number and its unit stay together.
 
 use std::borrow::Cow;
 use textwrap::{Options, WordSplitter};
 
-/// How many columns of a terminal a text takes: names may have characters of two columns, and some of none.
+/// Columns that a text takes on a terminal: a character takes 2, 1 or 0.
 pub(crate) use textwrap::core::display_width as columns_of;
 
-/// A text filled up to so many columns.
+/// A text padded with spaces on its right to this number of columns.
 pub(crate) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(columns_of(text))))
 }
 
-/// The same, to the right.
+/// A text padded with spaces on its left to this number of columns.
 pub(crate) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(columns_of(text))))
 }
 
-/// Stands for a space at which no line is broken.
+/// Replaces a space at which a line must not be broken.
 const TIED: char = '\u{a0}';
 
-/// Units that stay beside their number.
+/// Units that stay on the same line as the number before them.
 const UNITS: [&str; 9] = ["%", "ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB"];
 
-/// A text in lines of so many columns, the first and the others behind what they begin with. A word that is longer than a
-/// line stands out.
+/// Breaks a text into lines of at most `width` columns; `first` precedes the first line, `other` all further lines. A word that
+/// is longer than a line exceeds the width.
 pub fn wrap(text: &str, width: usize, first: &str, other: &str) -> Vec<String> {
     let options = Options::new(width)
         .initial_indent(first)
@@ -36,7 +36,7 @@ pub fn wrap(text: &str, width: usize, first: &str, other: &str) -> Vec<String> {
     lines.into_iter().map(|line| line.replace(TIED, " ")).collect()
 }
 
-/// Adds a text in such lines.
+/// Appends the lines of [`wrap`] to `out`, each with a line break and without trailing spaces.
 pub fn wrap_into(out: &mut String, text: &str, width: usize, first: &str, other: &str) {
     for line in wrap(text, width, first, other) {
         out.push_str(line.trim_end());
@@ -44,7 +44,7 @@ pub fn wrap_into(out: &mut String, text: &str, width: usize, first: &str, other:
     }
 }
 
-/// The text with each number tied to its unit.
+/// The text with [`TIED`] between each number and its unit.
 fn tied(text: &str) -> Cow<'_, str> {
     let bare = |word: &str| word.trim_end_matches([',', '.', ';', ':', ')']).to_string();
     let is_unit = |word: &str| UNITS.contains(&bare(word).as_str());
@@ -63,8 +63,8 @@ fn tied(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A command in lines, to be copied as they are: all but the last end in a backslash. Only spaces outside quotes are places
-/// and brackets are places to break at; what has none, and remarks (`# ...`), stand out.
+/// Breaks a command into lines that can be copied as they are: all but the last end in a backslash. A line is broken only at a
+/// space outside quotes and brackets. A longer word, and a remark (`# ...`) with the word before it, exceed the width.
 pub fn wrap_command(command: &str, width: usize, first: &str, other: &str) -> Vec<String> {
     let mut lines = Vec::<String>::new();
     let mut line = first.to_string();
@@ -86,7 +86,7 @@ pub fn wrap_command(command: &str, width: usize, first: &str, other: &str) -> Ve
     lines
 }
 
-/// What of a command stays together: words of a shell with what they quote and what is in brackets; a remark is one with the word before it.
+/// The parts of a command that stay together: shell words with their quotes and brackets; a remark belongs to the word before it.
 fn shell_words(command: &str) -> Vec<String> {
     let mut words = Vec::<String>::new();
     let mut word = String::new();
@@ -140,7 +140,7 @@ mod tests {
     fn a_number_stays_beside_its_unit() {
         assert_eq!(wrap("the device took 5.91 s", 20, "", ""), ["the device took", "5.91 s"]);
         assert_eq!(wrap("lost 32 %, or 1 way", 9, "", ""), ["lost", "32 %, or", "1 way"]);
-        // No unit: no number before it.
+        // Without a unit the number is not tied.
         assert_eq!(wrap("it s", 3, "", ""), ["it", "s"]);
     }
 
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(wrap_command("a b # c d e f", 4, "", ""), ["a \\", "b # c d e f"]);
     }
 
-    /// Joined again as a shell does it, the lines are the command.
+    /// If a shell joins the lines, the result is the command.
     #[test]
     fn a_broken_command_is_the_command() {
         let command = "systemctl set-property --runtime S IOReadIOPSMax=\"/dev/loop0  82\" && kill -STOP $(pgrep -x 'd d')";

@@ -1,9 +1,9 @@
-//! Blocks of lines, of which a screen shows as many as fit. A block is shown whole or not at all: half a sentence may say the
-//! opposite, and half a command does something else.
+//! Blocks of lines; a screen shows those that fit. A block is shown whole or not at all: half a sentence may say the opposite, and
+//! half a command does something else.
 
 use crate::wrap::{wrap, wrap_command};
 
-/// Lines of a terminal of 24 by 80, less the prompt's.
+/// Lines of a terminal of 24 by 80 without the line of the prompt.
 pub(crate) const LINES: usize = 23;
 /// Columns of the indent below headings.
 pub(crate) const INDENT: &str = "       ";
@@ -11,58 +11,58 @@ pub(crate) const INDENT: &str = "       ";
 /// Lines that belong together.
 struct Block {
     lines: Vec<String>,
-    /// How much it matters: the lowest first. A block of rank 0 is always shown.
+    /// Priority: the lowest rank is placed first. A block of rank 0 is always shown.
     rank: u8,
-    /// Whether it says more of the block before, without which it is not shown.
+    /// Whether it continues the block before; it is shown only together with that one.
     goes_on: bool,
 }
 
-/// A screen that is being put together.
+/// A screen as a list of blocks, in the order in which they appear.
 pub(crate) struct Blocks {
     blocks: Vec<Block>,
     width: usize,
 }
 
 impl Blocks {
-    /// An empty one, of so many columns.
+    /// An empty screen of `width` columns.
     pub fn new(width: usize) -> Blocks {
         Blocks { blocks: vec![], width }
     }
 
-    /// The columns.
+    /// The width of the screen, in columns.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// A block of lines that are as they shall be.
+    /// Adds a block of lines that are already laid out.
     pub fn lines(&mut self, lines: Vec<String>, rank: u8) {
         self.blocks.push(Block { lines, rank, goes_on: false });
     }
 
-    /// What says more of the block before, and matters no more than that.
+    /// Adds a block that continues the one before; it is shown only if that one is.
     pub fn more_lines(&mut self, lines: Vec<String>, rank: u8) {
         self.blocks.push(Block { lines, rank, goes_on: true });
     }
 
-    /// A text, wrapped.
+    /// Adds a wrapped text; `first` precedes its first line, `other` all further lines.
     pub fn text(&mut self, text: &str, first: &str, other: &str, rank: u8) {
         self.lines(wrap(text, self.width, first, other), rank);
     }
 
-    /// A command to be copied, and what is said of it.
+    /// Adds a command, broken into lines that can be copied, and its description.
     pub fn command(&mut self, command: &str, words: &str, first: &str, other: &str, rank: u8) {
         let mut lines = wrap_command(command, self.width, first, other);
         lines.extend(wrap(words, self.width, other, other));
         self.lines(lines, rank);
     }
 
-    /// An empty line.
+    /// Adds an empty line.
     pub fn gap(&mut self, rank: u8) {
         self.lines(vec![String::new()], rank);
     }
 
-    /// The text, of at most so many lines: blocks in the order of their rank, each where it was put, as long as there is room. Of gaps
-    /// between which nothing is left one stays.
+    /// The text in at most `most` lines: while there is room, blocks are chosen by rank; they keep their order. Adjacent empty lines
+    /// become one.
     pub fn fit(&self, most: usize) -> String {
         let kept = self.blocks.iter().zip(self.shown(most)).filter(|(_, shown)| *shown);
         let mut lines: Vec<&str> = kept.flat_map(|(b, _)| &b.lines).map(|line| line.trim_end()).collect();
@@ -70,12 +70,12 @@ impl Blocks {
         lines.into_iter().map(|line| line.to_owned() + "\n").collect()
     }
 
-    /// Whether there is room for every block of a rank.
+    /// Whether all blocks of a rank fit into `most` lines.
     pub fn has_all_of(&self, rank: u8, most: usize) -> bool {
         self.blocks.iter().zip(self.shown(most)).all(|(block, shown)| shown || block.rank != rank)
     }
 
-    /// Which blocks are shown.
+    /// For each block, whether it is shown in `most` lines.
     fn shown(&self, most: usize) -> Vec<bool> {
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         order.sort_by_key(|at| self.blocks[*at].rank);
@@ -119,7 +119,7 @@ mod tests {
         blocks.text("always this and that", "", "", 0);
         blocks.text("two lines of it", "", "", 1);
         blocks.text("one", "", "", 2);
-        // Room for one line: the shorter block takes it, half of the longer does not.
+        // There is room for one line: the shorter block takes it; the longer one is not cut.
         assert_eq!(blocks.fit(4), "always\nthis and\nthat\none\n");
         assert!(blocks.has_all_of(2, 4) && !blocks.has_all_of(1, 4));
     }

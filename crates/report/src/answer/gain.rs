@@ -1,11 +1,11 @@
-//! What a remedy does and costs, and what there is to gain, in words.
+//! Describes a remedy: what it does and costs, and what there is to gain.
 
 use crate::without::{bounds, Bounds};
 use explain::answer::{Predicted, Sufferer, Try, CONCERNED};
 use trace::Nanos;
 
-/// What a remedy does and costs; the latency that is left at best; and what came of it where it was tried. `victim` is the first one; there
-/// is none in texts.
+/// What a remedy does and costs; the latency that is left at best; and the result of its tests. `victim` is the first victim;
+/// `None` for texts.
 pub(crate) fn with_gain(t: &Try, victim: Option<&Sufferer>) -> String {
     let tested = t.tested.as_ref().map(|tested| tested.words());
     let predicted = victim.and_then(|v| predicted(t, v)).filter(|_| t.remedy.action.changes());
@@ -13,20 +13,20 @@ pub(crate) fn with_gain(t: &Try, victim: Option<&Sufferer>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// Without all that a remedy acts on.
+/// The latency that is left without everything that the remedy acts on; `None` if it is unknown, or only bounded by the present latency.
 fn predicted(t: &Try, v: &Sufferer) -> Option<String> {
     let then = t.predicted?;
     let (what, predicted, now) = told(then.p99, then.mean, v);
     let left = match bounds(predicted) {
         Bounds::Known { value, from, to } => format!("{value} ({from} to {to})"),
-        // A bound that may be all there is now says nothing.
+        // A bound that is not below the present value says nothing.
         Bounds::AtMost(_) if !is_less(predicted.high, now) => return None,
         Bounds::AtMost(most) => format!("< {most}"),
     };
     Some(format!("{what} at best {left}"))
 }
 
-/// The p99 of a victim, or of few operations, and where only that falls, the mean, as it would be and as it is.
+/// The latency to show, predicted and measured: the p99, or the mean if only the mean falls or too few operations have a p99.
 pub(crate) fn told(
     p99: Option<Predicted>,
     mean: Predicted,
@@ -39,7 +39,7 @@ pub(crate) fn told(
     }
 }
 
-/// Whether anybody would notice that a latency is what is predicted.
+/// Whether a predicted latency is lower than now by more than [`CONCERNED`].
 pub(crate) fn falls(predicted: Predicted, now: Nanos) -> bool {
     is_less(predicted.value, now)
 }

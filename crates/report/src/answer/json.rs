@@ -11,98 +11,98 @@ use serde::Serialize;
 use trace::{program_and_process, DevId, Nanos};
 use waits::CulpritKind;
 
-/// The three fields.
+/// The fields `answer`, `victims` and `unexplained`.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Answered {
-    /// The answer.
+    /// The answer for the first victim.
     answer: AnswerJson,
-    /// Who lost time, the heaviest first.
+    /// Tasks that lost time, at most 30, sorted by rank: the answer is about the first.
     victims: Vec<Victim>,
-    /// The part of what all victims lost that nothing explains, 0 to 1; null of texts.
+    /// The part of the time lost by all victims that nothing explains, 0 to 1; null for texts.
     unexplained: Option<f64>,
 }
 
-/// The answer.
+/// The answer for the first victim.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Answer"))]
 struct AnswerJson {
-    /// One sentence of at most 160 characters.
+    /// The answer in one sentence of at most 160 characters.
     line: String,
-    /// The kind of answer.
+    /// Whether a cause was found, nothing was slow, or it is unknown.
     kind: Kind,
-    /// The cause of what the first victim lost.
+    /// The cause of the first victim's lost time; null if none is named.
     cause: Option<&'static str>,
-    /// The root cause behind it.
+    /// The root cause behind `cause`, if there is one.
     root: Option<&'static str>,
-    /// The first victim's task; null of texts.
+    /// The name of the first victim's task; null for texts.
     victim: Option<String>,
-    /// A process of it, or the thread, where several of that name are told apart.
+    /// The number of its process or thread, if several with this name are distinguished.
     #[serde(skip_serializing_if = "Option::is_none")]
     victim_pid: Option<u32>,
-    /// The operation it waited in.
+    /// The operation in which it waited, such as `fsync`.
     op: Option<String>,
-    /// The device.
+    /// The device that it waited for.
     device: Option<String>,
-    /// The culprit, if there is one.
+    /// The name of the culprit, if there is one.
     culprit: Option<String>,
-    /// A process of it, or the thread, where several of that name are told apart.
+    /// The number of its process or thread, if several with this name are distinguished.
     #[serde(skip_serializing_if = "Option::is_none")]
     culprit_pid: Option<u32>,
-    /// Which operations are asked about.
+    /// Which operations the answer covers: all, or each victim's slowest 1 %.
     of: Which,
-    /// The part of what the first victim lost that a cause or a culprit has, 0 to 1; null of texts.
+    /// The part of the first victim's lost time that has a cause or a culprit, 0 to 1; null for texts.
     explained: Option<f64>,
-    /// What to do first, as on the screen: at most three.
+    /// What to do first, as on the screen: three remedies at most.
     r#try: Vec<Try>,
 }
 
-/// A remedy.
+/// A remedy: a command and its effect.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Try {
-    /// What it does, and its cost.
+    /// What it does and what it costs.
     what: String,
-    /// The command.
+    /// The command to run in a shell.
     command: String,
-    /// The target it acts on.
+    /// What it acts on.
     on: On,
-    /// Whether anything is different afterwards; else it only looks.
+    /// Whether the command changes anything; false: it only shows something.
     changes: bool,
-    /// The first victim's latencies without what it acts on, the culprit or the cause; null where that is not known.
+    /// The first victim's latencies without the culprit or the cause that it acts on; null if unknown.
     predicted: Option<Then>,
-    /// What came of it where it was tried; null where it was not.
+    /// The result of its tests; null if it was not tested.
     tested: Option<Test>,
 }
 
-/// What came of a remedy where it was tried: the same load on a test disk as it was and after the command.
+/// The result of a remedy's tests: the same load on a test disk before and after the command.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Test {
-    /// In how many tests.
+    /// The number of tests, at least 1.
     tests: usize,
-    /// The latency that fell, where it was the same in all.
+    /// The latency that fell, such as `reads p99`; null if it is not the same in all tests.
     latency: Option<&'static str>,
-    /// To how many times what it was: the least and the most.
+    /// Ratio of that latency after to before: the smallest and the largest of all tests.
     times: [f64; 2],
     /// A latency that rose, or null.
     slower: Option<&'static str>,
-    /// To how many times what it was: the least and the most; null where none rose.
+    /// Ratio of the latency that rose, after to before: the smallest and the largest of all tests; null if none rose.
     slower_times: Option<[f64; 2]>,
 }
 
-/// The target of a remedy.
+/// What a remedy acts on.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum On {
-    /// Who waits.
+    /// The task that waits.
     Victim,
-    /// Who is in the way.
+    /// The interfering task.
     Culprit,
-    /// The device and all who use it.
+    /// The device, and so all tasks that use it.
     Device,
-    /// The host.
+    /// The host as a whole.
     Host,
 }
 
@@ -110,42 +110,42 @@ enum On {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Victim {
-    /// The task's name.
+    /// The name of the task.
     task: String,
-    /// A process of it, or the thread, where several of that name are told apart.
+    /// The number of its process or thread, if several with this name are distinguished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
-    /// Its control group; null where that was not recorded.
+    /// Its control group; null if that was not recorded.
     cgroup: Option<String>,
-    /// What part of its application it is; null where that is not known.
+    /// Its role in its application; null if unknown.
     role: Option<&'static str>,
-    /// The operation it waited in.
+    /// The operation in which it waited, such as `fsync`.
     op: String,
-    /// The file system.
+    /// The type of the file system, such as `ext4`; null if only block events were recorded.
     filesystem: Option<String>,
-    /// The device that it waited for most.
+    /// The device that it waited for most; null if unknown.
     device: Option<String>,
-    /// Where that is mounted.
+    /// The mount point of that device's file system; null if unknown.
     mount: Option<String>,
-    /// How many operations.
+    /// Number of its operations.
     count: u64,
-    /// The time of those asked about, in nanoseconds: of all, or of the slowest 1 %.
+    /// The time of the operations that the answer covers, in nanoseconds: of all, or of the slowest 1 %.
     time_ns: Nanos,
-    /// What of it was lost: beyond what they take alone.
+    /// The lost part of `time_ns`: what exceeds the time that the operations take alone.
     lost_ns: Nanos,
-    /// Whether what they take alone is not known, so that less may have been lost.
+    /// Whether the time that they take alone is unknown, so that less may have been lost.
     lost_is_upper_bound: bool,
-    /// The part of what all victims lost, 0 to 1.
+    /// The part of the time lost by all victims, 0 to 1.
     share: f64,
-    /// How long all its operations took, in nanoseconds.
+    /// Latencies of all its operations, in nanoseconds.
     latency_ns: VictimLatency,
-    /// How long they would take alone, in nanoseconds; null where that is not known.
+    /// Latencies of its operations alone, in nanoseconds; null if unknown.
     alone_ns: Option<Alone>,
-    /// Why it was lost; sums to lost_ns.
+    /// The reasons for the lost time; they sum to lost_ns.
     because: Vec<Reason>,
-    /// What would be without those who had most.
+    /// Predictions without the largest culprits.
     without: Vec<Absence>,
-    /// What would be without each cause that has a part of what was lost.
+    /// Predictions without each cause that explains a part of the lost time.
     relieved: Vec<Relieved>,
 }
 
@@ -153,66 +153,66 @@ struct Victim {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Relieved {
-    /// The cause.
+    /// The name of the cause.
     cause: &'static str,
     #[serde(flatten)]
     then: Then,
 }
 
-/// How long a victim's operations took, in nanoseconds.
+/// Latencies of a victim's operations, in nanoseconds.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct VictimLatency {
     /// The median.
     p50: Nanos,
-    /// 99 of 100 took no longer.
+    /// The 99th percentile.
     p99: Nanos,
-    /// The longest.
+    /// The longest latency.
     max: Nanos,
-    /// The mean of those asked about.
+    /// The mean of all its operations.
     mean: u64,
 }
 
-/// How long they would take alone, in nanoseconds.
+/// Latencies of a victim's operations alone, in nanoseconds.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Alone {
     /// The median.
     p50: Nanos,
-    /// 99 of 100 would take no longer.
+    /// The 99th percentile.
     p99: Nanos,
 }
 
-/// A part of what was lost.
+/// A part of the lost time.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Because"))]
 struct Reason {
-    /// The cause that explains it.
+    /// The cause that explains it; null if none does.
     cause: Option<&'static str>,
-    /// The culprit.
+    /// Who or what used that time.
     culprit: Culprit,
-    /// What was waited in, from the operation to where the time passed.
+    /// The chain of waits, from the operation to the place where the time passed.
     chain: Vec<String>,
-    /// How long, in nanoseconds.
+    /// The length of this part, in nanoseconds.
     ns: Nanos,
     /// The part of lost_ns, 0 to 1.
     share: f64,
 }
 
-/// A culprit of lost time.
+/// Who or what made the victim lose time.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Culprit {
     /// The kind of culprit.
     kind: CulpritKind,
-    /// Its name, `others`, or null.
+    /// The name of a task, `others`, or null.
     name: Option<String>,
-    /// A process of it, or the thread, where several of that name are told apart.
+    /// The number of its process or thread, if several with this name are distinguished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
-    /// By which kind of I/O, or null.
+    /// The kind of its I/O that interfered, or null.
     io: Option<Io>,
-    /// Whose data it wrote, if another task's.
+    /// The task whose data it wrote, if that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     dirtied_by: Option<String>,
 }
@@ -265,7 +265,7 @@ fn remedy(offered: explain::answer::Try) -> Try {
     }
 }
 
-/// A part, to a millionth.
+/// A part of 1, rounded to six decimals.
 fn rounded(part: f64) -> f64 {
     (part * 1e6).round() / 1e6
 }

@@ -12,22 +12,22 @@ use std::collections::BTreeMap;
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
 
-/// Longest sentence: `answer.line` promises it.
+/// The longest sentence, in characters; `answer.line` in JSON promises this.
 const LONGEST: usize = 160;
 
-/// Causes of which nothing is lost to anybody: each operation takes what it takes alone.
+/// Causes without lost time: each operation takes as long as it takes alone.
 const OWN_PACE: [&str; 2] = ["cold-reads", "slow-device"];
 
-/// Causes of reads that need not be: where little of them is lost, what they take alone is what they cost.
+/// Causes of avoidable reads: if little of their time is lost, their cost is the time that they take alone.
 const READS: [&str; 2] = ["swap", "page-fault-read"];
 
-/// The least part that is told: less is 0.0 %.
+/// The smallest part that is shown; a smaller one would read `0.0 %`.
 const LEAST: f64 = 0.0005;
 
-/// A p99 hides operations that took so many times as long.
+/// A p99 hides the longest operations if they took at least this many times as long.
 const HIDDEN: u64 = 10;
 
-/// The sentence.
+/// The sentence, cut at [`LONGEST`].
 pub fn line(e: &Explanation, a: &Answer) -> String {
     let text = match (a.kind, a.victims.first()) {
         _ if e.is_of_texts() => of_texts(e, a),
@@ -40,7 +40,7 @@ pub fn line(e: &Explanation, a: &Answer) -> String {
     shorten(text)
 }
 
-/// What the recording lacks, and as far as it goes what it has.
+/// What the recording lacks for an answer.
 fn lacking(e: &Explanation) -> String {
     let words = e.lack.as_ref().map_or(String::new(), |lack| lack.words(&|dev| e.name(dev)));
     match e.lack {
@@ -77,7 +77,7 @@ fn nothing(e: &Explanation, a: &Answer) -> String {
     }
 }
 
-/// That all which is asked for is the kernel's own work, which no task waits in itself.
+/// If the filter selects only work of the kernel itself: says that no task waits in that.
 fn of_the_kernel(e: &Explanation) -> Option<String> {
     let asked = e.subject.scope.as_ref()?.asking().of(By::Op);
     let own = [OpKind::JournalCommit, OpKind::Writeback].map(called);
@@ -85,7 +85,7 @@ fn of_the_kernel(e: &Explanation) -> Option<String> {
     Some(format!("Nothing to explain: {op} is the kernel's own work: iowhy slow --op {op}; who waited for it: without --op"))
 }
 
-/// That what is asked about lies below another device, which is where tasks wait.
+/// If the filter selects a device below another one: says that tasks wait for the upper one.
 fn below_another(e: &Explanation) -> Option<String> {
     let scope = e.subject.scope.as_ref().filter(|scope| !scope.asking().of(By::Device).is_empty())?;
     let mut asked = e.facts.devices.iter().filter(|d| scope.shows_device(d.id));
@@ -95,7 +95,7 @@ fn below_another(e: &Explanation) -> Option<String> {
     ))
 }
 
-/// That no request of a device that is asked about can be in the recording.
+/// If the filter selects a device that was not recorded: says so.
 fn not_recorded(e: &Explanation) -> Option<String> {
     let (scope, only) = (e.subject.scope.as_ref()?, &e.subject.only);
     let asked = scope.asking().of(By::Device);
@@ -106,7 +106,7 @@ fn not_recorded(e: &Explanation) -> Option<String> {
     })
 }
 
-/// Counters show no one who waited, so the texts themselves stand in the place of the victim.
+/// The sentence for texts: counters show no victim, so it begins with the name of the text.
 fn of_texts(e: &Explanation, a: &Answer) -> String {
     let files: Vec<&str> = e.texts.outputs.iter().map(|m| m.file.as_str()).collect();
     let of = match files[..] {
@@ -130,7 +130,7 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
     }
 }
 
-/// What texts make probable and do not prove, if it can be said in one sentence.
+/// A cause that texts suggest but cannot prove; `None` if no sentence about it is short enough.
 fn suspected(e: &Explanation, of: &str) -> Option<String> {
     let open = e.verdicts.iter().filter(|v| v.verdict == Judged::CannotTell);
     let said = open.filter_map(|v| Some((v.cause, v.evidence.first()?.sentence())));
@@ -143,7 +143,7 @@ fn suspected(e: &Explanation, of: &str) -> Option<String> {
     sentences.into_iter().find(|text| text.chars().count() <= LONGEST)
 }
 
-/// Whose time it is where only the slowest are asked about.
+/// Whose lost time it is, if the answer covers only the slowest operations; else empty.
 fn by_the_slowest(e: &Explanation, v: &Sufferer) -> String {
     match e.subject.which {
         Which::All => String::new(),
@@ -151,18 +151,18 @@ fn by_the_slowest(e: &Explanation, v: &Sufferer) -> String {
     }
 }
 
-/// Which part of a victim's time a cause explains, as the answer tells it.
+/// What a cause explains of a victim's time, as the answer words it.
 #[derive(Clone, Copy)]
 enum Part {
-    /// Nothing was lost: each operation took what it takes alone.
+    /// No time was lost: each operation took as long as it takes alone.
     OwnPace,
-    /// It sets the pace: what an operation would take without it is not known, so hardly anything seems lost.
+    /// It sets the pace: how long an operation would take without it is unknown, so hardly any time counts as lost.
     Pace,
-    /// It held requests back before they were seen: they were not in the device for this part of the time.
+    /// It held requests back before they were seen: for this part of the time, none was in the device.
     HeldBack(f64),
-    /// Of the time of its slowest.
+    /// This part of the time of its slowest operations.
     OfSlowest(f64),
-    /// Of what all operations lost.
+    /// This part of the time that all its operations lost.
     OfLost(f64),
 }
 
@@ -174,18 +174,18 @@ impl Part {
             verdict.and_then(|verdict| verdict.throughout.iter().find(|(group, _)| *group == v.group));
         match (v.share_of(cause), throughout) {
             _ if OWN_PACE.contains(&cause) || READS.contains(&cause) && v.lost_little() => Part::OwnPace,
-            // Bios wait for a limit before they are seen.
+            // A limit makes bios wait before their first event.
             (0.0, Some((_, held))) => Part::HeldBack(*held),
             _ if is_limit(cause) && v.lost_little() => Part::Pace,
-            // What made some slow, and few of all.
+            // It made some operations slow, but explains little of all of them.
             (of_lost, _) if of_slowest > 2.0 * of_lost => Part::OfSlowest(of_slowest),
             (of_lost, _) => Part::OfLost(of_lost),
         }
     }
 }
 
-/// What a cause explains, with what it is a part of: first what the sentence says, then the other measure. `None` where no
-/// task was seen waiting.
+/// What a cause explains, with what it is a share of: first the share in the sentence, then the other measure. `None` if it has no
+/// share of either.
 ///
 /// Example: `59 % of the 127 s that fio's reads lost, 98 % of the time of the slowest 1 %`.
 pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option<String> {
@@ -250,7 +250,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         format!("{of} {what} on {on} {how}{up_to}{behind}: {cause}{seen} ({sure}){of_what}")
     };
     let of_what = format!(", {of_what}");
-    // Whatever is left out is on the screen below it.
+    // What is left out here is on the screen below the sentence.
     let all = [text(&up_to, &of_what), text("", &of_what), text("", "")];
     all.into_iter().find(|whole| whole.chars().count() <= LONGEST).unwrap_or_else(|| text("", ""))
 }
@@ -274,7 +274,7 @@ fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     }
 }
 
-/// What the device with most reads did, where nobody is seen who waited for them: they were ahead of whoever reads.
+/// What the device with the most reads did, if no task that waited for them was seen.
 fn served(e: &Explanation) -> Option<String> {
     let reads = e.facts.devices.iter().map(|d| (d, &d.phases(Class::Read).q2c));
     let (device, q2c) = reads.max_by_key(|(_, q2c)| q2c.count()).filter(|(_, q2c)| !q2c.is_empty())?;
@@ -287,7 +287,7 @@ fn served(e: &Explanation) -> Option<String> {
     ))
 }
 
-/// What a device did while somebody waited for it without end.
+/// What the device completed while a victim's operation did not end.
 fn meanwhile(e: &Explanation, v: &Sufferer) -> String {
     let dev = e.focus.groups.get(v.group).map(|group| group.dev);
     let mut by_task = BTreeMap::<u32, u64>::new();
@@ -344,7 +344,7 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
     )
 }
 
-/// Whether it is recorded who wakes whom.
+/// Whether the recording shows which task wakes which.
 fn sees_wakes(e: &Explanation) -> bool {
     let mut kept = e.facts.operations.groups.values().flat_map(|group| group.slowest.all());
     kept.any(|kept| !kept.account.hops.is_empty())

@@ -1,4 +1,4 @@
-//! Processes of one name, which are not told apart: what one of them does to another counts as its own.
+//! Processes with the same name that are not distinguished: what one of them does to another counts as its own.
 
 use explain::answer::{Sufferer, WORTH_SEEING};
 use explain::Explanation;
@@ -6,11 +6,11 @@ use trace::{Nanos, Tid};
 use units::words::count;
 use waits::CulpritKind;
 
-/// Processes that are listed.
+/// Maximal number of processes that are listed.
 const LISTED: usize = 4;
 
-/// Says so where the victim's name is that of several processes at once, which is no server's, and its own requests are a part worth seeing of what
-/// it lost.
+/// Tells the reader if the victim's name belongs to several processes at once. `None` if it is a server, or if its own
+/// requests have less than [`WORTH_SEEING`] of its lost time.
 pub(super) fn namesakes(e: &Explanation, v: &Sufferer) -> Option<String> {
     let own = v.because.iter().filter(|b| b.culprit.kind == CulpritKind::Own && b.culprit.io.is_some());
     let own: Nanos = own.map(|b| b.time).sum();
@@ -19,7 +19,7 @@ pub(super) fn namesakes(e: &Explanation, v: &Sufferer) -> Option<String> {
     told(&v.task, &e.facts.operations.at_once(&v.task))
 }
 
-/// In words, of more than one.
+/// The remark; `None` if there is only one process.
 fn told(task: &str, processes: &[Tid]) -> Option<String> {
     let listed: Vec<String> = processes.iter().take(LISTED).map(|p| p.0.to_string()).collect();
     let more = if processes.len() > LISTED { ", ..." } else { "" };

@@ -1,4 +1,4 @@
-//! Predicted latencies in JSON: of a victim, without a cause or without somebody.
+//! Predicted latencies of a victim in JSON: without a cause or without a culprit.
 
 use super::words::those;
 use explain::answer::{Latencies, NotPredictable, Predicted, Without};
@@ -7,15 +7,15 @@ use serde::Serialize;
 use trace::{program_and_process, Nanos};
 use waits::Absent;
 
-/// Predicted latencies.
+/// Predicted latencies of a victim.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Then {
-    /// The mean latency.
+    /// The mean.
     mean_ns: Span,
     /// The median.
     p50_ns: Span,
-    /// The p99; null of fewer than 100 operations.
+    /// The 99th percentile; null with fewer than 100 operations.
     p99_ns: Option<Span>,
 }
 
@@ -23,20 +23,20 @@ pub(super) struct Then {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Absence {
-    /// The task taken away, `everybody`, or null.
+    /// The culprit that is assumed absent: a task's name, `everybody`, or null.
     culprit: Option<String>,
-    /// A process of it, or the thread, where several of that name are told apart.
+    /// The number of its process or thread, if several with this name are distinguished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
-    /// Without which I/O; null: all of it.
+    /// The kind of I/O that is assumed absent; null: all of the culprit's.
     io: Option<Io>,
-    /// The mean latency; null where nothing is predicted.
+    /// The mean; null if nothing is predicted.
     mean_ns: Option<Span>,
-    /// The median; null where nothing is predicted.
+    /// The median; null if nothing is predicted.
     p50_ns: Option<Span>,
-    /// The p99; null where nothing is predicted, and of fewer than 100 operations.
+    /// The 99th percentile; null if nothing is predicted, or with fewer than 100 operations.
     p99_ns: Option<Span>,
-    /// Why nothing is predicted, or null.
+    /// The reason why nothing is predicted, or null.
     refused: Option<&'static str>,
 }
 
@@ -44,15 +44,15 @@ pub(crate) struct Absence {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Span {
-    /// The value.
+    /// The predicted value.
     value: Nanos,
-    /// The lower bound of its 90 % interval: how far off such predictions were.
+    /// The lower bound of its 90 % interval, which comes from the errors of such predictions.
     low: Nanos,
-    /// The upper bound.
+    /// The upper bound of that interval.
     high: Nanos,
 }
 
-/// A task's name, and the process by which it is told from others of the name.
+/// A task's name, and the number of its process if several with this name are distinguished.
 pub(super) fn split(task: Option<&str>) -> (Option<String>, Option<u32>) {
     let parts = task.map(program_and_process);
     (parts.map(|(name, _)| name.to_string()), parts.and_then(|(_, pid)| pid).map(|pid| pid.0))
@@ -66,7 +66,7 @@ fn span(p: Predicted) -> Span {
     Span { value: p.value, low: p.low, high: p.high }
 }
 
-/// Latencies without a task.
+/// The predicted latencies in the absence of a culprit, for JSON.
 pub(crate) fn without(w: &Without) -> Absence {
     let then = w.then.ok();
     let ((culprit, pid), io) = match &w.who {

@@ -1,5 +1,5 @@
-//! The screen: at most 24 lines. The sentence, who waited because of whom, the cause with its best proofs, what to try, and how
-//! far to trust it. What does not fit goes, the least important first; `-v` has all.
+//! The screen of at most 24 lines: the sentence, the victims with their culprits, the cause with its best proofs, what to try, and
+//! how far to trust it. What does not fit is left out, the least important first; `-v` has all.
 
 use super::blocks::{Blocks, INDENT, LINES};
 use super::gain::{falls, told, with_gain};
@@ -19,17 +19,17 @@ use std::collections::BTreeSet;
 use units::words::{percent, time};
 use waits::Absent;
 
-/// More than half of the recording is most of it.
+/// A task that spends more than half of the recording in its I/O does mostly that.
 const MOST: f64 = 0.5;
-/// Nine of ten requests: the others are the file system's own.
+/// Nine of ten requests: the others are the file system's own (its journal, its metadata).
 const NEARLY_ALL: f64 = 0.9;
 
-/// How much each part matters, the most first, and so how many proofs and remedies there are; the table of victims has ranks of its own.
+/// Ranks of the blocks, the lowest first; they also limit the number of proofs and remedies. The table of victims has its own ranks.
 mod rank {
     use explain::answer::MOST_REMEDIES;
 
     pub const SENTENCE: u8 = 0;
-    /// How far to trust it is said on every screen, however narrow.
+    /// Shown on every screen, however narrow.
     pub const TRUST: u8 = 0;
     pub const CAUSE: u8 = 1;
     pub const REMEDIES: [u8; MOST_REMEDIES] = [2, 8, 11];
@@ -43,7 +43,7 @@ mod rank {
     pub const GAP: u8 = 13;
 }
 
-/// Draws the screen: of as many victims as there is room for, with fewer reasons of the first where that makes room for one more.
+/// Draws the screen with as many victims as fit; the first victim has fewer reasons if that makes room for another victim.
 pub fn render(e: &Explanation, a: &Answer, style: Style) -> String {
     let tables = (1..=VICTIMS).rev().flat_map(|victims| REASONS.map(|reasons| (victims, reasons)));
     let pages = tables.map(|(victims, reasons)| page(e, a, style, victims, reasons));
@@ -80,7 +80,7 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     let (bullet, below) = (format!("{INDENT}- "), format!("{INDENT}  "));
     let victim = a.victims.first().map_or(0, |first| first.group);
     let mut proofs = v.evidence_of(victim);
-    // Of several who were in the way, first the one whom the sentence names.
+    // If several tasks interfere, the proof about the one in the sentence comes first.
     let named = a.culprit.as_ref().and_then(|culprit| culprit.name.as_deref());
     proofs.sort_by_key(|proof| named.is_some() && proof.text("task") != named);
     let root = v.root.and_then(|root| e.verdicts.iter().find(|behind| behind.cause == root));
@@ -102,7 +102,7 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     remedies(page, e, a);
 }
 
-/// Other causes that have a part worth seeing of what a victim lost, the largest first; and whether one has more than the one that is told.
+/// Other causes with a visible part of the victim's lost time, the largest first; and whether one has a larger part than `told`.
 fn others(victim: &Sufferer, told: &Verdict) -> Option<(String, bool)> {
     let causes: BTreeSet<&str> = victim.because.iter().filter_map(|b| b.cause).collect();
     let is_other = |cause: &&str| *cause != told.cause && Some(*cause) != told.root;
@@ -117,7 +117,7 @@ fn others(victim: &Sufferer, told: &Verdict) -> Option<(String, bool)> {
     Some((text, *most > victim.share_of(told.cause)))
 }
 
-/// What most of a victim's slowest waited for, where all operations are asked about and told of.
+/// The cause that most of a victim's slowest operations waited for, if the answer covers all operations and names another cause.
 fn of_slowest(e: &Explanation, victim: &Sufferer, told: &Verdict) -> Option<String> {
     let (other, share) = most_of_slowest(e, victim, told).filter(|_| e.subject.which == Which::All)?;
     let (cause, share) = (other.cause, percent(share));
@@ -125,7 +125,7 @@ fn of_slowest(e: &Explanation, victim: &Sufferer, told: &Verdict) -> Option<Stri
     Some(format!("{slowest} waited for something else: {cause} ({share}); --tail explains them"))
 }
 
-/// The remedies of the answer, each with what it does, costs and gains.
+/// Adds the answer's remedies, each with what it does, costs and gains.
 fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
     for (i, (offered, rank)) in a.remedies(e).into_iter().zip(rank::REMEDIES).enumerate() {
         let heading = if i == 0 { "TRY    " } else { INDENT };
@@ -135,7 +135,7 @@ fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
     }
 }
 
-/// What was checked where no cause is named.
+/// Adds what was checked if no cause is named.
 fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     let by = by_culprit(v).into_iter().next();
     let mostly = by.filter(|(words, time)| time.0 > v.lost.0 / 2 && words != NOT_EXPLAINED);
@@ -167,8 +167,8 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     }
 }
 
-/// That a task spent most of the recording in I/O of which its device had one request at a time: each may be quick, and the task still
-/// cannot go faster.
+/// Says that a task spent most of the recording in I/O and that its device had one request at a time: each may be quick, and still the
+/// task cannot go faster.
 fn one_at_a_time(e: &Explanation, v: &Sufferer) -> Option<String> {
     let (group, recorded) = (e.focus.groups.get(v.group)?, e.facts.recorded());
     let device = e.facts.device(group.dev)?;
@@ -184,7 +184,7 @@ fn one_at_a_time(e: &Explanation, v: &Sufferer) -> Option<String> {
     })
 }
 
-/// That a task was kept from running between its operations: its own timer counts that as I/O.
+/// Says that a task was kept from running between its operations: its own timer counts that as I/O.
 fn outside(e: &Explanation, v: &Sufferer) -> Option<String> {
     let kept = e.facts.operations.kept_from_running(&v.task);
     if kept > v.time {
@@ -224,7 +224,7 @@ fn trust(page: &mut Blocks, e: &Explanation, a: &Answer) {
     page.text("-v: where the time went, what else was checked", INDENT, INDENT, rank::MORE);
 }
 
-/// Prediction without the heaviest culprit.
+/// The prediction without the heaviest culprit; `None` if that is no task or no improvement is predicted.
 fn without(v: &Sufferer) -> Option<String> {
     let w = v.without.first()?;
     let Absent::Task(who) = &w.who else { return None };
@@ -247,7 +247,7 @@ fn without(v: &Sufferer) -> Option<String> {
     })
 }
 
-/// What to suspect where the recording does not tell.
+/// What to suspect if the recording does not show the cause, and what to run next.
 fn hints(e: &Explanation) -> Vec<String> {
     let found =
         e.verdicts.iter().filter(|v| v.verdict == causes::Answer::CannotTell && !v.evidence.is_empty());

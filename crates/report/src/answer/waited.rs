@@ -1,7 +1,7 @@
-//! Who waited, because of whom: a table whose columns are as wide as what is in them.
+//! The table of victims and their culprits; each column is as wide as its content.
 //!
-//! The numbers take what they need, the culprits the rest of the line. Where too little is left for these, numbers go, the
-//! least important first, and in the end the culprits stand below their victim.
+//! Numbers take the columns they need, culprits the rest of the line. If too little is left, culprits move below their victim, and
+//! if the numbers alone are too wide, they are left out, the least important first.
 
 use super::blocks::Blocks;
 use super::words::{culprit, device, is_place, lost, operations};
@@ -14,39 +14,39 @@ use trace::Nanos;
 use units::words::{count, counted, percent, time};
 use waits::{Culprit, CulpritKind};
 
-/// Victims, at most, and reasons of the first of them: where there is room, and where that makes room for a victim more.
+/// Maximal number of victims. Maximal number of the first victim's reasons: normally, and if that makes room for another victim.
 pub(super) const VICTIMS: usize = 3;
 pub(super) const REASONS: [usize; 2] = [4, 3];
-/// A reason is shown from this part of what was lost on.
+/// A reason has a row of its own from this part of the lost time on.
 const WORTH_A_ROW: f64 = 0.03;
-/// Between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
-/// Columns that a culprit needs at least, or it stands below; its longest word is not broken.
+/// Minimal columns for a culprit beside its victim; its longest word may need more and is not broken.
 const CULPRIT: usize = 14;
-/// Where culprits that stand below begin.
+/// The indent of culprits below their victim.
 const BELOW: usize = 2;
 
-/// How much the first victim with its first culprit matters, and the culprits after it.
+/// Ranks: of the first victim with its first culprit, and of its other culprits.
 const FIRST: (u8, u8) = (0, 2);
-/// How much another victim matters that lost a part worth seeing of what the first one lost.
+/// Rank of another victim that lost a visible part of what the first one lost.
 pub(super) const OTHERS: u8 = 6;
-/// Any other, and the second reason of each.
+/// Rank of all other victims, and of each victim's second reason.
 const LITTLE: u8 = 10;
 const BYSTANDERS: u8 = 12;
-/// How much it matters who lost more than the first victim, and comes later for another reason.
+/// Rank of a victim that lost more than the first one but comes later for another reason.
 const LOST_MORE: u8 = 3;
 
-/// A row: a victim and its culprits, each with its share.
+/// A row: a victim and its culprits, each as share and name.
 struct Row {
     /// Name, count, p50, p99, lost.
     cells: [String; 5],
     culprits: Vec<(String, String)>,
 }
 
-/// Numbers in the order in which they go where there is no room: count, p50, p99.
+/// Columns in the order in which they are left out if there is no room: count, p50, p99.
 const GOES: [usize; 3] = [1, 2, 3];
 
-/// Puts the table of so many victims, with so many reasons of the first; this one with its first reason is always there.
+/// Adds the table of `most` victims; the first one has `reasons` reasons, of which the first is always shown.
 pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize, reasons: usize) {
     let shown = a.victims.iter().take(most).enumerate();
     let rows: Vec<Row> = shown.map(|(at, v)| row(e, a, v, if at == 0 { reasons } else { 2 })).collect();
@@ -77,17 +77,17 @@ pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize, r
     }
 }
 
-/// Whether a victim lost more than the one that is told first.
+/// Whether a victim lost more than the one that is shown first.
 fn lost_more(a: &Answer, v: &Sufferer) -> bool {
     a.victims.first().is_some_and(|first| v.lost > first.lost)
 }
 
-/// Whether a victim lost a part worth seeing of what the first one lost.
+/// Whether a victim lost at least [`WORTH_SEEING`] of what the first one lost.
 fn lost_much(a: &Answer, v: &Sufferer) -> bool {
     a.victims.first().is_some_and(|first| v.lost.0 as f64 >= WORTH_SEEING * first.lost.0 as f64)
 }
 
-/// `3 others lost less`, after so many that are shown; who lost much is named, and who lost more and comes later for another reason.
+/// `3 others lost less`, after the victims that are shown. One that lost much, or more than one that is shown, is named.
 pub(crate) fn others_in_words(e: &Explanation, a: &Answer, shown: usize, others: usize) -> String {
     let (told, hidden) = a.victims.split_at(shown.min(a.victims.len()));
     let least = told.iter().map(|v| v.lost).min().unwrap_or_default();
@@ -108,7 +108,7 @@ fn row(e: &Explanation, a: &Answer, v: &Sufferer, most: usize) -> Row {
         false => count(v.count),
     };
     let who = format!("{} {}", v.task, operations(e, v));
-    // The same of several devices.
+    // The same task and operation on several devices.
     let is_told = |other: &&Sufferer| (&other.task, operations(e, other)) == (&v.task, operations(e, v));
     let several = a.victims.iter().take(VICTIMS).filter(is_told).count() > 1;
     let cells = [
@@ -121,13 +121,13 @@ fn row(e: &Explanation, a: &Answer, v: &Sufferer, most: usize) -> Row {
     Row { cells, culprits: reasons(v, a.cause, most) }
 }
 
-/// What a victim lost by culprit, in words, the largest first.
+/// A victim's lost time by culprit in words, the largest first.
 pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
     summed(&v.because, |b| culprit(&b.culprit))
 }
 
-/// The same, with the answer's cause beside a culprit that is only a place: `the device: flush (flush-cost)`. A place alone does not
-/// say what CAUSE has to do with it; who has a name is told once, with the cause's part where that is another than the row's:
+/// Like [`by_culprit`], with the answer's cause beside a culprit that is only a place: `the device: flush (flush-cost)`. A place
+/// alone does not show its relation to CAUSE. A named culprit has the cause beside it if the cause's share differs from the row's:
 /// `kworker/u4:1: writeback (scheduler-starvation: 56 %)`.
 pub(crate) fn by_culprit_and_cause(v: &Sufferer, answer: Option<&str>) -> Vec<(String, Nanos)> {
     let together = is_scattered(&v.because);
@@ -135,7 +135,7 @@ pub(crate) fn by_culprit_and_cause(v: &Sufferer, answer: Option<&str>) -> Vec<(S
         let whoever = Culprit { name: None, ..b.culprit.clone() };
         let who = if together && b.culprit.kind == CulpritKind::Cpu { &whoever } else { &b.culprit };
         match b.cause {
-            // Nobody is known, but what it is.
+            // The culprit is unknown, but the cause is known.
             Some(cause) if who.kind == CulpritKind::Unknown => cause.into(),
             Some(cause) if is_place(who) && Some(cause) == answer => format!("{} ({cause})", culprit(who)),
             _ => culprit(who),
@@ -154,12 +154,12 @@ pub(crate) fn by_culprit_and_cause(v: &Sufferer, answer: Option<&str>) -> Vec<(S
     rows
 }
 
-/// What part of what a victim lost a length of time is.
+/// A length of time as a part of the victim's lost time.
 fn share(time: Nanos, v: &Sufferer) -> f64 {
     time.0 as f64 / v.lost.0.max(1) as f64
 }
 
-/// Whether a victim waited for processors that nobody had for most of that time: each alone would be lost among the small rows.
+/// Whether a victim waited for processors and no task ran there for half of that time: separate rows would be too small to show.
 fn is_scattered(because: &[Because]) -> bool {
     let mut ran = BTreeMap::<&Option<Box<str>>, u64>::new();
     for b in because.iter().filter(|b| b.culprit.kind == CulpritKind::Cpu) {
@@ -184,12 +184,12 @@ fn summed<'a>(
     sums
 }
 
-/// `94 %`, `the device: flush`, the largest first; what is left is a row of its own.
+/// Rows such as `94 %`, `the device: flush`, the largest first; a last row has the rest.
 fn reasons(v: &Sufferer, cause: Option<&str>, most: usize) -> Vec<(String, String)> {
     let mut sums = by_culprit_and_cause(v, cause);
     sums.retain(|(_, time)| share(*time, v) >= LEAST);
     let worth = sums.iter().filter(|(_, t)| share(*t, v) >= WORTH_A_ROW).count().max(1);
-    // A row that would only say `1 more` says which.
+    // Instead of a row `1 more`, the reason itself is shown.
     let shown = if sums.len() <= most && sums.len() <= worth + 1 { sums.len() } else { worth.min(most - 1) };
     let told = sums.iter().take(shown).map(|(words, t)| (percent(share(*t, v)), words.clone()));
     let mut rows: Vec<(String, String)> = told.collect();
@@ -200,23 +200,23 @@ fn reasons(v: &Sufferer, cause: Option<&str>, most: usize) -> Vec<(String, Strin
     rows
 }
 
-/// A part that would read `0 %` is not shown.
+/// The smallest part that is shown; a smaller one would read `0 %`.
 const LEAST: f64 = 0.0005;
 
-/// Where the columns are.
+/// The layout of the table.
 struct Layout {
-    /// The columns that are shown, and how wide each is.
+    /// The columns that are shown: index and width of each.
     shown: Vec<(usize, usize)>,
-    /// Where culprits begin, beside their victim or below it.
+    /// The column at which culprits begin, beside their victim or below it.
     culprits: usize,
     is_below: bool,
-    /// How wide their shares are.
+    /// The width of their shares.
     share: usize,
     width: usize,
 }
 
 const HEAD: [&str; 5] = ["WHO WAITED", "ops", "p50", "p99", "lost"];
-/// The first of them where the lost time is that of the slowest.
+/// The first heading if the lost time is that of the slowest operations.
 const SLOWEST: &str = "SLOWEST";
 const BECAUSE: &str = "BECAUSE OF";
 
@@ -258,7 +258,7 @@ impl Layout {
         }
     }
 
-    /// The name to the left, numbers to the right.
+    /// The cells of a row in one line: the name left-aligned, numbers right-aligned.
     fn cells(&self, cells: &[String; 5]) -> String {
         let cell = |(at, wide): &(usize, usize)| match at {
             0 => left(&cells[0], *wide),
@@ -267,7 +267,7 @@ impl Layout {
         self.shown.iter().map(cell).collect::<Vec<_>>().join(&" ".repeat(GAP))
     }
 
-    /// The lines of a victim with its first culprit, then those of each culprit more.
+    /// The lines of a victim with its first culprit, then those of each further culprit.
     fn row(&self, row: &Row) -> Vec<Vec<String>> {
         let victim = self.cells(&row.cells);
         let mut blocks: Vec<Vec<String>> = row.culprits.iter().map(|c| self.culprit(c)).collect();
@@ -342,7 +342,7 @@ mod tests {
         assert!(!is_scattered(&[]));
     }
 
-    /// Of a task whose name takes two columns a character, numbers stand below each other too.
+    /// Numbers stay aligned if a task's name has characters of two columns.
     #[test]
     fn names_of_wide_characters_leave_numbers_in_their_columns() {
         let mut rows = rows(&CULPRITS);

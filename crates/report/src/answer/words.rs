@@ -1,4 +1,4 @@
-//! How victims and culprits are called.
+//! Words for victims and culprits.
 
 use causes::Confidence;
 use explain::answer::{Sufferer, Those};
@@ -15,29 +15,29 @@ pub fn of(task: &str) -> String {
     }
 }
 
-/// What the victim did: `fdatasyncs`.
+/// The kind of the victim's operations, in the plural: `fdatasyncs`.
 pub fn operations(e: &Explanation, v: &Sufferer) -> &'static str {
     e.focus.groups.get(v.group).map_or("operations", |g| g.words())
 }
 
-/// The same, of one: `fdatasync`.
+/// The same, but in the singular if the victim has only one operation: `fdatasync`.
 pub fn operations_of(e: &Explanation, v: &Sufferer) -> String {
     let one = e.focus.groups.get(v.group).and_then(|g| g.op).filter(|_| v.count == 1);
     one.map_or(operations(e, v).to_string(), |op| op.kind.name().replace('-', " "))
 }
 
-/// Its slowest operations: `the slowest 1 %`, `the slowest 3 of 7`.
+/// The victim's slowest operations: `the slowest 1 %`, `the slowest 3 of 7`.
 pub fn the_slowest(e: &Explanation, v: &Sufferer) -> String {
     e.focus.groups.get(v.group).map_or("the slowest".into(), |g| format!("the slowest {}", e.slowest_part(g)))
 }
 
-/// What it lost: `5.91 s`; `at most 5.91 s` where the service of its requests is not known.
+/// The time it lost: `5.91 s`; `at most 5.91 s` if the latency of its requests alone is unknown.
 pub fn lost(v: &Sufferer) -> String {
     let bound = if v.is_bound { "at most " } else { "" };
     format!("{bound}{}", time(v.lost))
 }
 
-/// How sure a finding is, as a word.
+/// The confidence of a finding as a word; `low` if there is none.
 pub fn confidence(sure: Option<Confidence>) -> &'static str {
     match sure {
         Some(Confidence::High) => "high",
@@ -46,12 +46,12 @@ pub fn confidence(sure: Option<Confidence>) -> &'static str {
     }
 }
 
-/// On which device.
+/// The name of the device that the victim waited for.
 pub fn device(e: &Explanation, v: &Sufferer) -> String {
     e.focus.groups.get(v.group).map_or(String::new(), |g| e.name(g.dev))
 }
 
-/// Who is to blame for what nothing explains.
+/// Stands in the place of a culprit if nothing explains the time.
 pub const NOT_EXPLAINED: &str = "not explained";
 
 /// A culprit as a cell of the table: `sync: writes of cp's data`.
@@ -77,7 +77,7 @@ pub fn culprit(s: &Culprit) -> String {
     }
 }
 
-/// Whether a culprit is no more than where the time passed: no name says who it was.
+/// Whether a culprit is only the place where the time passed, without a name.
 pub fn is_place(s: &Culprit) -> bool {
     match s.kind {
         CulpritKind::Own | CulpritKind::Device | CulpritKind::Limit => true,
@@ -85,7 +85,7 @@ pub fn is_place(s: &Culprit) -> bool {
     }
 }
 
-/// Who a culprit is, in a sentence: `sync writing cp's data`.
+/// A culprit within a sentence: `sync (writes of cp's data)`.
 pub fn who(s: &Culprit) -> String {
     let name = s.name.as_deref().unwrap_or("others");
     match (&s.dirtied_by, s.io) {
@@ -95,7 +95,7 @@ pub fn who(s: &Culprit) -> String {
     }
 }
 
-/// Several who would be gone together: `cp, rsync, others' reads`.
+/// Several culprits that are assumed absent together: `cp, rsync, others' reads`.
 pub fn those(them: &Those) -> String {
     let tasks = them.tasks.iter().map(|name| name.to_string());
     let kinds = them.kinds.iter().map(|io| format!("others' {}", io.words()));

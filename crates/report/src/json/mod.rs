@@ -1,4 +1,4 @@
-//! `explain --json`, schema `iowhy.explain/2`: names once shipped do not change, fields may be added.
+//! `explain --json`, schema `iowhy.explain/2`: fields that were shipped keep their names, new ones may be added.
 
 pub(crate) mod operations;
 pub(crate) mod quality;
@@ -15,7 +15,7 @@ use tail::{SentFor, Tail};
 use tooltext::ToolOutput;
 use trace::Nanos;
 
-/// The schema's name.
+/// The value of the field `schema`.
 pub(crate) const SCHEMA: &str = "iowhy.explain/2";
 
 /// Why I/O was slow: one object. Fields may be added; names once shipped do not change.
@@ -24,31 +24,31 @@ pub(crate) const SCHEMA: &str = "iowhy.explain/2";
 pub struct Explained<'a> {
     /// The name of this schema.
     pub(crate) schema: &'static str,
-    /// What was read.
+    /// The recording, or the texts, that were read.
     pub(crate) capture: Capture,
     /// What was lost, damaged or out of order.
     pub(crate) quality: Quality,
-    /// What was done, by kind and place.
+    /// Operations by kind and place: how many, and their latencies.
     pub(crate) operations: Vec<Operations>,
-    /// The slowest 1 % of each kind that a task waits for.
+    /// The slowest 1 % of each kind of operation that a task waits for.
     pub(crate) tail: Tail,
-    /// What some tasks sent for others; not of texts.
+    /// Writes that some tasks sent for others; absent for texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sent_for: Option<Vec<SentFor>>,
-    /// Every cause that was judged, found ones first, by share.
+    /// All causes that were judged: found ones first, by share.
     pub(crate) causes: &'a [Verdict],
-    /// Texts of other tools: alone, or with --with-texts beside a recording.
+    /// Output of other tools: read alone, or with --with-texts beside a recording.
     #[serde(rename = "texts", skip_serializing_if = "Option::is_none")]
     pub(crate) texts_alone: Option<&'a [ToolOutput]>,
     #[serde(flatten)]
     pub(crate) answered: Answered,
-    /// With --predict: what remedies would have done.
+    /// With --predict: the predicted effect of remedies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) predictions: Option<&'a [Prediction]>,
-    /// Texts beside a recording that may be of another machine.
+    /// Remarks about texts beside a recording that may be from another machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) texts_remarks: Option<&'a [String]>,
-    /// Texts of other tools: alone, or with --with-texts beside a recording.
+    /// Output of other tools: read alone, or with --with-texts beside a recording.
     #[serde(rename = "texts", skip_serializing_if = "Option::is_none")]
     pub(crate) texts_beside: Option<&'a [ToolOutput]>,
 }
@@ -57,46 +57,46 @@ pub struct Explained<'a> {
 #[derive(Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Capture {
-    /// The kernel of the recorded machine.
+    /// The version of the recorded machine's kernel; null if unknown.
     pub kernel: Option<String>,
-    /// When the recording began, RFC 3339.
+    /// The time at which the recording began, RFC 3339; null if unknown.
     pub start: Option<String>,
-    /// From the first event to the last, in nanoseconds.
+    /// The time from the first event to the last, in nanoseconds.
     pub duration_ns: Nanos,
-    /// Devices with I/O.
+    /// The names of devices with I/O.
     pub devices: Vec<String>,
-    /// Formats of the recording, or tools whose output was read.
+    /// The formats of the recording, or the tools whose output was read.
     pub sources: Vec<String>,
     #[serde(flatten)]
     pub asked: Option<Asked>,
 }
 
-/// What of a recording was asked about.
+/// The selected part of a recording.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Asked {
-    /// The part of it, with --window; else null. Not of texts.
+    /// The selected window of time, with --window; else null. Absent for texts.
     part: Option<Part>,
-    /// The filter in words, with --device, --task and the like; null: all tasks. Not of texts.
+    /// The filter in words, with --device, --task and the like; null: all tasks. Absent for texts.
     asked: Option<String>,
 }
 
-/// A part of a recording, in nanoseconds since the first event.
+/// A window of time, in nanoseconds since the first event.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Part {
-    /// Where it begins.
+    /// The begin of the window.
     from_ns: Nanos,
-    /// Where it ends; null: with the recording.
+    /// The end of the window; null: the end of the recording.
     to_ns: Option<Nanos>,
 }
 
-/// The whole object: of texts alone with all their numbers, of a recording without those of the texts beside it.
+/// The whole object: for texts alone with all their numbers, for a recording without the texts beside it.
 pub fn to_json(e: &Explanation) -> Explained<'_> {
     to_json_of(e, &Answer::of(e))
 }
 
-/// The same, with the answer read off it before.
+/// Like [`to_json`], for an answer that was computed before.
 pub(crate) fn to_json_of<'a>(e: &'a Explanation, a: &Answer) -> Explained<'a> {
     let answered = answer::to_json(e, a);
     if e.is_of_texts() {
@@ -118,14 +118,14 @@ pub(crate) fn to_json_of<'a>(e: &'a Explanation, a: &Answer) -> Explained<'a> {
     }
 }
 
-/// The same with the texts beside a recording.
+/// Like [`to_json`], with the texts beside a recording.
 pub fn to_json_with_texts(e: &Explanation) -> Explained<'_> {
     let texts_beside = (!e.is_of_texts()).then_some(&e.texts.outputs[..]);
     Explained { texts_beside, ..to_json(e) }
 }
 
 impl Explained<'_> {
-    /// No list of what was recorded has more rows than this.
+    /// Cuts each list of recorded items to `rows` rows.
     pub(crate) fn cut(mut self, rows: usize) -> Self {
         self.operations.truncate(rows);
         self.capture.devices.truncate(rows);

@@ -1,4 +1,4 @@
-//! What was done, by kind and place, in JSON: how often, and how long it took.
+//! Operations in JSON, by kind and place: how many, and their latencies.
 
 use explain::Explanation;
 use life::{Class, Op};
@@ -11,34 +11,34 @@ use trace::DevId;
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Operations {
-    /// What `name` refers to.
+    /// The kind of thing that `name` names.
     pub scope: Scope,
-    /// A device, a file system, or a job of fio.
+    /// The name of a device, a type of file system, or a job of fio.
     pub name: String,
-    /// Of a file system: its device; null where that is not known.
+    /// For a file system: its device; null if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Option<String>>,
-    /// What they did: read, write, fsync, ...
+    /// The operation: read, write, fsync, ...
     pub op: String,
-    /// What is counted.
+    /// What is counted: requests, bios, or operations of tasks.
     pub level: Level,
     #[serde(flatten)]
     pub numbers: Numbers,
-    /// The same by class, where there are several.
+    /// The same by class, if there is more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_class: Option<BTreeMap<Class, Numbers>>,
     #[serde(flatten)]
     pub told: Option<TextSource>,
 }
 
-/// What a name refers to.
+/// The kind of thing that a name names.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Scope {
-    /// A device.
+    /// A block device.
     Device,
-    /// A kind of file system.
+    /// A type of file system.
     Filesystem,
     /// A task: a job of fio.
     Task,
@@ -57,53 +57,53 @@ pub(crate) enum Level {
     Operation,
 }
 
-/// How many, and how long they took.
+/// Counts and latencies of operations of one kind.
 #[derive(Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Numbers {
-    /// How many; of texts null where the tool did not print it.
+    /// The number of operations; for texts null if the tool did not print it.
     pub count: Option<u64>,
-    /// What they moved; of texts null where the tool did not print it.
+    /// Bytes moved; for texts null if the tool did not print it.
     pub bytes: Option<u64>,
-    /// Bios that were merged into requests of others.
+    /// Number of bios that were merged into other requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merges: Option<u64>,
-    /// How often the driver requeued a request.
+    /// How many times the driver requeued a request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requeues: Option<u64>,
-    /// How many failed.
+    /// Number of operations that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<u64>,
-    /// How long they took, in nanoseconds.
+    /// Their latencies, in nanoseconds.
     pub latency_ns: Latency,
-    /// Their time by phase.
+    /// Their latencies by phase.
     pub phases: Phases,
 }
 
-/// How long they took, in nanoseconds; of texts null where the tool did not print it.
+/// Latencies in nanoseconds; for texts null if the tool did not print it.
 #[derive(Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Latency {
-    /// The shortest.
+    /// The shortest latency.
     pub min: Option<u64>,
     /// The mean.
     pub mean: Option<u64>,
     /// The median.
     pub p50: Option<u64>,
-    /// 90 of 100 took no longer.
+    /// The 90th percentile.
     pub p90: Option<u64>,
-    /// 99 of 100 took no longer.
+    /// The 99th percentile.
     pub p99: Option<u64>,
-    /// 999 of 1000 took no longer.
+    /// The 99.9th percentile.
     pub p999: Option<u64>,
-    /// The longest.
+    /// The longest latency.
     pub max: Option<u64>,
-    /// How many; not of texts.
+    /// The number of latencies; absent for texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
 
-/// By phase of a bio or request; empty of operations and texts.
+/// Latencies by phase of a bio or request; empty for operations and texts.
 #[derive(Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Phases {
@@ -113,30 +113,30 @@ pub(crate) struct Phases {
     /// From request to insertion.
     #[serde(skip_serializing_if = "Option::is_none")]
     g2i: Option<Latency>,
-    /// In the scheduler.
+    /// From insertion to issue: in the scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
     i2d: Option<Latency>,
-    /// In the device.
+    /// From issue to completion: in the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     d2c: Option<Latency>,
-    /// All of it.
+    /// From queue to completion.
     #[serde(skip_serializing_if = "Option::is_none")]
     q2c: Option<Latency>,
 }
 
-/// Which text of a tool has operations.
+/// The text of a tool from which the numbers come.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct TextSource {
-    /// Of texts: which text.
+    /// For texts: the name of the file.
     pub file: String,
-    /// Of texts: which run in it, from 1.
+    /// For texts: the number of the run in the file, from 1.
     pub run: usize,
-    /// Of texts: what stands before the run.
+    /// For texts: the label before the run.
     pub label: String,
 }
 
-/// All of a recording.
+/// All operations of a recording: of tasks first, then requests and bios by device.
 pub(crate) fn of(e: &Explanation) -> Vec<Operations> {
     let mut all: Vec<Operations> =
         e.facts.operations.groups.iter().map(|(key, stats)| of_tasks(e, key, stats)).collect();

@@ -1,4 +1,4 @@
-//! How far a recording can be trusted, in JSON.
+//! The quality of a recording in JSON: how far it can be trusted.
 
 use explain::{Explanation, Trust};
 use life::Tally;
@@ -9,51 +9,51 @@ use trace::Cpu;
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Quality {
-    /// Events read.
+    /// Number of events read.
     pub events: u64,
-    /// Events lost.
+    /// Number of events lost.
     pub lost: u64,
-    /// Unmatched events.
+    /// Number of events without a match that the beginning of the recording does not explain.
     pub unmatched: u64,
-    /// Backward clock steps.
+    /// Number of steps backwards in time.
     pub clock_steps: u64,
     /// How far the result can be trusted.
     pub verdict: Trust,
-    /// Remarks, a sentence each.
+    /// Remarks, one sentence each.
     pub notes: Vec<String>,
     #[serde(flatten)]
     pub counted: Option<Counted>,
 }
 
-/// What was counted of a recording.
+/// Further counts of a recording.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Counted {
-    /// Events out of order.
+    /// Number of events out of order.
     out_of_order: u64,
-    /// Bytes outside any record.
+    /// Number of bytes outside any record.
     damaged_bytes: u64,
-    /// Records cut off.
+    /// Number of records that are cut off.
     cut_records: u64,
-    /// Events of unknown kinds.
+    /// Number of events of unknown kinds.
     unknown: u64,
     /// The outcome of all that was queued.
     tally: Tally,
-    /// Where events were lost.
+    /// Lost events by device, processor and second.
     lost_at: Vec<Lost>,
 }
 
-/// Events lost in a second.
+/// Events lost on one device and processor in one second.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Lost {
-    /// The device.
+    /// The name of the device.
     device: String,
-    /// The processor.
+    /// The number of the processor.
     cpu: Cpu,
     /// The second of the recording's clock.
     second: u64,
-    /// The number of events.
+    /// Number of events lost.
     events: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The slowest operations in JSON, by reason; and what some tasks sent for others.
+//! The slowest operations by reason, and writes that some tasks sent for others, in JSON.
 
 use super::operations::Level;
 use crate::sent_for;
@@ -10,91 +10,91 @@ use serde::Serialize;
 use stats::class_op;
 use trace::{Bytes, Nanos};
 
-/// The slowest 1 % of each kind that a task waits for. Times are in nanoseconds.
+/// The slowest 1 % of each kind of operation that a task waits for. Times are in nanoseconds.
 #[derive(Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Tail {
-    /// The lowest threshold of all kinds.
+    /// The lowest latency threshold of all groups.
     threshold_ns: Nanos,
-    /// What that number means; not of texts.
+    /// What that number means; absent for texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     threshold_is: Option<&'static str>,
-    /// How many are among the slowest.
+    /// Number of operations that are among the slowest.
     operations: u64,
-    /// The sum of their times, in nanoseconds.
+    /// The sum of their latencies, in nanoseconds.
     total_ns: Nanos,
-    /// Sums to total_ns.
+    /// Their time by reason; sums to total_ns.
     by_reason: Vec<ByReason>,
     #[serde(flatten)]
     groups: Option<Groups>,
 }
 
-/// The slowest by kind.
+/// The slowest operations by kind.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Groups {
-    /// Time in device-mapper that no cause explains, a sentence each.
+    /// Time in device-mapper that no cause explains, one sentence each.
     unexplained_in_dm: Vec<String>,
-    /// The part of the operations that is the tail, at least: 0.01. It is more where one operation would have most of its time, and not
-    /// most of what all lost.
+    /// The smallest part of the operations that forms the tail: 0.01. The part is larger if otherwise one operation would have most of
+    /// the tail's time, and not most of what all lost.
     share_of_operations: f64,
-    /// By kind.
+    /// One entry per kind of operation, device and, if operations were recorded, task.
     groups: Vec<Group>,
 }
 
-/// The slowest of one kind.
+/// The slowest operations of one group.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Group {
-    /// The device.
+    /// The name of the device.
     name: String,
-    /// The operation.
+    /// The kind of operation.
     op: &'static str,
-    /// What is counted.
+    /// What is counted: bios, or operations of tasks.
     level: Level,
-    /// The file system, of operations.
+    /// The type of the file system; null for bios.
     filesystem: Option<String>,
-    /// With which requests they compete.
+    /// The class of requests with which they compete.
     class: Class,
-    /// How many there were in all.
+    /// Number of all operations of the group.
     of: u64,
-    /// The slowest took at least so long.
+    /// The shortest latency among the slowest.
     threshold_ns: Nanos,
-    /// How many these are.
+    /// Number of the slowest.
     operations: u64,
-    /// The sum of their times, in nanoseconds.
+    /// The sum of their latencies, in nanoseconds.
     total_ns: Nanos,
-    /// Sums to total_ns.
+    /// Their time by reason; sums to total_ns.
     by_reason: Vec<ByReason>,
 }
 
-/// A part of the time.
+/// The time with one reason.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ByReason {
     /// The reason, as `iowhy report CAPTURE phases` names it.
     reason: Reason,
-    /// How long, in nanoseconds.
+    /// The length of time, in nanoseconds.
     ns: Nanos,
-    /// The part of the whole, 0 to 1.
+    /// The part of the total, 0 to 1.
     share: f64,
     /// The reason in words.
     words: &'static str,
 }
 
-/// What some tasks sent for others.
+/// Writes of one purpose that were sent to a device for a task.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct SentFor {
-    /// The device it was sent to.
+    /// The name of the device that was written to.
     device: String,
-    /// What it was: `file data`, `journal`.
+    /// What was written: `file data` or `journal`.
     what: &'static str,
-    /// The task it was sent for; null where that is not known.
+    /// The task on whose behalf it was sent; null if unknown.
     whose: Option<String>,
-    /// How many requests.
+    /// Number of requests.
     requests: u64,
-    /// The bytes moved.
+    /// Number of bytes written.
     bytes: Bytes,
 }
 
