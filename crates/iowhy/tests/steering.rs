@@ -47,7 +47,7 @@ fn a_name_that_is_not_there_is_an_error_that_lists_what_is() {
     for (option, value, there) in [
         ("--task", "nobody", "fio"),
         ("--device", "sdz", "loop0"),
-        ("--pid", "999999999", "there are "),
+        ("--pid", "999999999", "recorded: "),
         ("--cgroup", "/no.slice", "control groups"),
         ("--mount", "/nowhere", "/"),
     ] {
@@ -129,7 +129,7 @@ fn what_had_not_ended_where_the_window_ends_is_told() {
     let answer = json(&[&["explain", "--json"], &window[..]].concat())["answer"].clone();
     let line = answer["line"].as_str().expect("a line");
     assert!(
-        line.starts_with("fio's fsync on loop0 took 1.83 s and not over behind dd's writeback: "),
+        line.starts_with("fio's fsync on loop0 took 1.83 s, unfinished behind dd's writeback: "),
         "{line}"
     );
     let slow = json(&[&["slow", "--json", "-n", "1"], &window[..]].concat())["slowest"][0].clone();
