@@ -184,9 +184,9 @@ fn a_condition_names_device_mount_and_task() {
 #[test]
 fn a_condition_that_can_never_hold_is_told_from_one_that_does_not() {
     for (condition, there) in [
-        ("read.p99 > 1x on sdz", "no device is called sdz\n       there are vda"),
+        ("read.p99 > 1x on sdz", "no device is called sdz\n       recorded: vda"),
         ("read.p99 > 1x on /nowhere", "no mount is called /nowhere"),
-        ("read.p99 > 1x of nobody", "no task is called nobody\n       there are fio"),
+        ("read.p99 > 1x of nobody", "no task is called nobody\n       recorded: fio"),
         ("read.nonsense > 1x", "read has no nonsense; it has: p50, p90, p99"),
         ("fsync.p99 > 1x", "neither side has fsync; they have: background-write, read, write"),
         ("read.p99 > 5/s", "unit of the limit"),
