@@ -182,7 +182,8 @@ fn slow_shows_the_victim_unless_all_are_asked_for() {
 fn errors_say_what_where_and_what_to_do() {
     let one = refused(&["compare", "randread-baseline"], 2);
     assert!(
-        one.contains("randread-baseline: a second recording or text to compare it with is missing") && one.contains("BEFORE AFTER")
+        one.contains("randread-baseline: a second recording or text to compare it with is missing")
+            && one.contains("BEFORE AFTER")
     );
     let none = refused(&["compare", "nonexistent"], 2);
     assert!(none.contains("nonexistent: no such file or folder") && none.contains("BEFORE AFTER"), "{none}");

@@ -1,7 +1,7 @@
 //! The time axis of the table: victims' lost time by second. In long recordings, pairs of seconds are merged as often as needed, so memory is
 //! bounded and every sum stays exact.
 
-use crate::table::VictimId;
+use crate::victim::VictimId;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::Nanos;

@@ -1,7 +1,7 @@
 //! The table itself: adding and merging.
 //!
 //! A victim has a cell per latency bucket; a cell has the exact number and time of its operations, and its rows. Rows are found
-//! by searching the few rows of a cell. `bounds.rs` makes room when a [`Bounds`] limit is exceeded.
+//! by searching the few rows of a cell. `overflow.rs` makes room when a [`Bounds`] limit is exceeded.
 //!
 //! All time in a table is below 2^64 ns (584 years), so no sum in it can overflow: an operation that would not fit is left out
 //! and counted.
@@ -13,15 +13,11 @@ use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::phase::Phase;
 use crate::seconds::{Second, Seconds};
 use crate::sums::{Cut, Sums};
-use crate::victim::Victim;
+use crate::victim::{Victim, VictimId};
 use crate::without::{Absent, AbsentId, Absents, Scratch, Those};
 use life::Io;
 use rustc_hash::FxHashMap;
 use trace::{DevId, Nanos};
-
-/// The number of a victim in its table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct VictimId(pub u32);
 
 /// A part of one operation's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

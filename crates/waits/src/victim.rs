@@ -5,6 +5,10 @@ use operation::Kind;
 use serde::Serialize;
 use trace::{DevId, Fs};
 
+/// The number of a victim in its table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VictimId(pub u32);
+
 /// The kind of operation or I/O in which a victim waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub enum Asked {

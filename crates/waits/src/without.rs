@@ -296,7 +296,7 @@ mod tests {
 
     /// Fifty reads from a cache in 10 us, `others` of 1 ms in a device, and thirty of 6 ms there, 3 ms of these behind dd: the rest beside dd is
     /// unclear.
-    fn beside_dd(others: usize) -> (Table, crate::table::VictimId) {
+    fn beside_dd(others: usize) -> (Table, crate::victim::VictimId) {
         let mut t = Table::default();
         let asked = Asked::Bio(Class::Read);
         let victim = t.victim(&Victim { task: "reader".into(), asked, fs: Fs::Unknown, dev: DevId(8) });

@@ -16,6 +16,7 @@ pub mod merge;
 pub mod metric;
 pub mod predict;
 pub mod question;
+mod refusal;
 pub mod sched;
 pub mod schedule;
 pub mod settings;

@@ -6,6 +6,7 @@
 mod limits;
 mod recorded;
 
+pub use crate::refusal::Refusal;
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
 use crate::wbt::Throttle;
@@ -93,9 +94,6 @@ pub struct Settings {
     #[serde(skip)]
     pub cache: Option<String>,
 }
-
-/// Why settings cannot be used, in words.
-pub type Refusal = String;
 
 impl Settings {
     /// These settings. If the kernel controls by times in the device (kyber, writeback throttling), also with varied targets, because such

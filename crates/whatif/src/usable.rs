@@ -2,7 +2,7 @@
 
 use crate::arrival::Recorded;
 use crate::crowd::most_with_tag;
-use crate::settings::Refusal;
+use crate::refusal::Refusal;
 use life::Class;
 
 /// Minimal number of arrivals.

@@ -18,8 +18,8 @@
 
 mod limits;
 
+use crate::refusal::Refusal;
 use crate::sched::Slot;
-use crate::settings::Refusal;
 use limits::{Limits, WINDOW};
 use serde::Serialize;
 use std::collections::VecDeque;
