@@ -1,9 +1,8 @@
-//! What changed since another checkup: the settings, and the numbers beyond what chance does.
+//! Compares two checkups: settings, and numbers that differ by more than chance.
 //!
-//! A number is known only as well as it repeats. Each job is measured in slices of its time, and how much a percentile
-//! varies from slice to slice is its chance. Two numbers differ if they are further apart than [`DEVIATIONS`] of both
-//! together, and further than two runs on the same disk are anyway ([`SAME`], [`SAME_TAIL`]). All is reckoned in
-//! logarithms, since times vary by factors:
+//! Each job is measured in slices of its time; the variation of a percentile from slice to slice is its chance. Two numbers
+//! differ if they are further apart than [`DEVIATIONS`] standard deviations of both together, and further than two runs on
+//! the same disk differ anyway ([`SAME`], [`SAME_TAIL`]). All calculations use logarithms, because times vary by factors:
 //!
 //! ```text
 //! then  4.9 5.2 5.0 5.1 4.9 ms   deviation of the logarithms 0.03
@@ -11,7 +10,7 @@
 //! ln(5.0 / 3.2) = 0.45 > 0.23, but x1.6 < SAME: no change; x2.1 would be one
 //! ```
 //!
-//! What has too few slices, or too few operations in them, has no known chance: it is not compared, and that is said.
+//! A job with too few slices, or too few operations in them, has no known chance: it is listed, but not compared.
 
 use crate::judge::pair;
 use crate::result::{Checkup, Latency, Measured};
@@ -19,58 +18,58 @@ use crate::screen::wrap;
 use serde::Serialize;
 use units::words;
 
-/// Medians of two runs on the same disk differ by up to this factor, whatever their slices say: where the data file comes to
-/// lie, and what else the machine does, stays the same for a whole run. Measured: docs/checkup.md, "What two runs differ by".
+/// Medians of two runs on the same disk differ by up to this factor, whatever their slices show: the place of the data file
+/// and the other load of the machine stay the same for a whole run. Measured: docs/checkup.md, "What two runs differ by".
 const SAME: f64 = 2.0;
-/// And their tails by this one.
+/// Tails of two runs on the same disk differ by up to this factor.
 const SAME_TAIL: f64 = 3.0;
-/// Deviations that are chance.
+/// Differences up to this many standard deviations are chance.
 const DEVIATIONS: f64 = 3.0;
-/// Differences of medians below this are processors at work, and
+/// Smaller differences of medians, in ns, come from processors that are busy.
 const LEAST_NS: u64 = 200_000;
-/// of tails below this: a busy machine's processors are that late once in a while.
+/// Smaller differences of tails, in ns, come from processors: those of a busy machine are that late now and then.
 const LEAST_TAIL_NS: u64 = 10_000_000;
-/// With fewer slices their variation is not known.
+/// Minimal number of slices from which the variation is known.
 const LEAST_SLICES: usize = 4;
-/// A slice with fewer operations has no median.
+/// Minimal number of operations in a slice that counts.
 const LEAST_COUNT: u64 = 20;
-/// Jobs that are there to be in the way of others: their own latency does not matter.
+/// Jobs that only interfere with others: their own latency is not compared.
 const LOADS: &[&str] = &["writer", "tarball"];
 
-/// What changed.
+/// The differences between two checkups.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Changes {
-    /// Settings, kernel, disk: name, then, now.
+    /// Settings, kernel, disk, ... that differ: name, value then, value now.
     pub settings: Vec<(String, String, String)>,
-    /// Numbers: which, then, now, and whether it is better.
+    /// Numbers that differ by more than chance.
     pub numbers: Vec<Change>,
-    /// Whether any number was long enough to be compared.
+    /// Whether any number was measured long enough to be compared.
     pub compared: bool,
-    /// What was measured too shortly, then or now, to be compared.
+    /// Steps that were measured too shortly, then or now, to be compared.
     pub too_short: Vec<String>,
-    /// What was measured beside others, then or now, and is not compared.
+    /// Steps that are not compared because other tasks used the disk, then or now.
     pub not_alone: Vec<String>,
-    /// Findings that are new.
+    /// Findings that are new, as `NUMBER SCENARIO: FINDING`.
     pub appeared: Vec<String>,
-    /// Findings that are gone.
+    /// Findings that are gone, in the same form.
     pub gone: Vec<String>,
 }
 
-/// A number that changed.
+/// A number that differs between two checkups.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// Which: `5 fsync / 1 thread / sync: fsync p50`.
+    /// Its name: `5 fsync / 1 thread / sync: fsync p50`.
     pub what: String,
-    /// Nanoseconds before.
+    /// Its value then, in nanoseconds.
     pub then: u64,
-    /// And now.
+    /// Its value now, in nanoseconds.
     pub now: u64,
-    /// What the processors did, if that may be why.
+    /// How the processors may explain the difference; `None` if they do not.
     pub processors: Option<String>,
 }
 
 impl Change {
-    /// Whether that is better.
+    /// Whether the number is smaller now.
     pub fn better(&self) -> bool {
         self.now < self.then
     }
@@ -145,10 +144,10 @@ pub fn compare(then: &Checkup, now: &Checkup) -> Changes {
     c
 }
 
-/// Compares a job's numbers. `None` if it was too short to be compared.
+/// Compares a job's numbers. `None` if it was measured too shortly, then or now.
 fn numbers(out: &mut Vec<Change>, what: &str, then: &Measured, now: &Measured) -> Option<()> {
     let (a, b) = (slices(then)?, slices(now)?);
-    // What is made safe by an fsync is only copied to memory before: that tells of processors.
+    // With fsync, an operation before it only copies to memory: its latency is about processors, so only fsyncs are compared.
     let (name, (before, after)) = match (&then.fsync, &now.fsync) {
         (Some(a), Some(b)) => ("fsync ", (a, b)),
         _ => ("", (&then.latency, &now.latency)),
@@ -162,7 +161,7 @@ fn numbers(out: &mut Vec<Change>, what: &str, then: &Measured, now: &Measured) -
         }
     };
     number(format!("{name}p50"), &|l| l.p50_ns, SAME, LEAST_NS);
-    // The rarest percentile that each slice can tell.
+    // The rarest percentile that each slice supports.
     let few = a.iter().chain(&b).min_by_key(|s| s.count)?;
     let ((tail, _), _) = pair(few, few);
     if tail != "p50" {
@@ -172,13 +171,13 @@ fn numbers(out: &mut Vec<Change>, what: &str, then: &Measured, now: &Measured) -
     Some(())
 }
 
-/// The slices that can be compared, if there are enough.
+/// The slices with enough operations; `None` if there are too few.
 fn slices(m: &Measured) -> Option<Vec<Latency>> {
     let long: Vec<Latency> = m.slices.iter().filter(|s| s.count >= LEAST_COUNT).copied().collect();
     (long.len() >= LEAST_SLICES).then_some(long)
 }
 
-/// Standard deviation of the logarithms.
+/// The standard deviation of the logarithms of a number.
 fn deviation(slices: &[Latency], of: &dyn Fn(&Latency) -> u64) -> f64 {
     let logs: Vec<f64> = slices.iter().map(|s| (of(s).max(1) as f64).ln()).collect();
     let mean = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
@@ -186,12 +185,12 @@ fn deviation(slices: &[Latency], of: &dyn Fn(&Latency) -> u64) -> f64 {
     (squares / (logs.len().max(2) - 1) as f64).sqrt()
 }
 
-/// In words, a line each.
+/// The differences in words, one line each.
 pub fn rows(c: &Changes) -> Vec<String> {
     let mut out: Vec<String> = c.settings.iter().map(|(name, a, b)| format!("{name}: {a} -> {b}")).collect();
     for n in &c.numbers {
         let (mark, why) = match (n.better(), &n.processors) {
-            // What processors explain is no change of the disk.
+            // A difference that processors explain may be no difference of the disk.
             (_, Some(why)) => ("maybe", format!(" (or the processors: {why})")),
             (true, None) => ("better", String::new()),
             (false, None) => ("WORSE", String::new()),
@@ -212,7 +211,7 @@ pub fn rows(c: &Changes) -> Vec<String> {
     out
 }
 
-/// On the screen.
+/// The differences for the screen, wrapped.
 pub fn render(c: &Changes, then: &Checkup) -> String {
     let mut out = format!("\nSINCE {}\n", then.when);
     rows(c).iter().for_each(|row| wrap(&mut out, "  ", row));
@@ -239,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Slices in microseconds.
+    /// A checkup whose slices have these medians in microseconds, each with `count` operations.
     fn with(slices: &[u64], count: u64) -> Checkup {
         let mut sorted = slices.to_vec();
         sorted.sort_unstable();
@@ -265,7 +264,7 @@ mod tests {
         assert_eq!(changed(&calm, &[1_900, 1_910, 1_890, 1_900, 1_900]), [true; 0], "within SAME");
         assert_eq!(changed(&calm, &[4_000, 4_100, 3_900, 4_000, 4_000]), [false]);
         assert_eq!(changed(&[4_000, 4_100, 3_900, 4_000, 4_000], &calm), [true]);
-        // What was seen on a shared machine: x1.6 between runs whose slices vary as much.
+        // Seen on a shared machine: x1.6 between runs whose slices vary as much.
         assert_eq!(
             changed(&[5_010, 3_400, 5_900, 4_100, 6_200], &[3_230, 2_500, 4_400, 3_000, 4_000]),
             [true; 0]
@@ -310,7 +309,7 @@ mod tests {
             "maybe 1 / depth 1 / reads: p50: 1 ms -> 9 ms (or the processors: 10 % busy then, 80 % now)";
         assert!(words.split_whitespace().collect::<Vec<_>>().join(" ").contains(row), "{words}");
         assert!(told(&run(1_000, 1.0), &run(1_000, 1.0)).contains("no change larger"), "that is no doubt");
-        // A disk that is slower although the processors are idler.
+        // The disk is slower although the processors are less busy.
         assert!(told(&run(1_000, 0.8), &run(9_000, 0.1)).contains("WORSE"));
     }
 

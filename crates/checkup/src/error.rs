@@ -1,32 +1,32 @@
-//! Why there is no checkup: what happened, where, what to do.
+//! The error of a checkup: what happened, where, and what to do.
 //!
-//! What can be refused by the system or put right by a person is the recorder's error; that all was removed is our own
-//! matter, and the advice where a file is concerned.
+//! Errors of the system, and those that a user can fix, are the recorder's errors. This crate adds the interruption,
+//! and the advice on errors with files.
 
 use record::Error as Stopped;
 use std::io::ErrorKind;
 
-/// A reason why it was refused or broken off.
+/// Why a checkup was refused or aborted.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Something was refused.
+    /// The system or a check refused something.
     #[error(transparent)]
     Stopped(#[from] Stopped),
-    /// Ctrl-C or SIGTERM; all was removed.
+    /// SIGINT, SIGTERM or SIGHUP ended it; all its files were removed.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What functions of this crate return.
+/// The result of functions of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error with advice.
+    /// An error with advice on what to do.
     pub fn refused(what: impl Into<String>, help: impl Into<String>) -> Error {
         Stopped::refused(what, help).into()
     }
 
-    /// What to do about it.
+    /// Advice on what to do, if there is any.
     pub fn help(&self) -> Option<&str> {
         match self {
             Error::Stopped(Stopped::Io { source, .. }) => match source.kind() {

@@ -1,4 +1,4 @@
-//! fio: found or named with its install command.
+//! Finds fio, or says how to install it.
 
 use crate::error::{Error, Result};
 use std::fs;
@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Since this version its JSON has nanoseconds and bytes (fio's HOWTO, "json output").
+/// The oldest version that works: since 3.0, fio's JSON has nanoseconds and bytes (fio's HOWTO, "json output").
 pub const OLDEST: (u32, u32) = (3, 0);
 
-/// Longer than its time no load runs, whatever fio does. (On two processors that twenty processes want, fio's start and end
-/// were seen to take 2 to 4 s.)
+/// The minimal time by which a load may exceed its own time before it is ended. (With twenty processes on two processors, fio's
+/// start and end were seen to take 2 to 4 s.)
 const GRACE: Duration = Duration::from_secs(8);
-/// Where only saying its version takes long, starting and ending a load takes some times that: on an emulated processor 2 to 4 s,
-/// and 9 s.
+/// The grace is at least this many times what `fio --version` takes: on an emulated processor that takes 2 to 4 s, and starting
+/// and ending a load 9 s.
 const STARTS: u32 = 8;
 
-/// The program.
+/// The installed fio.
 #[derive(Clone, Debug)]
 pub struct Fio {
-    /// Where it is.
+    /// The path of the program.
     pub path: PathBuf,
-    /// `fio-3.33`.
+    /// Its version: `fio-3.33`.
     pub version: String,
-    /// By how much longer than its time a load may run.
+    /// The time by which a load may exceed its own time before it is ended.
     pub grace: Duration,
 }
 
 impl Fio {
-    /// The one in the search path.
+    /// Finds fio in the search path; an error if it is missing or too old.
     pub fn find() -> Result<Fio> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let found = std::env::split_paths(&path)
@@ -67,14 +67,14 @@ impl Fio {
     }
 }
 
-/// `fio-3.33` or `fio-3.36-12-gabc`.
+/// Major and minor version of `fio-3.33` or `fio-3.36-12-gabc`.
 fn number(version: &str) -> Option<(u32, u32)> {
     let rest = version.strip_prefix("fio-")?;
     let mut parts = rest.split(|c: char| !c.is_ascii_digit());
     Some((parts.next()?.parse().ok()?, parts.next().and_then(|m| m.parse().ok()).unwrap_or(0)))
 }
 
-/// How fio is installed here, by os-release(5).
+/// The command that installs fio on this distribution, by os-release(5).
 pub fn install_command(os_release: &Path) -> &'static str {
     let text = fs::read_to_string(os_release).unwrap_or_default();
     let field = |name: &str| {

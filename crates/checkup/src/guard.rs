@@ -1,7 +1,7 @@
-//! A process that restores a tried setting when the checkup dies, however it dies.
+//! A process that restores a tried setting if the checkup dies, for whatever reason.
 //!
-//! It holds the reading end of a pipe whose other end only the checkup has: the kernel closes that when the checkup
-//! is gone, killed or not, and then the [journal](crate::settings) is read. What was restored has none any more.
+//! It holds the read end of a pipe whose write end only the checkup has: the kernel closes that end when the checkup
+//! ends or is killed. Then the guard reads the [journal](crate::settings); a setting that was restored has none.
 
 use crate::error::Result;
 use crate::settings;
@@ -11,15 +11,15 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// What this program is called with to stand guard. Not for people.
+/// The hidden command that starts this program as the guard.
 const HIDDEN: &str = "checkup-guard";
 
-/// The guard of one setting. Dropped, it ends.
+/// The guard of one setting. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Guard(Child);
 
 impl Guard {
-    /// Starts it.
+    /// Starts the process.
     pub fn start(journal: &Path) -> Result<Guard> {
         let me = std::env::current_exe().at("finding this program", Path::new("/proc/self/exe"))?;
         let mut command = Command::new(&me);
@@ -35,9 +35,9 @@ impl Drop for Guard {
     }
 }
 
-/// Becomes the guard: waits until the process that started it is gone, and restores what a journal says.
+/// Runs the guard: waits until the process that started it is gone, and restores what the journal says.
 pub fn stand_guard(journal: &Path) -> Result<()> {
-    // Ctrl-C and the end of a terminal are for the checkup, which restores by itself.
+    // Ctrl-C and the end of a terminal are for the checkup, which then restores the setting itself.
     let _ = setsid();
     let _ = io::stdin().lock().read_to_end(&mut Vec::new());
     settings::restore(journal).map(|_| ())

@@ -1,8 +1,8 @@
-//! Our own folder in the directory that is checked: everything is written there and nowhere else.
+//! The checkup's own folder in the directory that is checked: everything is written there and nowhere else.
 //!
-//! Its marker is locked as long as we live (flock(2)): the kernel lets go of the lock with the process, whatever ended it.
-//! So the next run knows which folders are abandoned, without guessing by process numbers, and removes them. Only a
-//! real folder of this user, with our name and our marker in it, is ever removed.
+//! Its marker is locked while the checkup runs (flock(2)): the kernel releases the lock when the process ends, for whatever
+//! reason. So the next run knows which folders are abandoned, without guessing by process numbers, and removes them. Only a
+//! real folder of this user, with the right name and a marker of this program, is ever removed.
 
 use crate::error::{Error, Result};
 use crate::settings;
@@ -14,25 +14,25 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// What the folders' names begin with.
+/// The prefix of the folders' names; the process number follows.
 pub const PREFIX: &str = ".iowhy-checkup-";
-/// The marker's name.
+/// The name of the marker file.
 const MARKER: &str = "marker";
-/// What stands in it.
+/// The content of the marker file.
 const MAGIC: &str = "iowhy checkup: this folder is removed by the next `iowhy checkup` here\n";
-/// Settings to restore, if a trial was made.
+/// The name of the journal, which has the setting to restore during a trial.
 pub const JOURNAL: &str = "journal.json";
 
-/// The folder, removed with this value.
+/// The folder; dropping it removes the folder and ends loads in it.
 #[derive(Debug)]
 pub struct Home {
     path: PathBuf,
-    /// Holds the lock.
+    /// The open marker file, which holds the lock.
     _marker: File,
 }
 
 impl Home {
-    /// Makes it.
+    /// Creates the folder in `dir` and locks its marker.
     pub fn make(dir: &Path) -> Result<Home> {
         let path = dir.join(format!("{PREFIX}{}", std::process::id()));
         fs::DirBuilder::new().mode(0o700).create(&path).at("making a folder", &path)?;
@@ -43,17 +43,17 @@ impl Home {
         Ok(Home { _marker: marked?, path })
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file in it.
+    /// The path of a file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Removes what loads have written, except for these.
+    /// Removes the files that loads have written, except for those in `keep`.
     pub fn tidy(&self, keep: &[&str]) {
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -73,7 +73,7 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         end_those_in(&self.path);
-        // A setting that could not be restored: the next run tries again.
+        // If a setting could not be restored, the next run tries again.
         if self.file(JOURNAL).exists() {
             return self.tidy(&[]);
         }
@@ -81,7 +81,7 @@ impl Drop for Home {
     }
 }
 
-/// The marker goes last: what cannot be finished now is known again by it.
+/// Removes a folder; the marker goes last, so that an unfinished removal is recognised by the next run.
 fn remove(path: &Path) {
     for entry in fs::read_dir(path).into_iter().flatten().flatten().filter(|e| e.file_name() != MARKER) {
         let path = entry.path();
@@ -103,9 +103,9 @@ fn mark(folder: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Removes what killed runs have left in a directory, restores the settings that they had not, and says so, a sentence each.
+/// Removes folders that killed runs left in a directory and restores settings that they had not; says so, one sentence each.
 ///
-/// Fails if another checkup is at work in it: two would measure each other.
+/// Fails if another checkup is running there: two would measure each other.
 pub fn sweep(dir: &Path) -> Result<Vec<String>> {
     let mut said = Vec::new();
     for entry in fs::read_dir(dir).at("reading the directory", dir)?.flatten() {
@@ -116,7 +116,7 @@ pub fn sweep(dir: &Path) -> Result<Vec<String>> {
         if !ours {
             continue;
         }
-        // Killed between making the folder and its marker.
+        // An empty folder: its process was killed before it made the marker.
         if fs::remove_dir(&path).is_ok() {
             said.push(format!("removed {}, left by an earlier checkup", path.display()));
             continue;
@@ -128,7 +128,7 @@ pub fn sweep(dir: &Path) -> Result<Vec<String>> {
         let Ok(mut marker) = opened else { continue };
         let mut text = String::new();
         let whole = (&mut marker).take(MAGIC.len() as u64 + 1).read_to_string(&mut text).is_ok();
-        // Killed while it was being written, it is a part of it.
+        // If its process was killed while writing it, the marker has a part of the text.
         if !whole || !MAGIC.starts_with(&text) {
             continue;
         }
@@ -146,7 +146,7 @@ pub fn sweep(dir: &Path) -> Result<Vec<String>> {
     Ok(said)
 }
 
-/// Ends loads that still run in a folder of ours: their working directory is there.
+/// Kills loads that still run in a folder: their working directory is there.
 fn end_those_in(folder: &Path) {
     let Ok(folder) = fs::canonicalize(folder) else { return };
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {

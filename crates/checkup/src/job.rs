@@ -1,9 +1,9 @@
-//! The job files, in the open: what is run is what `--print-jobs` prints and what lies in the repository.
+//! The job files: what is run is what `--print-jobs` prints and what is in the repository.
 //!
-//! They are plain fio. What is scaled to the disk stands in them as `${NAME}`, which fio itself takes from the environment;
-//! the first lines of each say how to run it by hand.
+//! They are plain fio. Values that are scaled to the disk appear as `${NAME}`, which fio itself takes from the environment;
+//! the first lines of each file say how to run it by hand.
 
-/// Name and text of each, in the order of the scenarios.
+/// The name and text of each job file, in the order of the scenarios.
 pub const JOBS: &[(&str, &str)] = &[
     ("quiet.fio", include_str!("../jobs/quiet.fio")),
     ("pauses.fio", include_str!("../jobs/pauses.fio")),
@@ -20,12 +20,12 @@ pub const JOBS: &[(&str, &str)] = &[
     ("small-writes.fio", include_str!("../jobs/small-writes.fio")),
 ];
 
-/// All of them as one text, each after its name.
+/// All job files as one text, each after its name.
 pub fn printed() -> String {
     JOBS.iter().map(|(name, text)| format!("# {name}\n{text}\n")).collect()
 }
 
-/// The text of one.
+/// The text of a job file; `None` if there is none with this name.
 pub fn text(name: &str) -> Option<&'static str> {
     JOBS.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
 }
@@ -34,7 +34,7 @@ pub fn text(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// Wear and time are bounded by fio itself: every job has a time, and every one that writes has a number of bytes.
+    /// fio itself bounds wear and time: every job has a time, and every job that writes has a number of bytes.
     #[test]
     fn every_job_is_bounded() {
         for (name, text) in JOBS {
@@ -50,7 +50,7 @@ mod tests {
                     !has("time_based"),
                     "{name}: fio forgets io_size where time_based is given"
                 );
-                // A log is never longer than its size, which is its limit.
+                // A log never grows beyond its size, which limits it.
                 let limited = ["io_size=${MOST}", "io_size=${FEW}", "size=${MOST}"].iter().any(|l| has(l));
                 assert!(!writes || limited, "{name}: {section}");
             }

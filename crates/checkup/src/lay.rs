@@ -1,4 +1,4 @@
-//! Lays the data file that is read later, and learns by it how fast the disk writes.
+//! Writes the data file that is read later, and measures how fast the disk writes.
 
 use crate::error::{Error, Result};
 use crate::signals::Signals;
@@ -9,21 +9,21 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Written and made safe at a time: so the time that is left over is known.
+/// Bytes that are written and synced at a time: so the deadline is checked often.
 const CHUNK: usize = 4 << 20;
-/// No smaller, however slow the disk is.
+/// Minimal size, however slow the disk is.
 const LEAST: u64 = 8 << 20;
 
-/// What was laid.
+/// The data file that was written.
 #[derive(Clone, Copy, Debug)]
 pub struct Laid {
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// Bytes a second, each 4 MiB made safe.
+    /// Bytes per second, with a sync after each 4 MiB.
     pub bandwidth: u64,
 }
 
-/// Writes up to `size` bytes, and stops after `most` time. They cannot be compressed, as a disk may do.
+/// Writes up to `size` bytes, and stops after `most` time. The bytes are random, so a disk cannot compress them.
 pub fn lay(path: &Path, size: u64, most: Duration, signals: &Signals) -> Result<Laid> {
     let began = Instant::now();
     let mut file = File::create(path).at("writing the data file", path)?;
@@ -46,7 +46,7 @@ pub fn lay(path: &Path, size: u64, most: Duration, signals: &Signals) -> Result<
     }
     let bandwidth = (laid as f64 / began.elapsed().as_secs_f64().max(1e-6)) as u64;
     file.sync_all().at("writing the data file", path)?;
-    // Reads are to come from the disk; who ignores this answers from memory, and direct reads do not ask it.
+    // Reads shall come from the disk; a file system that ignores this answers from memory, except for direct reads.
     let _ = fadvise(&file, 0, None, Advice::DontNeed);
     Ok(Laid { size: laid, bandwidth })
 }

@@ -1,12 +1,12 @@
-//! A checkup: known problem workloads, run on the user's own disk, recorded and judged.
+//! A checkup: known problem workloads that are run on the user's own disk, recorded and judged.
 //!
 //! The loads are fio's, in job files in `jobs/` that anyone can read and run without iowhy ([`JOBS`]). A [`Plan`] scales
-//! them to the disk; each [step](scenario::Step) is run by [`load`], recorded through crate `record` where root allows,
-//! and judged by what a good disk does ([`judge`]); the causes are the same as for any recording.
+//! them to the disk; each [step](scenario::Step) is run by [`load`], recorded by the crate `record` if the user is root,
+//! and compared with a good disk ([`judge`]); the causes are the same as for any recording.
 //!
-//! **What always holds.** Everything is written in one separate folder ([`Home`]), which is removed at the end, on a signal,
-//! and after a crash with the next run. No more is written, and no longer, than was announced. No setting is changed
-//! except by [`trial`], which writes down first what to restore.
+//! **Invariants.** Everything is written in one separate folder ([`Home`]), which is removed at the end, on a signal,
+//! and after a crash by the next run. No more is written, and no longer, than was announced. No setting is changed
+//! except by [`trial`], which first saves what to restore.
 
 pub mod compare;
 mod error;

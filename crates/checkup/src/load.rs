@@ -1,8 +1,8 @@
-//! One run of fio, recorded where that is possible, and ended if it does not end by itself.
+//! One run of fio, recorded if possible, and ended if it does not end by itself.
 //!
-//! fio is started by ourselves under another name ([`become_load`]): that process gives itself a group of its own, asks the
-//! kernel to be killed when we die (PR_SET_PDEATHSIG, which outlives exec), goes to our folder and becomes fio. All jobs
-//! are threads of it. A watchdog ends the whole group when it takes longer or writes more than it should, or when a signal came.
+//! This program starts itself with a hidden command ([`become_load`]): that process makes a process group, asks the kernel to be
+//! killed when its parent dies (PR_SET_PDEATHSIG, which outlives exec), changes to the checkup's folder and becomes fio. All
+//! jobs are its threads. A watchdog ends the group if it takes longer or writes more than allowed, or if a signal came.
 
 use crate::error::{Error, Result};
 use crate::fio::Fio;
@@ -24,60 +24,60 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use units::words;
 
-/// The hidden command by which we start ourselves to become fio.
+/// The hidden command that starts this program as fio.
 const HIDDEN: &str = "checkup-load";
-/// Time between two looks of the watchdog.
+/// The interval at which the watchdog checks the load.
 const LOOK: Duration = Duration::from_millis(25);
-/// After SIGINT fio writes its result; it has so long.
+/// The time that fio has to write its result after SIGINT, before it is killed.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// What a load may write beyond its limit: the block that was begun, fio's own files.
+/// Bytes that a load may write beyond its limit: the block that was begun, fio's own files.
 const SLACK: u64 = 8 << 20;
 
 const PID: &str = "load.pid";
 const JOB: &str = "job.fio";
 const RESULT: &str = "fio.json";
 const SAID: &str = "fio.txt";
-/// The recording's folder.
+/// The name of the recording's folder.
 const CAPTURE: &str = "capture";
 
-/// What is to be run.
+/// A load to run.
 pub struct Load<'a> {
     /// The program.
     pub fio: &'a Fio,
-    /// Text of the job file.
+    /// The text of the job file.
     pub text: &'a str,
-    /// Its variables.
+    /// The values of `${NAME}` in the job file.
     pub variables: &'a BTreeMap<String, String>,
-    /// How long it should take.
+    /// The time that it should take.
     pub time: Duration,
-    /// How often fio says what it has measured so far.
+    /// The interval at which fio reports what it has measured so far.
     pub interval: Duration,
-    /// How much it may write.
+    /// The number of bytes that it may write.
     pub most_bytes: u64,
-    /// Bytes that the watchdog saw it write.
+    /// The number of bytes that it wrote, as seen by the watchdog.
     pub wrote: AtomicU64,
-    /// Where to record, and which device.
+    /// The host that records, and the device; `None`: no recording.
     pub record: Option<(&'a Host, &'a str)>,
 }
 
-/// The outcome.
+/// The outcome of a load.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// What fio measured.
+    /// The measurements of each job; empty without a result.
     pub measured: Vec<Measured>,
-    /// The recording.
+    /// The folder of the recording; `None` if it was not recorded.
     pub capture: Option<PathBuf>,
-    /// What went wrong.
+    /// What went wrong; `None` if nothing did.
     pub trouble: Option<String>,
-    /// Whether it had to be ended.
+    /// Whether it did not end by itself.
     pub ended: bool,
-    /// Bytes that it wrote: as fio counts them, or as the kernel does if fio could not say.
+    /// Number of bytes that it wrote, as counted by fio, or by the kernel if fio was ended.
     pub written: u64,
-    /// Why it was not recorded.
+    /// Why it was not recorded although it should have been.
     pub not_recorded: Option<String>,
 }
 
-/// Becomes the load: never returns but with the reason why it could not. `words` are `NAME=VALUE`s, the program and its
+/// Becomes the load; returns only if that failed, with the reason. `words` are `NAME=VALUE`s, the program and its
 /// arguments.
 pub fn become_load(folder: &Path, words: &[OsString]) -> io::Error {
     let prepare = || -> io::Result<Command> {
@@ -105,7 +105,7 @@ pub fn become_load(folder: &Path, words: &[OsString]) -> io::Error {
 }
 
 impl Load<'_> {
-    /// Runs it. Fails only if it could not be begun or a signal came.
+    /// Runs the load. Fails only if it could not be started, or a signal came.
     pub fn run(&self, home: &Home, signals: &Signals) -> Result<Loaded> {
         let job = home.file(JOB);
         fs::write(&job, self.text).at("writing a job file", &job)?;
@@ -152,7 +152,7 @@ impl Load<'_> {
         Ok(words)
     }
 
-    /// With a recording: where it is, and why the load was ended if it was; or why there is none and nothing ran.
+    /// Runs the load with a recording. Returns its folder, and why the load was ended; or why nothing was recorded or run.
     #[allow(clippy::type_complexity)]
     fn recorded(
         &self,
@@ -174,7 +174,7 @@ impl Load<'_> {
                 let died = recorded.capture.exit_status.and_then(died);
                 Ok(Ok((recorded.folder, why.or(died))))
             }
-            // It ran, and only the recording could not be finished.
+            // The load ran; only the recording could not be finished.
             Err(e) if home.file(RESULT).exists() => {
                 Ok(Ok((None, why.or(Some(format!("the recording failed: {e}"))))))
             }
@@ -183,7 +183,7 @@ impl Load<'_> {
         }
     }
 
-    /// Without: why it was ended, if it was.
+    /// Runs the load without a recording. Returns why it was ended; `None` if it ended by itself.
     fn plain(&self, home: &Home, signals: &Signals) -> Result<Option<String>> {
         let words = self.words(home)?;
         let (outcome, why) =
@@ -192,7 +192,7 @@ impl Load<'_> {
         Ok(why.or_else(|| died(128 + status.signal()?)))
     }
 
-    /// Does something while the watchdog watches.
+    /// Calls `run` while the watchdog watches. Returns its result, and why the watchdog ended the load.
     fn watched<T>(&self, home: &Home, signals: &Signals, run: impl FnOnce() -> T) -> (T, Option<String>) {
         let (over, why) = (AtomicBool::new(false), Mutex::new(None));
         self.wrote.store(0, Ordering::Relaxed);
@@ -207,7 +207,7 @@ impl Load<'_> {
     }
 
     fn watch(&self, home: &Home, signals: &Signals, over: &AtomicBool, why: &Mutex<Option<String>>) {
-        // It begins with the load: recording takes a moment to be set up.
+        // The time begins when the load starts: setting up a recording takes a moment.
         let (mut began, most_time) = (None, self.time + self.fio.grace);
         let mut asked: Option<Instant> = None;
         while !over.load(Ordering::Relaxed) {
@@ -245,18 +245,18 @@ impl Load<'_> {
     }
 }
 
-/// Of a load that a signal has killed nothing but a status is left, which is no result. As a shell says it, 128 and the signal.
+/// Why fio died, from its exit status: as in shells, 128 plus the number of the signal that killed it.
 fn died(status: i32) -> Option<String> {
     (status > 128).then(|| format!("fio was killed by signal {}", status - 128))
 }
 
-/// Bytes that a process has written so far (`/proc/PID/io`, proc(5)), into the page cache or past it.
+/// Number of bytes that a process has written so far (`/proc/PID/io`, proc(5)), into the page cache or past it.
 fn written(pid: i32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     text.lines().find_map(|l| l.strip_prefix("write_bytes:")?.trim().parse().ok())
 }
 
-/// What fio printed, if it says more than we know.
+/// Appends the first line that fio printed, if there is one.
 fn said(home: &Home, otherwise: String) -> String {
     let text = fs::read_to_string(home.file(SAID)).unwrap_or_default();
     match text.lines().map(str::trim).find(|l| !l.is_empty()) {

@@ -1,4 +1,4 @@
-//! Who else used the disk while it was measured: then it is not known what it does alone.
+//! Finds other users of the disk during a measurement: with them, the measurement is not of the disk alone.
 //!
 //! ```text
 //! requests of fio                                 ours
@@ -6,7 +6,7 @@
 //! requests of cp; of kworker, charged to cp       another's
 //! ```
 //!
-//! Another fio is not distinguished from ours.
+//! Another fio is not distinguished from the checkup's own.
 
 use causes::works_for_others;
 use serde::{Deserialize, Serialize};
@@ -14,28 +14,28 @@ use stats::{Facts, Whose, OTHERS};
 use std::collections::BTreeMap;
 use units::words;
 
-/// From this part of the bytes on, others are in the way of a number.
+/// Others with at least this part of the bytes make a measurement unusable.
 const MUCH: f64 = 0.1;
-/// What the load is called, and what records it.
+/// Prefixes of the names of the load and the recorder.
 const OURS: [&str; 2] = ["fio", "iowhy"];
-/// Tasks shown by name.
+/// Maximal number of tasks that are named.
 const NAMED: usize = 2;
 
-/// What others moved during a step.
+/// I/O of other tasks during a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct OtherUsers {
-    /// Tasks, those that moved most first.
+    /// Names of the tasks, most bytes first.
     pub tasks: Vec<String>,
-    /// Bytes of all of them.
+    /// Bytes that they moved, in all.
     pub bytes: u64,
-    /// The part of all bytes that were moved.
+    /// The part of all bytes that were moved, 0 to 1.
     pub share: f64,
 }
 
 impl OtherUsers {
-    /// In words: `cp and 2 others moved 3.2 GiB meanwhile, 43 % of all`.
+    /// In words: `cp, tar and 2 more moved 3.2 GiB meanwhile, 43 % of all`.
     pub fn words(&self) -> String {
         let mut who = self.tasks.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
         if let Some(more) = self.tasks.len().checked_sub(NAMED).filter(|n| *n > 0) {
@@ -45,7 +45,7 @@ impl OtherUsers {
     }
 }
 
-/// Who else used the disk, if it was much.
+/// Other users of the disk, if they moved at least a tenth of the bytes.
 pub fn other_users(facts: &Facts) -> Option<OtherUsers> {
     let (mut all, mut others) = (0, BTreeMap::<&str, u64>::new());
     for (task, phases) in &facts.cells.sum(|key| Some(key.task)) {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use testkit::Script;
 
-    /// A read of fio's of 64 KiB and one of cp's of so many sectors.
+    /// The result for a read of 64 KiB by fio and a read of this many sectors by cp.
     fn beside(sectors: u64) -> Option<OtherUsers> {
         let script = Script::of(&format!(
             "0      name fio tid=7
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn who_else_moved_much_is_named() {
-        // 128 + 256 sectors are fio's and a worker's.
+        // 128 + 256 sectors are from fio and a worker.
         let found = beside(128).unwrap();
         assert_eq!((found.tasks.as_slice(), found.bytes), (&["cp".to_string()][..], 128 * 512));
         assert_eq!(found.words(), "cp moved 64 KiB meanwhile, 25 % of all");

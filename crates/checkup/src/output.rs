@@ -1,15 +1,15 @@
-//! What fio's output says: each job's numbers, and the same in slices of its time.
+//! Parses fio's output: each job's numbers, over its whole time and in slices.
 //!
-//! fio is asked for its status a few times while it runs (`--status-interval`): each is a whole JSON document with the sums
-//! since the beginning, the last one is the result. With `json+` they have histograms, so what happened between two of
-//! them is the difference of their counts, exactly, and the load is never interrupted for it:
+//! fio prints its status a few times while it runs (`--status-interval`): each is a whole JSON document with the sums
+//! since the beginning, and the last one is the result. With `json+` they have histograms, so the difference of their counts is
+//! exactly what happened between two of them, and the load is never interrupted:
 //!
 //! ```text
 //! after 300 ms   {"805888": 40}                  slice 1: 40 reads of 0.8 ms
 //! after 600 ms   {"805888": 61, "9043968": 9}    slice 2: 21 of 0.8 ms and 9 of 9 ms
 //! ```
 //!
-//! How much a number varies from slice to slice is what is known of its chance: [`compare`](crate::compare) rests on it.
+//! The variation of a number from slice to slice is its chance; [`compare`](crate::compare) is based on that.
 
 use crate::result::{Latency, Measured};
 use serde_json::Value;
@@ -18,22 +18,22 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// An output is no larger.
+/// The maximal size of fio's output.
 const MOST_JSON: u64 = 64 << 20;
-/// A job's time is cut into so many slices: enough to know how much they vary, and each long enough to have percentiles.
+/// Number of slices of a job's time: enough to know their variation, and each long enough to have percentiles.
 const SLICES: u32 = 5;
-/// fio looks at its clock no more often (helper_thread.c: it wakes up ten times a second).
+/// The shortest slice: fio checks its clock ten times per second (helper_thread.c).
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// Operations by their time in nanoseconds: the middle of fio's buckets, which are at most 1.6 % wide (fio's stat.h).
+/// Number of operations by latency in nanoseconds: the middle of fio's buckets, which are at most 1.6 % wide (fio's stat.h).
 type Bins = BTreeMap<u64, u64>;
 
-/// Time between two statuses of jobs that run so long.
+/// The time between two statuses of jobs that run for `time`.
 pub fn interval(time: Duration) -> Duration {
     (time / SLICES).max(SHORTEST)
 }
 
-/// What a run measured, job by job, or why there is nothing.
+/// The measurements of each job in fio's output, or why there are none.
 pub fn results(file: &Path) -> Result<Vec<Measured>, String> {
     let size = fs::metadata(file).map_err(|e| format!("fio left no result: {e}"))?.len();
     if size > MOST_JSON {
@@ -71,10 +71,10 @@ pub fn results(file: &Path) -> Result<Vec<Measured>, String> {
     Ok(measured.collect())
 }
 
-/// Its JSON documents. What stands between them are warnings; what is cut short is an error.
+/// The JSON documents in fio's output. Text between them (warnings) is skipped; a document that is cut short is an error.
 fn documents(mut bytes: &[u8]) -> impl Iterator<Item = Result<Value, String>> + '_ {
     std::iter::from_fn(move || {
-        // A document begins a line.
+        // A document begins at the start of a line.
         let lines = bytes.split_inclusive(|b| *b == b'\n');
         let before: usize = lines.take_while(|l| !l.starts_with(b"{")).map(<[u8]>::len).sum();
         bytes = bytes.get(before..).filter(|rest| !rest.is_empty())?;
@@ -85,7 +85,7 @@ fn documents(mut bytes: &[u8]) -> impl Iterator<Item = Result<Value, String>> + 
     })
 }
 
-/// Whether a job mostly reads or writes.
+/// The kind of most operations of a job: `read` or `write`.
 fn op(job: &Value) -> &'static str {
     let ios = |op: &str| job[op]["total_ios"].as_u64().unwrap_or(0);
     if ios("write") > ios("read") {
@@ -95,7 +95,7 @@ fn op(job: &Value) -> &'static str {
     }
 }
 
-/// What a person waits for: its fsyncs if it has them, else its operations.
+/// The histogram of what a user waits for: a job's fsyncs if it has any, else its operations.
 fn bins(job: &Value) -> Bins {
     let of = |v: &Value| -> Bins {
         let bins = v["bins"].as_object().into_iter().flatten();
@@ -132,7 +132,7 @@ fn measured(job: &Value) -> Option<Measured> {
 
 fn latency(v: &Value, count: u64) -> Option<Latency> {
     let max = v["max"].as_u64()?;
-    // fio gives the upper end of a percentile's bucket, and the longest exactly.
+    // fio reports the upper end of a percentile's bucket, but the maximum exactly.
     let percentile = |p: &str| v["percentile"][p].as_u64().map(|ns| ns.min(max));
     Some(Latency {
         count,
@@ -146,7 +146,7 @@ fn latency(v: &Value, count: u64) -> Option<Latency> {
     })
 }
 
-/// Of a histogram that is not empty.
+/// The latencies of a histogram that is not empty.
 fn latency_of(bins: &Bins) -> Latency {
     let count: u64 = bins.values().sum();
     let percentile = |part: f64| {
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(slices, [(40, 8, 8, 8), (30, 8, 90, 90)]);
     }
 
-    /// Counts that go back and percentiles of one operation are no reason to fail.
+    /// Counts that decrease, and percentiles of one operation, do not make parsing fail.
     #[test]
     fn odd_histograms() {
         assert_eq!(latency_of(&Bins::from([(7, 1)])).p999_ns, 7);

@@ -1,4 +1,4 @@
-//! The directory that is checked: which file system it is on, how much is free, whether it may be loaded at all.
+//! The directory that is checked: its file system, the free space, and whether it may be loaded at all.
 
 use crate::error::{Error, Result};
 use record::{At, Device, Devices};
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use units::words;
 
-/// File systems whose disk is another machine's (Documentation/filesystems; mount(8)).
+/// File systems whose disk is on another machine (Documentation/filesystems; mount(8)).
 const NETWORK: &[&str] = &[
     "9p",
     "afs",
@@ -32,33 +32,33 @@ const NETWORK: &[&str] = &[
     "smbfs",
     "virtiofs",
 ];
-/// Less than this part of a file system free is nearly full: ext4 and XFS begin to search for space.
+/// A file system with less than this part free is nearly full: ext4 and XFS begin to search for space.
 const NEARLY_FULL: f64 = 0.10;
-/// No loads fit into less.
+/// Minimal number of free bytes for any checkup.
 const LEAST: u64 = 64 << 20;
 
-/// Where the checkup takes place.
+/// The directory that is checked, and what it is on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
-    /// The directory.
+    /// The path of the directory.
     pub dir: PathBuf,
-    /// `ext4`, `xfs`, ...
+    /// The type of its file system: `ext4`, `xfs`, ...
     pub fstype: String,
-    /// The mount's options, and the file system's.
+    /// The options of the mount, and those of the file system.
     pub options: String,
-    /// The block device that it is on, if there is one here.
+    /// The name of its block device; null if it is not on a device of this machine.
     pub device: Option<String>,
-    /// The disk that has the queue: of a partition the disk it is on.
+    /// The name of the disk that has the queue: for a partition, the disk that contains it.
     pub disk: Option<String>,
-    /// Bytes of the file system.
+    /// The size of the file system in bytes.
     pub total: u64,
-    /// Bytes that may be written.
+    /// The number of bytes that may be written.
     pub free: u64,
 }
 
 impl Place {
-    /// Looks at a directory. Refuses what must not be loaded; `anyway` allows what a person may want nevertheless.
+    /// Examines a directory. Refuses one that must not be loaded; `anyway` allows what a user may want nevertheless.
     pub fn look(dir: &Path, anyway: bool) -> Result<Place> {
         let meta = fs::metadata(dir).at("looking at it", dir)?;
         if !meta.is_dir() {

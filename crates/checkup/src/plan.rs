@@ -1,4 +1,4 @@
-//! How large, how long, how much: computed before anything is written, and said.
+//! Plans a checkup: sizes, times and bytes, which are announced before anything is written.
 //!
 //! ```text
 //! quick: at most 4 GiB are written. Laying the file and the steps that write are 12 parts, so a part, the data file's size,
@@ -11,56 +11,56 @@ use crate::scenario::{self, Scenario, Step};
 use std::time::Duration;
 use units::words;
 
-/// Files are no smaller: below, a disk's own cache answers.
+/// The minimal size of files: smaller ones fit into a disk's own cache.
 const SMALLEST: u64 = 8 << 20;
-/// At most this part of what is free: three files of the data's size are there at once.
+/// A file has at most 1/8 of the free space: three files of the data's size exist at the same time.
 const OF_FREE: u64 = 8;
-/// What a step takes beside its load: fio's start, the recording's, judging it.
+/// Time of a step beside its load: starting fio and the recording, judging it.
 const BETWEEN: Duration = Duration::from_millis(1_500);
 
-/// How thorough.
+/// How thorough a checkup is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// A minute.
+    /// One minute.
     Quick,
-    /// Ten.
+    /// Ten minutes.
     Full,
 }
 
-/// What a person asked for.
+/// The user's options.
 #[derive(Clone, Debug)]
 pub struct Wish {
-    /// How thorough.
+    /// How thorough the checkup is.
     pub length: Length,
-    /// Time of a step, if not the usual.
+    /// Time of a step; `None`: the default of the length.
     pub step: Option<Duration>,
-    /// Most bytes to write, if not the usual.
+    /// Maximal number of bytes to write; `None`: the default of the length.
     pub most_bytes: Option<u64>,
-    /// Only these scenarios, by number; all if it is empty. The first is always run: others are judged by it.
+    /// Only these scenarios, by number; empty: all. The first one is always run, because it is the reference for others.
     pub only: Vec<u8>,
 }
 
-/// What will be done.
+/// A checkup that is scaled to its place.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The scenarios.
+    /// The scenarios, in the order in which they are run.
     pub scenarios: Vec<&'static Scenario>,
-    /// How thorough.
+    /// How thorough it is.
     pub length: Length,
-    /// Time of a step.
+    /// The time of a step's load; a step may take a part or a multiple of it.
     pub step: Duration,
-    /// Nothing is begun that would end later than this after the beginning.
+    /// Nothing is started that would end later than this after the start.
     pub most_time: Duration,
-    /// Bytes that are written at most by the loads and the laying of the file.
+    /// Maximal number of bytes that the loads and writing the data file may write.
     pub most_bytes: u64,
-    /// Size of the data file, and of what one writer writes at most.
+    /// The maximal size of the data file, and of what one writer writes.
     pub size: u64,
-    /// How long writing the data file may take: it becomes smaller on a slow disk.
+    /// The time for writing the data file; on a slow disk the file becomes smaller.
     pub lay: Duration,
 }
 
 impl Plan {
-    /// Scales the scenarios to a place.
+    /// Scales the scenarios to a place; an error if there is too little space, or no such scenario.
     pub fn of(wish: &Wish, place: &Place) -> Result<Plan> {
         let wanted = |s: &&Scenario| s.number == 1 || wish.only.is_empty() || wish.only.contains(&s.number);
         let scenarios: Vec<_> = scenario::ALL.iter().filter(wanted).collect();
@@ -74,7 +74,7 @@ impl Plan {
         let step = wish.step.unwrap_or(usual_step);
         let parts = 1 + scenarios.iter().flat_map(|s| s.steps).map(|s| s.writes).sum::<u64>();
         let most = wish.most_bytes.unwrap_or(usual_bytes);
-        // A multiple of the largest request.
+        // A multiple of the largest request, 4 MiB.
         let size = (most / parts).min(largest).min(place.free / OF_FREE) >> 22 << 22;
         if size < SMALLEST {
             let needed = (SMALLEST * parts).max(SMALLEST * OF_FREE);
@@ -96,12 +96,12 @@ impl Plan {
         Ok(Plan { scenarios, length: wish.length, step, most_time, most_bytes: size * parts, size, lay })
     }
 
-    /// How long a step's load takes.
+    /// The time that a step's load takes.
     pub fn time_of(&self, step: &Step) -> Duration {
         self.step.mul_f64(step.time)
     }
 
-    /// How long all will take, about.
+    /// The time that the whole checkup takes, roughly.
     pub fn needs(&self) -> Duration {
         needs(&self.scenarios, self.step, self.lay).min(self.most_time)
     }

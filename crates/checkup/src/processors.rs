@@ -1,7 +1,7 @@
-//! What the processors did while a step ran: how busy they were (`/proc/stat`, proc(5)), and how fast.
+//! Measures the processors while a step runs: how busy they are (`/proc/stat`, proc(5)), and how fast.
 //!
-//! A disk's numbers are also its processors': a virtual machine whose host takes half of each makes every operation
-//! slower, and not always says so (steal). So a fixed piece of work is timed too, before and after each step.
+//! A disk's numbers depend on its processors, too: if a host takes half of a virtual machine's processors, every operation
+//! is slower, and the host does not always report it (steal). So a fixed piece of work is timed before and after each step.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -9,45 +9,45 @@ use std::hint::black_box;
 use std::time::Instant;
 use units::words;
 
-/// The work: so many times it is looked whether a text of so many letters of two bytes is UTF-8, which the standard
-/// library does in about a millisecond in all, however this crate was compiled.
+/// The fixed work: a text of [`LETTERS`] letters of two bytes is checked for UTF-8 this many times, which takes the standard
+/// library about a millisecond in all, however this crate is compiled.
 const TIMES_CHECKED: usize = 16;
 const LETTERS: usize = 1 << 15;
-/// It is timed so often, and the fastest counts: whatever was in the way of the others, it was not in the way of this one.
+/// The work is timed this many times, and the fastest counts: it was disturbed least.
 const TIMES: usize = 5;
-/// Processors busier by this part make everything slower, and
+/// Processors that are busier by this part make everything slower, and
 const BUSIER: f64 = 0.3;
-/// those that are as busy as this, more at one time and less at another: then medians of one disk were seen to differ by 3.4, in
+/// so do processors that are at least this busy: with them, medians of one disk were seen to differ by a factor of 3.4, in
 /// all slices.
 const FULL: f64 = 0.9;
-/// Between the fastest and the slowest moment of one shared machine the work took twice as long.
+/// Processors are slower if the work takes this many times as long. (On one shared machine it varied by a factor of two.)
 const SLOWER: f64 = 1.4;
-/// Of a hundred operations the slowest is what is judged: where processors are away for more than a few hundredths of the time,
-/// that one is theirs.
+/// If processors are away for at least this part of the time, nothing slow is blamed on the disk: the slowest of a hundred
+/// operations is judged, and that one is then due to the processors.
 const STOLEN: f64 = 0.05;
 
-/// What the processors did.
+/// The state of the processors during a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Processors {
-    /// The part of their time that they were busy, with whatever runs on them; what another machine on the same host
-    /// takes is busy.
+    /// The part of their time in which they were busy with anything, 0 to 1; the time that other machines on the same host
+    /// took counts as busy.
     pub busy: Option<f64>,
-    /// The part of it that another machine on the same host took (steal), where the host tells.
+    /// The part of their time that other machines on the same host took (steal), if the host reports it.
     pub stolen: Option<f64>,
-    /// Nanoseconds that a fixed piece of work takes: the mean of before and after.
+    /// The time of a fixed piece of work in nanoseconds: the mean of before and after the step.
     pub work_ns: u64,
 }
 
 impl Processors {
-    /// In words, if so much was taken that nothing slow can be blamed on the disk.
+    /// A sentence, if other machines took so much that nothing slow can be blamed on the disk.
     pub fn stolen(&self) -> Option<String> {
         let part = self.stolen.filter(|part| *part >= STOLEN)?;
         Some(format!("the host gave {} of the processors' time to other machines", words::percent(part)))
     }
 
-    /// Why, from this to a later run of the same step, times may have become shorter (`better`) or longer without the disk.
+    /// How processors may explain that times are shorter (`better`) or longer in a later run of the step; `None` if they do not.
     pub fn explain(&self, now: &Processors, better: bool) -> Option<String> {
         let (fast, slow) = if better { (now, self) } else { (self, now) };
         let busy = fast.busy.zip(slow.busy).filter(|(f, s)| s - f > BUSIER || f.max(*s) > FULL);
@@ -67,7 +67,7 @@ impl Processors {
     }
 }
 
-/// A measurement of the processors, until it ends.
+/// A measurement of the processors that has begun.
 #[derive(Debug)]
 pub struct Watch {
     ticks: Option<Ticks>,
@@ -75,13 +75,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins.
+    /// Begins a measurement.
     pub fn begin() -> Watch {
         let work_ns = work_ns();
         Watch { ticks: Ticks::now(), work_ns }
     }
 
-    /// What they did since then.
+    /// Ends the measurement.
     pub fn end(self) -> Processors {
         let then = Ticks::now().zip(self.ticks);
         let part = |of: fn(&Ticks) -> u64| then.and_then(|(now, then)| now.part_since(then, of));
@@ -102,7 +102,7 @@ fn work_ns() -> u64 {
     (0..TIMES).map(|_| once()).min().unwrap_or(0)
 }
 
-/// Ticks since the machine started.
+/// Ticks of all processors since the machine started.
 #[derive(Clone, Copy, Debug)]
 struct Ticks {
     busy: u64,
@@ -111,12 +111,12 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// As it is now; nothing where it cannot be read.
+    /// The current ticks; `None` if they cannot be read.
     fn now() -> Option<Ticks> {
         Ticks::of(&fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`: the last two are in the first two.
+    /// Parses `cpu  user nice system idle iowait irq softirq steal guest guest_nice`; the last two are part of the first two.
     fn of(text: &str) -> Option<Ticks> {
         let ticks: Vec<u64> = text
             .lines()
@@ -130,7 +130,7 @@ impl Ticks {
         Some(Ticks { busy: all - idle, stolen: *ticks.get(7)?, all })
     }
 
-    /// The part of all time since an earlier look that went to some.
+    /// The part of all time since `earlier` that `of` has; `None` if no time has passed.
     fn part_since(self, earlier: Ticks, of: fn(&Ticks) -> u64) -> Option<f64> {
         let all = self.all.checked_sub(earlier.all).filter(|n| *n > 0)?;
         Some(of(&self).saturating_sub(of(&earlier)) as f64 / all as f64)
@@ -162,13 +162,13 @@ mod tests {
         assert!(why(p(0.95, 2), p(0.9, 2), false).is_some(), "full ones explain everything");
         assert_eq!(why(p(0.1, 2), p(0.1, 3), false).unwrap(), "fixed work took 2 ms then, 3 ms now");
         assert_eq!(why(p(0.1, 3), p(0.1, 2), false), None);
-        // Of a checkup by an earlier version nothing is known.
+        // Nothing is known for a checkup by an earlier version.
         assert_eq!(why(Processors::default(), p(0.1, 2), false), None);
     }
 
     #[test]
     fn the_work_is_not_left_out_by_the_compiler() {
-        // A million bytes, less than ten in a nanosecond.
+        // A million bytes, at less than ten per nanosecond.
         assert!(Watch::begin().end().work_ns > 100_000);
     }
 }

@@ -1,4 +1,4 @@
-//! What came of a checkup: the file to keep (schema `iowhy.checkup/1`). Names once shipped do not change, fields may be added.
+//! The result of a checkup, schema `iowhy.checkup/1`: fields that were shipped keep their names, new ones may be added.
 
 use crate::other_users::OtherUsers;
 use crate::place::Place;
@@ -7,45 +7,45 @@ use crate::trial::Trial;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The name and version of the file's layout.
+/// The name and version of the schema.
 pub const SCHEMA: &str = "iowhy.checkup/1";
 
-/// The result of a checkup, which `--compare` reads too.
+/// The result of a checkup, which `--compare` can read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Checkup {
     /// The name of this schema.
     pub schema: String,
-    /// When it began, RFC 3339.
+    /// The time at which it began, RFC 3339.
     pub when: String,
     /// The program's version.
     pub iowhy: String,
-    /// `uname -r`.
+    /// The version of the kernel, from `uname -r`.
     pub kernel: String,
     /// fio's version.
     pub fio: String,
-    /// Where the checkup takes place.
+    /// The directory that was checked.
     pub place: Place,
-    /// Settings of the disk and of writeback, as they were: `queue/scheduler`, `vm/dirty_ratio`.
+    /// Settings of the disk and of writeback during the checkup: `queue/scheduler`, `vm/dirty_ratio`.
     pub settings: BTreeMap<String, String>,
-    /// What the disk can do, the reference for the other scenarios.
+    /// What the disk can do; the reference for the other scenarios.
     pub probe: Probe,
-    /// Whether all steps to be recorded were recorded.
+    /// Whether all steps that should be recorded were recorded.
     pub recorded: bool,
-    /// What was not seen, and why.
+    /// What was not recorded or is missing, and why, one sentence each.
     pub not_seen: Vec<String>,
-    /// Seconds that it took.
+    /// The time that it took, in seconds.
     pub seconds: f64,
     /// Bytes that it was allowed to write.
     pub most_bytes: u64,
     /// Bytes that it wrote, as fio counts them.
     pub written_bytes: u64,
-    /// Each scenario.
+    /// The scenarios, in the order in which they were run.
     pub scenarios: Vec<Scenario>,
-    /// What to do, the greatest gain first.
+    /// What to do, largest gain first.
     pub remedies: Vec<Remedy>,
-    /// A remedy that was tried.
+    /// The trial of a remedy, if there was one.
     pub trial: Option<Trial>,
 }
 
@@ -54,15 +54,15 @@ pub struct Checkup {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Probe {
-    /// Of random reads of 4 KiB, one at a time.
+    /// Latencies of random reads of 4 KiB, one at a time.
     pub floor: Latency,
-    /// The depth from which on it is no faster (nine tenths of the most).
+    /// The smallest depth with at least 0.9 of the highest read rate.
     pub knee_depth: u32,
     /// The best read rate divided by the rate at depth 1.
     pub parallelism: f64,
-    /// Bytes a second that it writes, each 4 MiB made safe.
+    /// Bytes per second that it writes, with a sync after each 4 MiB.
     pub write_bytes_per_second: u64,
-    /// Size of the data file.
+    /// The size of the data file, in bytes.
     pub size: u64,
     /// Other tasks' I/O on the disk during the reference read, if it was much: then limits that are multiples of it are
     /// too mild.
@@ -75,21 +75,21 @@ pub struct Probe {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Scenario {
-    /// Its number.
+    /// Its number, from 1.
     pub number: u8,
-    /// Its name.
+    /// Its name, such as `writeback`.
     pub name: String,
-    /// What was tried.
+    /// What it does, in one sentence.
     pub about: String,
-    /// `good`, `suffers`, `cannot-tell`.
+    /// The verdict: `good`, `suffers` or `cannot-tell`.
     pub verdict: String,
-    /// Its runs of fio.
+    /// Its steps, each a run of fio.
     pub steps: Vec<Step>,
     /// What is worse than on a good disk.
     pub findings: Vec<Finding>,
-    /// What was compared with a good disk and is within its limits, a sentence each.
+    /// What was compared with a good disk and is within its limits, one sentence each.
     pub good: Vec<String>,
-    /// Remarks, a sentence each.
+    /// Remarks, one sentence each.
     pub remarks: Vec<String>,
 }
 
@@ -98,53 +98,53 @@ pub struct Scenario {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Step {
-    /// Its name.
+    /// Its name, such as `beside buffered`.
     pub name: String,
-    /// The job file.
+    /// The name of the job file.
     pub job: String,
-    /// What was set in it.
+    /// The values of `${NAME}` in the job file.
     pub variables: BTreeMap<String, String>,
     /// Whether it was recorded.
     pub recorded: bool,
-    /// What fio measured.
+    /// The measurements of each job.
     pub measured: Vec<Measured>,
-    /// Causes that were found in the recording, by the time they explain.
+    /// Causes that were found in the recording, by the time that they explain.
     pub causes: Vec<Found>,
-    /// What the processors did meanwhile.
+    /// The state of the processors during the step.
     pub processors: Option<Processors>,
     /// Other tasks' I/O on the disk, if it was much: then the measurements are not of the disk alone.
     #[serde(rename = "company")]
     pub other_users: Option<OtherUsers>,
-    /// What went wrong.
+    /// What went wrong; null if nothing did.
     pub trouble: Option<String>,
 }
 
-/// One job of a run.
+/// The measurements of one job.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Measured {
-    /// The job's name.
+    /// The name of the job in the job file.
     pub job: String,
-    /// `read` or `write`.
+    /// The kind of most of its operations: `read` or `write`.
     pub op: String,
-    /// Operations a second.
+    /// Operations per second.
     pub iops: f64,
-    /// Bytes in all.
+    /// Bytes that its operations moved.
     pub bytes: u64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_second: u64,
-    /// Of the operations.
+    /// Latencies of its operations.
     pub latency: Latency,
-    /// Of their fsyncs.
+    /// Latencies of its fsyncs; null if it has none.
     pub fsync: Option<Latency>,
-    /// Latencies of its fsyncs, or of its operations where it has none, by slice of its time: how much they vary.
+    /// Latencies by slice of its time, of its fsyncs, or of its operations if it has none: they show the variation.
     pub slices: Vec<Latency>,
-    /// Why the job ended early.
+    /// Why the job ended early; null if it did not.
     pub error: Option<String>,
 }
 
-/// A distribution's main numbers, in nanoseconds.
+/// Key numbers of a distribution of latencies, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -155,84 +155,84 @@ pub struct Latency {
     pub mean_ns: u64,
     /// The median.
     pub p50_ns: u64,
-    /// One in five is slower.
+    /// The 80th percentile.
     pub p80_ns: u64,
-    /// One in twenty is slower.
+    /// The 95th percentile.
     pub p95_ns: u64,
-    /// One in a hundred is slower.
+    /// The 99th percentile.
     pub p99_ns: u64,
-    /// One in a thousand is slower.
+    /// The 99.9th percentile.
     pub p999_ns: u64,
-    /// The slowest.
+    /// The longest latency.
     pub max_ns: u64,
 }
 
-/// What is worse than on a good disk.
+/// A measurement that is worse than on a good disk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Finding {
-    /// Its name.
+    /// Its name, such as `slow-fsync`.
     pub name: String,
-    /// The name of the step.
+    /// The name of the step in which it was found.
     pub step: String,
     /// The finding in a sentence.
     pub says: String,
-    /// What was measured, in nanoseconds.
+    /// The value that was measured, in nanoseconds.
     pub measured_ns: u64,
-    /// The limit that a good disk of this kind stays below.
+    /// The limit that a good disk of this kind stays below, in nanoseconds.
     pub expected_ns: u64,
-    /// Causes of the step's recording that explain it, the greatest first.
+    /// Names of causes in the step's recording that explain it, the one that explains most first.
     pub causes: Vec<String>,
 }
 
-/// A cause that a recording shows.
+/// A cause that was found in a step's recording.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Found {
-    /// Its name, as `iowhy causes` knows it.
+    /// Its name, as in `iowhy causes`.
     pub cause: String,
-    /// The cause in one line.
+    /// What it claims, in one line.
     pub title: String,
-    /// The part of the slowest operations' time that it explains.
+    /// The part of the slowest operations' time that it explains, 0 to 1.
     pub share: f64,
-    /// The confidence of the cause.
+    /// The confidence: `high`, `medium` or `low`.
     pub confidence: String,
-    /// What proves it.
+    /// Its proofs, one sentence each.
     pub evidence: Vec<String>,
-    /// What to do.
+    /// What to do about it, best first.
     pub remedies: Vec<Remedy>,
 }
 
-/// A remedy.
+/// A remedy: a command and its effect.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Remedy {
-    /// What it does, and costs.
+    /// What it does and what it costs.
     pub what: String,
-    /// The command.
+    /// The command to run in a shell.
     pub command: String,
-    /// The cause it treats.
+    /// The name of the cause that it treats.
     pub cause: String,
-    /// The scenario's number.
+    /// The number of the scenario in which the cause was found.
     pub scenario: u8,
-    /// The most that a slow operation could gain, in nanoseconds.
+    /// The largest gain for a slow operation, in nanoseconds.
     pub gain_ns: u64,
-    /// What the command does, as data: of a remedy that was just found.
+    /// The command as data; only for a remedy that was just found, not one that was read from a file.
     #[serde(skip)]
     pub action: Option<causes::Action>,
 }
 
-/// The schema of the file, with its name.
+/// The JSON Schema of the file, with its name.
 #[cfg(feature = "schema")]
 pub fn schema() -> (&'static str, serde_json::Value) {
     report::schema::of::<Checkup>(SCHEMA, "`iowhy checkup -o FILE`")
 }
 
 impl Remedy {
-    /// One that sets a file below `/sys/block/DISK`.
+    /// A remedy that writes to a file below `/sys/block/DISK`.
     pub fn setting(disk: &str, file: &'static str, to: impl ToString) -> Remedy {
         let action = causes::Action::set(disk, file, to);
         Remedy { command: action.command(), action: Some(action), ..Remedy::default() }
@@ -240,26 +240,26 @@ impl Remedy {
 }
 
 impl Checkup {
-    /// The step by scenario and name.
+    /// The step with this name in a scenario.
     pub fn step(&self, scenario: u8, name: &str) -> Option<&Step> {
         self.scenarios.iter().find(|s| s.number == scenario)?.steps.iter().find(|s| s.name == name)
     }
 
-    /// Everything that is worse than on a good disk.
+    /// The findings of all scenarios.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.scenarios.iter().flat_map(|s| &s.findings)
     }
 }
 
 impl Finding {
-    /// Whether its two numbers are times that a person can compare (bytes a second are in its sentence).
+    /// Whether its two numbers are times that a user can compare (bytes per second are in its sentence).
     pub fn is_time(&self) -> bool {
         self.name != "large-requests-slow"
     }
 }
 
 impl Step {
-    /// What a job measured.
+    /// The measurements of a job, unless it ended early.
     pub fn job(&self, name: &str) -> Option<&Measured> {
         self.measured.iter().find(|m| m.job == name && m.error.is_none())
     }

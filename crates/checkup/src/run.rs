@@ -1,7 +1,7 @@
-//! A checkup from beginning to end.
+//! Runs a checkup from start to end.
 //!
-//! Everything that can be refused is refused before anything is written. Then our own folder is made, and whatever
-//! happens from there on, dropping it removes it.
+//! All checks that may refuse it come before anything is written. Then the checkup's folder is created; whatever
+//! happens after that, dropping it removes the folder.
 
 use crate::error::{Error, Result};
 use crate::fio::Fio;
@@ -28,28 +28,28 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use units::words;
 
-/// The data file's name in the job files.
+/// The name of the data file in the job files.
 const DATA: &str = "data";
 
-/// A recording of a step, before it is removed.
+/// The recording of a step, before it is removed.
 #[derive(Debug)]
 pub struct Captured<'a> {
-    /// The scenario's number.
+    /// The number of the scenario.
     pub scenario: u8,
-    /// The step's name.
+    /// The name of the step.
     pub step: &'a str,
-    /// The folder.
+    /// The folder of the recording.
     pub folder: &'a Path,
 }
 
-/// Takes a recording before it is explained and removed: to keep a copy.
+/// Called with each recording before it is explained and removed, to keep a copy.
 pub type Keep<'a> = dyn FnMut(&Captured) -> std::result::Result<(), String> + 'a;
 
-/// Asks whether a remedy's setting may be tried.
+/// Asks whether the setting of a remedy may be tried.
 pub type Confirm<'a> = dyn FnMut(&Remedy, &Setting) -> bool + 'a;
 
-/// Runs a plan in a place. `keep` sees each recording; `tell` hears how it goes. With
-/// `confirm` a remedy's setting is tried in the end, if it says yes.
+/// Runs a plan in a place. `keep` gets each recording, `tell` each message about the progress. With
+/// `confirm`, the setting of a remedy is tried at the end if it returns true.
 pub fn run(
     plan: &Plan,
     place: &Place,
@@ -103,9 +103,9 @@ struct Runner<'a> {
     host: Option<&'a Host>,
     place: &'a Place,
     began: Instant,
-    /// Since then; nothing is begun that would end later.
+    /// Since `began`: nothing is started that would end later.
     until: Duration,
-    /// What a step took beside its load, at most so far: fio's start, the recording's, explaining it.
+    /// Longest time so far of a step beside its load: starting fio and the recording, explaining it.
     beside: Duration,
     laid: Laid,
 }
@@ -137,7 +137,7 @@ impl Runner<'_> {
         Ok(scenario)
     }
 
-    /// Tries the first remedy that is a setting of the disk, once confirmed, for the length of its scenario.
+    /// Tries the first remedy that is a setting of the disk, if confirmed, while its scenario is run again.
     fn trial(
         &mut self,
         checkup: &mut Checkup,
@@ -167,7 +167,7 @@ impl Runner<'_> {
             s.number,
             s.name
         ));
-        // As long as the scenario took before, whatever time is left.
+        // The scenario takes as long as before, whatever time is left.
         self.until = Duration::MAX;
         let name =
             setting.path.file_name().map(|n| format!("queue/{}", n.to_string_lossy())).unwrap_or_default();
@@ -263,7 +263,7 @@ fn explained(folder: &Path) -> std::result::Result<Explanation, String> {
     Input::recording(folder).and_then(Input::explain).map_err(|e| e.to_string())
 }
 
-/// The causes found in a recording.
+/// The causes found in a recording, each with proofs and remedies.
 fn causes_of(e: &Explanation) -> Vec<Found> {
     let found = e.verdicts.iter().filter(|v| v.verdict == causes::Answer::Found);
     found

@@ -1,48 +1,48 @@
-//! The scenarios: which loads others suffered from, and the steps that each is made of.
+//! The scenarios: loads that are known to cause problems, and the steps of each.
 //!
-//! A step is one run of fio with one job file. Scenarios are numbered as the documents number them; a step that is not
-//! recorded only measures (what the disk can do at most is not a fault of it).
+//! A step is one run of fio with one job file. The documents use the same numbers of scenarios. A step that is not
+//! recorded only measures: the limits of what a disk can do are not a fault.
 
 /// One scenario.
 #[derive(Debug)]
 pub struct Scenario {
-    /// Its number.
+    /// Its number, from 1.
     pub number: u8,
-    /// Its name.
+    /// Its name on the screen.
     pub name: &'static str,
-    /// What is tried, in a sentence.
+    /// What it does, in one sentence.
     pub about: &'static str,
-    /// In this order.
+    /// Its steps, in the order in which they are run.
     pub steps: &'static [Step],
 }
 
 /// One run of fio.
 #[derive(Debug)]
 pub struct Step {
-    /// Its name.
+    /// Its name on the screen.
     pub name: &'static str,
-    /// The job file.
+    /// The name of the job file.
     pub job: &'static str,
-    /// What `DEPTH` or `THREADS` is.
+    /// The value of `DEPTH` or `THREADS` in the job file.
     pub many: u32,
-    /// Whether it is recorded, where that is possible.
+    /// Whether it is recorded, if recording is possible.
     pub recorded: bool,
-    /// How much it may write, in parts of the data file's size.
+    /// Maximal number of bytes that it writes, as a multiple of the data file's size.
     pub writes: u64,
-    /// How long it takes, in parts of a step's time.
+    /// The time of each of its jobs, as a part of the plan's step time.
     pub time: f64,
-    /// The bytes/s of its writer.
+    /// The rate of its writer.
     pub rate: Rate,
 }
 
-/// How fast a writer writes.
+/// The rate of a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// It has no rate.
+    /// It has no limit.
     None,
-    /// A part of what the disk can do: a good one has time for others beside it.
+    /// A part of what the disk can write: a good disk has time for others beside it.
     Beside,
-    /// As a log grows.
+    /// The rate at which a log grows.
     Log,
 }
 
@@ -62,7 +62,7 @@ const fn fsync(name: &'static str, many: u32, recorded: bool) -> Step {
     Step { many, recorded, writes: 1, ..step(name, "fsync.fio") }
 }
 
-/// All, in order.
+/// All scenarios, in the order in which they are run.
 pub const ALL: &[Scenario] = &[
     Scenario {
         number: 1,
@@ -74,7 +74,7 @@ pub const ALL: &[Scenario] = &[
             deep("depth 4", 4),
             deep("depth 8", 8),
             deep("depth 16", 16),
-            // What holds a disk back is seen when all that it can do is asked for.
+            // A limit on the disk shows only when the load asks for all that the disk can do.
             Step { recorded: true, ..deep("depth 32", 32) },
             step("pauses", "pauses.fio"),
         ],
@@ -101,7 +101,7 @@ pub const ALL: &[Scenario] = &[
         name: "sizes",
         about: "requests from 4 KiB to 4 MiB, in order and at random",
         steps: &[
-            // Eight jobs, one after the other.
+            // It has eight jobs, one after the other.
             Step { recorded: false, time: 0.25, ..step("sizes", "sizes.fio") },
             step("large reads", "large-reads.fio"),
         ],
@@ -131,7 +131,7 @@ pub const ALL: &[Scenario] = &[
     },
 ];
 
-/// How many jobs a job file runs one after the other: each takes the step's time.
+/// Number of jobs that a job file runs one after the other; each takes the step's time.
 pub fn jobs_in_turn(job: &str) -> u32 {
     crate::job::text(job).map_or(1, |t| t.matches("\nstonewall").count().max(1) as u32)
 }

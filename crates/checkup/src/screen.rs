@@ -1,4 +1,4 @@
-//! What a person reads: beforehand what will be done, afterwards one screen.
+//! The text for the user: an announcement before a checkup, and one screen after it.
 
 use crate::place::Place;
 use crate::plan::{Length, Plan};
@@ -7,14 +7,14 @@ use crate::trial::Trial;
 use std::fmt::Write;
 use units::words;
 
-/// Remedies on the screen; all are in the file.
+/// Maximal number of remedies on the screen; all are in the file.
 const REMEDIES: usize = 5;
-/// Proofs of a finding on the screen.
+/// Maximal number of proofs of a finding on the screen.
 const PROOFS: usize = 2;
-/// Width of a line.
+/// The width of a line, in columns.
 const WIDTH: usize = 98;
 
-/// What will be done, loudly: it loads the disk.
+/// Announces what will be done, prominently, because it loads the disk.
 pub fn announce(plan: &Plan, place: &Place, trial: bool) -> String {
     let on = place.disk.as_ref().map_or(String::new(), |d| format!(" ({} on {d})", place.fstype));
     let length = match plan.length {
@@ -41,7 +41,7 @@ pub fn announce(plan: &Plan, place: &Place, trial: bool) -> String {
     )
 }
 
-/// The screen.
+/// Draws the result of a checkup.
 pub fn render(c: &Checkup) -> String {
     let mut out = String::new();
     let disk = c.place.disk.as_deref().unwrap_or("no block device");
@@ -94,7 +94,7 @@ pub fn render(c: &Checkup) -> String {
     out
 }
 
-/// What the probe found of the disk.
+/// What the disk can do, in one line.
 pub(crate) fn disk_in_words(c: &Checkup) -> String {
     let p = &c.probe;
     format!(
@@ -107,7 +107,7 @@ pub(crate) fn disk_in_words(c: &Checkup) -> String {
     )
 }
 
-/// What came of a trial, in a sentence.
+/// The result of a trial, in one sentence.
 pub(crate) fn tried(t: &Trial) -> String {
     let after = t.scenario.findings.iter().find(|f| f.name == t.finding).map(|f| f.measured_ns);
     let now = after.map_or("the finding is gone".into(), |ns| format!("{} now", words::ns(ns)));
@@ -158,7 +158,7 @@ fn scenario(out: &mut String, s: &Scenario) {
     }
 }
 
-/// The numbers of a scenario in a line.
+/// The main numbers of a scenario in one line.
 fn numbers(s: &Scenario) -> String {
     let of =
         |step: &str, job: &str| s.steps.iter().find(|x| x.name == step).and_then(|x| x.job(job)).cloned();
@@ -190,7 +190,7 @@ fn numbers(s: &Scenario) -> String {
     .unwrap_or_default()
 }
 
-/// Breaks words into lines behind a mark.
+/// Appends a wrapped text; `mark` precedes its first line, spaces all further lines.
 pub(crate) fn wrap(out: &mut String, mark: &str, words: &str) {
     for line in report::wrap::wrap(words, WIDTH, mark, &" ".repeat(mark.len())) {
         let _ = writeln!(out, "{line}");

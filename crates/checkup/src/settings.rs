@@ -1,7 +1,7 @@
 //! Settings of the disk that a trial may change, and the journal that restores them.
 //!
-//! Invariant: before a setting is written, its path and old value are safe on disk in the journal. Whoever finds the
-//! journal of a dead checkup restores them; nothing else than a few settings of block queues is ever
+//! Invariant: before a setting is written, its path and old value are synced to disk in the journal. Whoever finds the
+//! journal of a dead checkup restores the setting. Only a few settings of block queues are ever
 //! written, whatever a journal says.
 
 use crate::error::{Error, Result};
@@ -11,21 +11,21 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// One setting and the value to put back.
+/// A setting with a value: the one to try, or in the journal the one to restore.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Setting {
-    /// The file.
+    /// The path of its file.
     pub path: PathBuf,
-    /// What stood in it.
+    /// The content to write.
     pub value: String,
 }
 
-/// Settings of a queue that may be tried: they lose no data, and writing the old value restores them wholly. (A scheduler
-/// brings settings of its own, `dirty_bytes` resets `dirty_ratio`, `write_cache` is about the safety of data.)
+/// Settings of a queue that may be tried: they lose no data, and writing the old value restores them completely. (A
+/// scheduler has settings of its own, `dirty_bytes` resets `dirty_ratio`, `write_cache` affects the safety of data.)
 const MAY: &[&str] =
     &["max_sectors_kb", "nomerges", "nr_requests", "read_ahead_kb", "rq_affinity", "wbt_lat_usec"];
 
-/// Whether a path is a setting that may be tried: `/sys/block/NAME/queue/SETTING`, one of a few.
+/// Whether a path is a setting that may be tried: `/sys/block/NAME/queue/SETTING` with one of a few settings.
 pub fn may_change(path: &Path) -> bool {
     let Some(text) = path.to_str() else { return false };
     let words: Vec<&str> = text.split('/').collect();
@@ -36,14 +36,14 @@ pub fn may_change(path: &Path) -> bool {
     }
 }
 
-/// What stands in a setting now, as it is to be written back: of `[mq-deadline] none` the chosen one.
+/// The current value of a setting, as it must be written to restore it: for `[mq-deadline] none`, the selected one.
 pub fn current(path: &Path) -> Result<String> {
     let text = fs::read_to_string(path).at("reading a setting", path)?;
     let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word);
     Ok(chosen.unwrap_or(text.trim()).to_string())
 }
 
-/// Writes down what to restore, and sees it safe.
+/// Writes the setting to restore into the journal, and syncs file and folder.
 pub fn note(journal: &Path, setting: &Setting) -> Result<()> {
     let mut file = File::create(journal).at("writing the journal", journal)?;
     let json = serde_json::to_vec(setting).unwrap_or_default();
@@ -53,13 +53,13 @@ pub fn note(journal: &Path, setting: &Setting) -> Result<()> {
     Ok(())
 }
 
-/// Restores what a journal says and removes it; says what it did. No journal, nothing to do.
+/// Restores the setting in a journal, removes the journal, and returns a sentence on it; `None` without a journal.
 pub fn restore(journal: &Path) -> Result<Option<String>> {
     let text = match fs::read(journal) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other.at("reading the journal", journal)?,
     };
-    // One that was cut short was never acted upon: the setting is written only after it is safe.
+    // A journal that is cut short was never acted upon: the setting is changed only after the journal is synced.
     let Ok(setting) = serde_json::from_slice::<Setting>(&text) else {
         let _ = fs::remove_file(journal);
         return Ok(None);
@@ -71,7 +71,7 @@ pub fn restore(journal: &Path) -> Result<Option<String>> {
         ));
     }
     let said = format!("{} is {} again", setting.path.display(), setting.value);
-    // A device that is gone has no setting to restore.
+    // The device may be gone, and its setting with it.
     if setting.path.exists() {
         fs::write(&setting.path, &setting.value).at("restoring a setting", &setting.path)?;
     }

@@ -1,25 +1,25 @@
-//! What ends a checkup from outside.
+//! The signals that end a checkup.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-/// SIGINT, SIGTERM and SIGHUP from now on.
+/// Remembers whether SIGINT, SIGTERM or SIGHUP came.
 #[derive(Clone, Debug)]
 pub struct Signals(Arc<AtomicBool>);
 
 impl Signals {
-    /// Catches them: they end a checkup, and all is removed.
+    /// Catches these signals from now on: they end a checkup, and all its files are removed.
     pub fn catch() -> Signals {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
         {
-            // Can fail for forbidden signals only, which these are not.
+            // This can fail only for forbidden signals, which these are not.
             let _ = signal_hook::flag::register(signal, flag.clone());
         }
         Signals(flag)
     }
 
-    /// Whether one has come.
+    /// Whether one of them came.
     pub fn came(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

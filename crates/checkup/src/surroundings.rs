@@ -1,4 +1,4 @@
-//! What surrounds a checkup: the machine, the disk's settings, whether anything can be recorded.
+//! The surroundings of a checkup: the machine, the disk's settings, and whether recording is possible.
 
 use crate::fio::Fio;
 use crate::place::Place;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// An empty result: when, where, on which kernel, with which settings.
+/// A result with the facts known at the start: time, place, kernel, settings.
 pub fn begin(plan: &Plan, place: &Place, fio: &Fio) -> Checkup {
     let now = record::snapshot(Path::new("/sys"), Path::new("/proc"));
     let mut settings = BTreeMap::new();
@@ -47,7 +47,7 @@ pub fn begin(plan: &Plan, place: &Place, fio: &Fio) -> Checkup {
     }
 }
 
-/// The recorder's host, or why there is none.
+/// The host to record on; if recording is not possible, `None`, and the reason is added to the result.
 pub fn recorder(place: &Place, checkup: &mut Checkup) -> Option<Host> {
     let why = if !rustix::process::geteuid().is_root() {
         "recording needs root: there are only the numbers of fio and /proc, not why; run it with sudo"
@@ -68,7 +68,7 @@ pub fn recorder(place: &Place, checkup: &mut Checkup) -> Option<Host> {
     None
 }
 
-/// What the settings say of a scenario.
+/// Adds remarks on the settings that matter for a scenario.
 pub fn remark(s: &mut Scenario, c: &Checkup) {
     let get = |name: &str| c.settings.get(&format!("queue/{name}"));
     match s.number {

@@ -1,7 +1,7 @@
-//! Tries a remedy's setting for the length of one scenario, and restores it, killed or not.
+//! Tries the setting of a remedy for the length of one scenario, and restores it, even if the checkup is killed.
 //!
-//! Only settings of the disk's queue that lose no data and come back as they were ([`settings::may_change`]); what
-//! changes the whole machine or the safety of data is left to a person.
+//! Only settings of the disk's queue are tried that lose no data and can be restored completely
+//! ([`settings::may_change`]); settings of the whole machine, or that affect the safety of data, are left to the user.
 
 use crate::error::Result;
 use crate::guard::Guard;
@@ -14,30 +14,30 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What was tried, and what came of it.
+/// The trial of a remedy and its result.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Trial {
-    /// The remedy.
+    /// The remedy that was tried.
     pub remedy: Remedy,
-    /// The setting's file.
+    /// The path of the setting's file.
     pub setting: PathBuf,
-    /// The value before, restored afterwards.
+    /// The value before the trial, which was restored afterwards.
     pub was: String,
-    /// What was tried.
+    /// The value that was tried.
     pub tried: String,
-    /// The finding.
+    /// The name of the finding that the remedy treats.
     pub finding: String,
-    /// What had been measured of it.
+    /// The measurement of that finding before the trial, in nanoseconds.
     pub before_ns: u64,
-    /// The scenario again, with the setting.
+    /// The result of the same scenario under the tried setting.
     pub scenario: Scenario,
-    /// Whether the finding is gone.
+    /// Whether the finding is gone under the tried setting.
     pub helped: bool,
 }
 
-/// The setting that a remedy changes, if it is one that may be tried on this disk.
+/// The setting that a remedy changes; `None` if it must not be tried on this disk.
 pub fn setting_of(remedy: &Remedy, disk: &str) -> Option<Setting> {
     let Some(Action::Set { dev, file, to }) = &remedy.action else { return None };
     let path = Path::new("/sys/block").join(dev).join(file);
@@ -46,29 +46,29 @@ pub fn setting_of(remedy: &Remedy, disk: &str) -> Option<Setting> {
     (plain && of_queue && settings::may_change(&path)).then(|| Setting { path, value: to.clone() })
 }
 
-/// A setting that is tried as long as this value lives.
+/// A setting under trial; dropping it restores the old value.
 #[derive(Debug)]
 pub struct Tried {
     journal: PathBuf,
-    /// Restores it if this process cannot. Ends last: fields are dropped in their order, after [`Drop::drop`].
+    /// Restores it if this process cannot. It ends last: fields are dropped in their order, after [`Drop::drop`].
     _guard: Guard,
-    /// What it was.
+    /// The old value.
     pub was: String,
 }
 
 impl Tried {
-    /// Writes down what to restore, then sets it.
+    /// Saves the old value in the journal, then writes the new one.
     pub fn set(setting: &Setting, journal: PathBuf) -> Result<Tried> {
         let was = settings::current(&setting.path)?;
         settings::note(&journal, &Setting { path: setting.path.clone(), value: was.clone() })?;
         let guard = Guard::start(&journal)?;
-        // From here on it is restored, also if the write fails half-way.
+        // From here on the drop restores it, even if the write fails half-way.
         let tried = Tried { journal, _guard: guard, was };
         fs::write(&setting.path, &setting.value).at("trying a setting", &setting.path)?;
         Ok(tried)
     }
 
-    /// Restores it, and says if that failed.
+    /// Restores the old value; an error if that failed.
     pub fn restore(self) -> Result<()> {
         settings::restore(&self.journal).map(|_| ())
     }
@@ -76,7 +76,7 @@ impl Tried {
 
 impl Drop for Tried {
     fn drop(&mut self) {
-        // Restored already, there is no journal any more.
+        // If it was restored before, there is no journal any more.
         if let Err(e) = settings::restore(&self.journal) {
             let _ = writeln!(std::io::stderr(), "iowhy: {e}; set it by hand to {}", self.was);
         }

@@ -1,4 +1,4 @@
-//! What is scaled to the disk: rates, sizes and times in the job files.
+//! Scales the variables of job files to the disk: rates, sizes and times.
 
 use crate::lay::Laid;
 use crate::plan::Plan;
@@ -7,24 +7,24 @@ use crate::scenario::{Rate, Step};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Part of the disk that a writer beside others takes: it leaves two thirds.
+/// The part of the disk's bandwidth that a writer beside others takes: two thirds are left.
 const BESIDE: f64 = 0.3;
-/// As a busy log grows.
+/// The maximal rate at which a log grows, in bytes per second: that of a busy log.
 const LOG: u64 = 2 << 20;
-/// Part of what one reader at a time could read.
+/// The part of the rate of one read at a time that all readers together ask for.
 const READERS: f64 = 0.3;
-/// As many readers as the job files have, which share that.
+/// Number of readers in the job files; they share that rate.
 const READERS_AT_ONCE: f64 = 4.0;
-/// Part of a second (or of a shorter step) whose buffered data are written out at once: the kernel writes out in bursts,
-/// by its usual settings every 5 s (vm.dirty_writeback_centisecs).
+/// Buffered data of this part of a second (or of a shorter step) are written out at once: the kernel writes in bursts,
+/// by default every 5 s (vm.dirty_writeback_centisecs).
 const BURST: f64 = 0.5;
-/// And no less than this, however slow the disk is: from 4 MiB in flight on, writeback is a flood (crate life, `FLOOD_BYTES`), and
-/// what is dirty after 5 s is more on any disk.
+/// The minimal burst in bytes, however slow the disk is: from 4 MiB in flight on, writeback is a flood (crate life,
+/// `FLOOD_BYTES`), and the dirty data of 5 s exceed that on any disk.
 const LEAST_BURST: f64 = 8.0 * (1 << 20) as f64;
-/// More reads a second measure nothing more.
+/// Maximal number of reads per second; more would not improve the measurement.
 const MOST_READS: f64 = 500.0;
 
-/// What stands in a step's job file as `${NAME}`, scaled to a disk with this floor and this bandwidth.
+/// The values of `${NAME}` in a step's job file, scaled to a disk with this floor and this bandwidth.
 pub fn variables(step: &Step, plan: &Plan, laid: &Laid, floor: &Latency) -> BTreeMap<String, String> {
     let text = crate::job::text(step.job).unwrap_or_default();
     let time = plan.time_of(step);
@@ -34,7 +34,7 @@ pub fn variables(step: &Step, plan: &Plan, laid: &Laid, floor: &Latency) -> BTre
     let fair = (BESIDE * laid.bandwidth as f64) as u64;
     let rate = match step.rate {
         Rate::None => 0,
-        // It lasts as long as the step, however fast the disk is.
+        // The writer's data last as long as the step, however fast the disk is.
         Rate::Beside => fair.min((size as f64 / time.as_secs_f64()) as u64).max(1 << 20),
         Rate::Log => fair.clamp(64 << 10, LOG),
     };
@@ -43,7 +43,7 @@ pub fn variables(step: &Step, plan: &Plan, laid: &Laid, floor: &Latency) -> BTre
         "appends.fio" => (rate as f64 * time.as_secs_f64() * 1.5) as u64,
         _ => size / u64::from(step.many),
     };
-    // At least two of them, or nothing would be written out.
+    // At least two bursts: with fewer nothing would be written out.
     let total = rate as f64 * time.as_secs_f64();
     let burst = (rate as f64 * time.as_secs_f64().min(1.0) * BURST).max(LEAST_BURST.min(total / 2.0));
     let all = [
@@ -82,7 +82,7 @@ mod tests {
     fn writeback_comes_in_bursts_that_are_floods() {
         let burst = |mb: u64| of("beside buffered", mb << 20)["BURST"].parse::<u64>().unwrap();
         assert_eq!((burst(1_000), burst(30)), (91, 6));
-        // A disk so slow that it cannot write a flood in the time of a step.
+        // This disk is so slow that it cannot write a flood in the time of a step.
         assert_eq!(burst(5), 1);
     }
 

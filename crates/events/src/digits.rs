@@ -1,12 +1,12 @@
-//! Numbers and words into a byte buffer, padded, without going through `std::fmt` (which costs five times as
+//! Writes numbers and words into a byte buffer, padded, without `std::fmt` (which costs five times as
 //! much per event).
 
-/// How wide a field is at least, and on which side it is filled.
+/// The minimal width of a field, and its alignment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Width {
-    /// At least so many characters; a longer text is not cut.
+    /// Minimal number of characters; a longer text is not cut.
     pub min: u16,
-    /// Whether the text stands at the left of it.
+    /// Whether the text is left-aligned.
     pub left: bool,
 }
 
@@ -33,7 +33,7 @@ fn fill(out: &mut Vec<u8>, with: &[u8; 64], mut count: usize) {
     }
 }
 
-/// The longest number has 20 digits; padding up to here costs nothing.
+/// Bytes of a cell: the longest number has 20 digits, and padding up to this width costs nothing.
 const CELL: usize = 24;
 
 /// `00`, `01`, ... `99`.
@@ -47,9 +47,9 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Appends a number with so much padding before it that it is `min` wide, at most a cell. A whole cell of
-/// padding is appended (a copy of fixed length is a few instructions, one of any length a call), the digits are
-/// written over it, and what is too much is cut off.
+/// Appends a number padded to `min` columns, at most a cell. A whole cell of padding is appended (a copy of
+/// fixed length is a few instructions, one of any length a call), the digits are written over it, and the
+/// excess is cut off.
 #[inline]
 fn cell(out: &mut Vec<u8>, mut n: u64, padding: u8, min: usize) {
     let digits = if n < 10 { 1 } else { n.ilog10() as usize + 1 };
@@ -71,7 +71,7 @@ fn cell(out: &mut Vec<u8>, mut n: u64, padding: u8, min: usize) {
     out.truncate(end);
 }
 
-/// Appends a word.
+/// Appends a word, padded with blanks.
 #[inline]
 pub fn word(out: &mut Vec<u8>, text: &[u8], width: Width) {
     let missing = (width.min as usize).saturating_sub(text.len());
@@ -86,7 +86,7 @@ pub fn word(out: &mut Vec<u8>, text: &[u8], width: Width) {
     }
 }
 
-/// Appends a number.
+/// Appends a number, padded with blanks.
 #[inline]
 pub fn number(out: &mut Vec<u8>, n: u64, width: Width) {
     let min = width.min as usize;
@@ -114,8 +114,8 @@ pub fn zero_padded(out: &mut Vec<u8>, n: u64, min: u16) {
     cell(out, n, b'0', min.min(CELL));
 }
 
-/// Appends a text that any process may have chosen: control characters, which could steer a terminal or break
-/// a line in two, become `?`. So do the bytes of those above ASCII (U+0080 to U+009F), which in UTF-8 are two: `C2 9B`
+/// Appends a text that any process may have chosen: control characters, which could control a terminal or break
+/// a line, become `?`. So do both bytes of those above ASCII (U+0080 to U+009F in UTF-8): `C2 9B`
 /// alone begins an escape sequence.
 #[inline]
 pub fn foreign(out: &mut Vec<u8>, text: &[u8]) {

@@ -1,6 +1,6 @@
-//! Format strings: read once into a short program of fields and texts, run once per event.
+//! Format strings: parsed once into a short program of fields and texts, which runs once per event.
 //!
-//! A field is `%`, perhaps `-` (stand at the left), perhaps a width, and a letter:
+//! A field is `%`, optionally `-` (left-aligned), optionally a width, and a letter:
 //!
 //! | | | | |
 //! |---|---|---|---|
@@ -10,7 +10,7 @@
 //! | `s` number of the event | `S` sector | `t` nanoseconds within the second | `T` seconds |
 //! | `u` time of the step, ns (with `-t`) | `U` number in the payload | `%` a percent sign | |
 //!
-//! `\n`, `\t`, `\r`, `\b` and `\\` stand for themselves as in C. No line end is added.
+//! `\n`, `\t`, `\r`, `\b` and `\\` have the same meaning as in C. No line end is added.
 //!
 //! Example: `%5T.%9t %-16C %S+%n\n` prints `    0.000001000 fio              223490+8`.
 
@@ -87,28 +87,28 @@ impl Field {
 /// One step of a format's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Copy this.
+    /// Copies this text.
     Text(Vec<u8>),
-    /// Show a field.
+    /// Writes a field with its width.
     Field(Field, Width),
-    /// What the default format shows behind the letters, which depends on the action.
+    /// Writes the rest of the default format after the letters; it depends on the action.
     Tail,
 }
 
-/// A format, ready to be run.
+/// A format that was parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Format {
     steps: Vec<Step>,
 }
 
-/// Why a format was refused, and where.
+/// Why a format was refused, and at which character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
-    /// What is wrong.
+    /// The reason in words.
     pub what: String,
     /// The format as given.
     pub format: String,
-    /// The offending character, counted from 0.
+    /// The index of the offending character, from 0.
     pub at: usize,
 }
 
@@ -123,30 +123,30 @@ impl std::fmt::Display for FormatError {
 impl std::error::Error for FormatError {}
 
 impl Format {
-    /// The widest field: wider ones are a slip of the hand.
+    /// The maximal width of a field: a wider one is a typing error.
     const MAX_WIDTH: u16 = 1000;
 
-    /// What every default line begins with.
+    /// The start of every line in the default format.
     const HEADER: &'static str = "%D %2c %8s %5T.%9t %5p %2a %3d";
 
-    /// Reads a format string.
+    /// Parses a format string.
     pub fn parse(format: &str) -> Result<Format, FormatError> {
         Parser { format, chars: format.chars().collect(), at: 0, steps: Vec::new() }.run()
     }
 
-    /// blkparse's own format.
+    /// The default format of blkparse.
     pub fn default_line() -> Format {
         let mut format = Format::parse(Format::HEADER).expect("our own format");
         format.steps.push(Step::Tail);
         format
     }
 
-    /// The program.
+    /// The steps of the program, in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Whether the time of the step (`%u`) is shown.
+    /// Whether it has a field for the time of the step (`%u`).
     pub fn shows_elapsed(&self) -> bool {
         self.steps.iter().any(|s| matches!(s, Step::Field(Field::Elapsed, _)))
     }
@@ -200,7 +200,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads a field; stops on its letter.
+    /// Parses a field; stops on its letter.
     fn field(&mut self) -> Result<(), FormatError> {
         let start = self.at;
         self.at += 1;
@@ -244,7 +244,7 @@ impl Parser<'_> {
     }
 }
 
-/// Which format each action has.
+/// The format of each action.
 #[derive(Clone, Debug)]
 pub struct Formats {
     all: Format,
@@ -259,7 +259,7 @@ pub struct OwnFormat {
 }
 
 impl OwnFormat {
-    /// Reads `Q,%S\n`: an action's letter, a comma, a format.
+    /// Parses `Q,%S\n`: an action's letter, a comma, a format.
     pub fn parse(spec: &str) -> Result<OwnFormat, FormatError> {
         let fail = |at, what: String| Err(FormatError { what, format: spec.to_string(), at });
         let mut chars = spec.chars();
@@ -287,16 +287,16 @@ impl Default for Formats {
     }
 }
 
-/// Actions that may have a format of their own.
+/// Letters of actions that may have a format of their own.
 const OWN: &str = "ABCDFGIMPQRSTUX";
 
 impl Formats {
-    /// `-f`: one format for all actions but messages.
+    /// Option `-f`: sets the format of all actions but messages.
     pub fn set_all(&mut self, format: Format) {
         self.all = format;
     }
 
-    /// `-F`: one action gets its own format, whatever the others have. `U` stands for both kinds of unplug,
+    /// Option `-F`: sets the format of one action, which takes precedence over `-f`. `U` is for both kinds of unplug,
     /// unless `T`, the one by a task about to sleep, has its own.
     pub fn set_own(&mut self, own: OwnFormat) {
         self.own.retain(|o| o.letter != own.letter);
@@ -315,7 +315,7 @@ impl Formats {
     fn find(&self, action: Action) -> &Format {
         let letters: &[u8] = match action {
             Action::UnplugImplicit => b"TU",
-            // Words, not letters: `ABORT` is no `A`.
+            // These have words instead of letters: `ABORT` must not match `A`.
             Action::Abort | Action::DriverData => b"",
             a => &a.letters().as_bytes()[..1],
         };

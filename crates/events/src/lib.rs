@@ -1,8 +1,8 @@
-//! Events as text, the way blkparse prints them.
+//! Events as text, in the form in which blkparse prints them.
 //!
-//! [`Printer`] takes batches and writes lines; `line` knows what a line looks like, `format` the `%` fields,
-//! `select` which events are wanted, `track` the time between the steps of a request (`-t`), `tally` and
-//! `summary` the counts at the end. What differs from blkparse 1.2.0, and why, is listed in `docs/blkparse.md`.
+//! [`Printer`] takes batches and writes lines; `line` lays out a line, `format` parses the `%` fields,
+//! `select` filters events, `track` measures the time between the steps of a request (`-t`), `tally` and
+//! `summary` make the counts at the end. `docs/blkparse.md` lists the differences from blkparse 1.2.0, and why.
 
 mod digits;
 mod format;

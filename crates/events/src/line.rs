@@ -1,4 +1,4 @@
-//! One event as a line: the fields of a format, or blkparse's own tail for its action.
+//! Writes one event as a line: the fields of a format, or blkparse's own rest of the line for its action.
 
 use super::digits::{foreign, number, plain, word, zero_padded, Width};
 use super::format::{Field, Format, Step};
@@ -6,22 +6,22 @@ use super::names::{Names, UNNAMED};
 use trace::blkparse::Rwbs;
 use trace::{Action, Detail, DevId, Event, Flags, Nanos};
 
-/// An event and what belongs to its line.
+/// An event with what is needed to write its line.
 pub struct Shown<'a> {
     /// The event.
     pub event: &'a Event,
-    /// Its text: a message, a command.
+    /// Its payload: a message, or a command.
     pub text: &'a [u8],
     /// Its time since the first event.
     pub time: Nanos,
-    /// How long the step took that it ends, where that is wanted and known.
+    /// The time of the step that it ends, if that is wanted and known.
     pub elapsed: Option<Nanos>,
 }
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
 impl Shown<'_> {
-    /// Appends the event in `format`.
+    /// Appends the event in this format.
     pub fn write(&self, out: &mut Vec<u8>, format: &Format, names: &mut Names) {
         for step in format.steps() {
             match step {
@@ -74,7 +74,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What stands behind the letters in the default format, and the line's end.
+    /// Writes the rest of the default format after the letters, and the line's end.
     fn tail(&self, out: &mut Vec<u8>, names: &mut Names) {
         let e = self.event;
         let passthrough = e.flags.has(Flags::PASSTHROUGH);
@@ -146,7 +146,7 @@ impl Shown<'_> {
         out.push(b'\n');
     }
 
-    /// ` (    1000)`.
+    /// Appends the time of the step in ns: ` (    1000)`.
     fn elapsed(&self, out: &mut Vec<u8>) {
         if let Some(t) = self.elapsed {
             out.extend_from_slice(b" (");
@@ -155,7 +155,7 @@ impl Shown<'_> {
         }
     }
 
-    /// ` (12 00 24 ..)`, if there is a command.
+    /// Appends the command, if there is one: ` (12 00 24 ..)`.
     fn command(&self, out: &mut Vec<u8>) {
         if !self.text.is_empty() && !matches!(self.event.action, Action::Queue | Action::Requeue) {
             out.extend_from_slice(b" (");
@@ -164,8 +164,8 @@ impl Shown<'_> {
         }
     }
 
-    /// The payload's bytes; of zeros at the end only the first, and `..`. blkparse shows those of `I`, `D` and
-    /// `C`; those of actions it does not know are shown too.
+    /// Appends the payload's bytes in hexadecimal; of zeros at the end only the first, and `..`. Like blkparse, only
+    /// for `I`, `D` and `C`, and also for actions that blkparse does not know.
     fn payload(&self, out: &mut Vec<u8>) {
         if !matches!(self.event.action, Action::Insert | Action::Issue | Action::Complete | Action::Other(_))
         {
@@ -184,27 +184,27 @@ impl Shown<'_> {
     }
 }
 
-/// `%3d,%-3d`.
+/// Appends major and minor as `%3d,%-3d`.
 fn device(out: &mut Vec<u8>, dev: DevId) {
     number(out, dev.major().into(), Width::right(3));
     out.push(b',');
     number(out, dev.minor().into(), Width::left(3));
 }
 
-/// ` 223490 + 8`.
+/// Appends first sector and size: ` 223490 + 8`.
 fn extent(out: &mut Vec<u8>, e: &Event) {
     out.push(b' ');
     plain(out, e.sector.0);
     sectors(out, e);
 }
 
-/// ` + 8`.
+/// Appends the size in sectors: ` + 8`.
 fn sectors(out: &mut Vec<u8>, e: &Event) {
     out.extend_from_slice(b" + ");
     plain(out, e.bytes.sectors());
 }
 
-/// ` [kjournald]`.
+/// Appends the task's name: ` [kjournald]`.
 fn task(out: &mut Vec<u8>, e: &Event, names: &mut Names) {
     out.extend_from_slice(b" [");
     foreign(out, names.get(e.tid, e.cpu).unwrap_or(UNNAMED));

@@ -1,35 +1,35 @@
-//! What a task is called at this point of the trace.
+//! The names of tasks at the current point of the trace.
 //!
-//! A note names a task from its time on. A thread id that is used again by another program, or a task that
-//! renames itself and is noted anew, changes its name at that note; earlier lines keep the earlier name.
+//! A note names a task from its time on. If a thread id is reused by another program, or a task renames
+//! itself and is noted again, its name changes at that note; earlier lines keep the earlier name.
 //!
-//! Number 0 is a task per CPU, the idle one: `swapper/0`, `swapper/1`, ... Each CPU has its own name for it, as
-//! long as a note on that CPU gave one.
+//! Number 0 is a separate idle task on each CPU: `swapper/0`, `swapper/1`, ... Each CPU has its own name for it, if
+//! a note on that CPU gave one.
 
 use rustc_hash::FxHashMap;
 use trace::{Cpu, Tid};
 
-/// How many tasks are remembered; hostile input could name 2^32. When full, all are forgotten.
+/// Maximal number of tasks that are remembered; hostile input could name 2^32. When it is reached, all are forgotten.
 const MAX_TASKS: usize = 1 << 18;
 
 /// Printed for a task that no note has named (what C's `printf` makes of a null pointer; scripts know it).
 pub const UNNAMED: &[u8] = b"(null)";
 
-/// Names by task.
+/// The names of tasks.
 #[derive(Default)]
 pub struct Names {
-    /// Index into `texts` by task.
+    /// Indexes into `texts` by task.
     which: FxHashMap<Task, u32>,
-    /// The last one asked for: events of one task come in runs.
+    /// The last task that was looked up, with its index: events of one task come in runs.
     last: Option<(Task, u32)>,
     texts: Vec<Name>,
 }
 
-/// A task, and of an idle one its CPU.
+/// A task; for an idle task with its CPU.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Task(Tid, Cpu);
 
-/// The idle task, whatever the CPU.
+/// The number of the idle task on every CPU.
 const IDLE: Tid = Tid(0);
 
 impl Task {
@@ -38,7 +38,7 @@ impl Task {
     }
 }
 
-/// Stands in for the CPU where it does not matter.
+/// Replaces the CPU for tasks that are not idle tasks.
 const NO_CPU: Cpu = Cpu(u32::MAX);
 
 #[derive(Clone, Copy)]
@@ -48,10 +48,10 @@ struct Name {
 }
 
 impl Names {
-    /// blkparse keeps 15 bytes; the kernel's own limit is 15 and a zero (`TASK_COMM_LEN`).
+    /// The length of a name: blkparse keeps 15 bytes; the kernel's own limit is 15 and a zero (`TASK_COMM_LEN`).
     const LONGEST: usize = 15;
 
-    /// `tid` is called `text` from now on, says a note on `cpu`.
+    /// Names a task from now on, by a note on `cpu`.
     pub fn set(&mut self, tid: Tid, cpu: Cpu, text: &[u8]) {
         let len = text.len().min(Self::LONGEST);
         let mut name = Name { len: len as u8, bytes: [0; Self::LONGEST] };
@@ -75,7 +75,7 @@ impl Names {
         self.texts.push(name);
     }
 
-    /// The name of `tid` on `cpu`, if it has one.
+    /// The name of a task on `cpu`; `None` if no note named it.
     #[inline]
     pub fn get(&mut self, tid: Tid, cpu: Cpu) -> Option<&[u8]> {
         let task = Task::new(tid, cpu);

@@ -1,7 +1,7 @@
-//! Takes batches of events, writes lines.
+//! Writes batches of events as lines.
 //!
-//! Lines are gathered in one buffer that goes out when it is full, so an event costs no allocation and no
-//! system call. What a closed pipe returns (`BrokenPipe`) is handed on to the caller, which ends there.
+//! Lines are collected in one buffer that is written when it is full, so an event costs no allocation and no
+//! system call. The error of a closed pipe (`BrokenPipe`) is returned to the caller, which then stops.
 
 use super::format::{Format, Formats};
 use super::line::Shown;
@@ -13,31 +13,31 @@ use super::track::{Elapsed, Tracks};
 use std::io::{self, Write};
 use trace::{Action, Batch, Cpu, DevId, Event, Flags, Nanos};
 
-/// The buffer goes out when it holds this much: a pipe's worth.
+/// The buffer is written when it holds this many bytes: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// What to print.
+/// What is printed, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How a line looks.
+    /// The formats of lines.
     pub formats: Formats,
-    /// Which kinds of events.
+    /// The kinds of events that are printed.
     pub mask: Mask,
-    /// Of which time.
+    /// The span of time that is printed.
     pub window: Window,
-    /// No events, only the summary (`-O`).
+    /// Whether only the summary is printed (`-O`).
     pub no_events: bool,
-    /// No summary (`-q`).
+    /// Whether the summary is omitted (`-q`).
     pub quiet: bool,
-    /// A block per task (`-s`).
+    /// Whether the summary has a block for each task (`-s`).
     pub per_task: bool,
-    /// Tasks of one name together in it (`-h`).
+    /// Whether tasks with the same name share a block (`-h`).
     pub by_name: bool,
-    /// The time of each step (`-t`).
+    /// Whether lines show the time of each step (`-t`).
     pub track: bool,
-    /// Times as the recording has them. Otherwise they count from the first event.
+    /// Whether times are printed as recorded. Otherwise they count from the first event.
     pub own_times: bool,
-    /// What devices are called in the summary, in its order; others are called by their numbers.
+    /// The names of devices in the summary, in its order; other devices are shown by number.
     pub devices: Vec<(DevId, String)>,
 }
 
@@ -47,14 +47,14 @@ pub struct Printer<W> {
     lines: Vec<u8>,
     options: Options,
     messages: Format,
-    /// Time of the first event: the zero of all that is printed.
+    /// The time that is printed as 0: that of the first event, unless times are printed as recorded.
     origin: Option<Nanos>,
     names: Names,
     tracks: Option<Tracks>,
     places: Option<Places>,
     tasks: Option<Tasks>,
     driver_data: bool,
-    /// An event behind the window was seen. blkparse reads no further, so a CPU whose first event comes even
+    /// Whether an event after the window was seen. blkparse reads no further, so a CPU whose first event is
     /// later has no block in its summary.
     past_window: bool,
 }
@@ -78,7 +78,7 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// Writes the events of a batch, all of them: who watches a live trace waits for no second batch.
+    /// Writes all events of a batch at once: the reader of a live trace must not wait for the next batch.
     pub fn batch(&mut self, batch: &Batch) -> io::Result<()> {
         for event in &batch.events {
             self.event(event, batch);
@@ -89,7 +89,7 @@ impl<W: Write> Printer<W> {
         self.flush()
     }
 
-    /// Writes the summary and what is left in the buffer. Gives the output back.
+    /// Writes the summary and the rest of the buffer. Returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         if let Some(tasks) = &self.tasks {
             summary::tasks(&mut self.lines, &tasks.sorted(self.options.by_name));
@@ -170,7 +170,7 @@ impl<W: Write> Printer<W> {
 }
 
 /// Messages with a cgroup's id are unknown to blkparse. They are printed, but neither start the clock nor count
-/// in the summary, so that all other lines are the same.
+/// in the summary, so that all other lines are as blkparse prints them.
 fn is_hidden_from_blkparse(e: &Event) -> bool {
     e.action == Action::Message && e.cgroup != 0
 }
@@ -179,7 +179,7 @@ fn count_task(tasks: &mut Tasks, e: &Event, elapsed: Option<&Elapsed>, names: &m
     if e.action == Action::Message {
         return;
     }
-    // Matters for idle tasks only, which are all counted under the first CPU's name.
+    // The CPU matters only for idle tasks, which are all counted under the first CPU's name.
     let cpu = Cpu(0);
     tasks.count(e, names.get(e.tid, cpu));
     if let Some(elapsed) = elapsed {

@@ -1,20 +1,20 @@
-//! Which events are wanted: by kind (`-a`, `-A`) and by time (`-w`).
+//! Filters events by kind (`-a`, `-A`) and by time (`-w`).
 
 use trace::{Flags, Nanos};
 
-/// Why a selection was refused.
+/// Why a filter was refused, in words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SelectError(String);
 
-/// Kinds of events (blktrace's categories). An event is wanted if it belongs to any of them.
+/// Kinds of events (blktrace's categories). An event matches if it belongs to any of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mask {
-    /// `None`: everything, also what belongs to no category.
+    /// `None` matches everything, including events without a category.
     categories: Option<Flags>,
 }
 
-/// The names that blkparse and blktrace take.
+/// The names of the categories in blkparse and blktrace.
 const CATEGORIES: [(&str, Flags); 16] = [
     ("read", Flags::READ),
     ("write", Flags::WRITE),
@@ -35,7 +35,7 @@ const CATEGORIES: [(&str, Flags); 16] = [
 ];
 
 impl Mask {
-    /// Categories by name, upper or lower case, several with commas between them.
+    /// Parses names of categories, in upper or lower case, separated by commas.
     ///
     /// `read,sync` matches every event that is a read or that a task waits for.
     pub fn of_names(names: &str) -> Result<Mask, SelectError> {
@@ -54,7 +54,7 @@ impl Mask {
         Ok(mask)
     }
 
-    /// Categories as a hexadecimal number, with or without `0x`: bit 0 is read, bit 1 write, ... in the order
+    /// Parses a hexadecimal number, with or without `0x`: bit 0 is read, bit 1 write, ... in the order
     /// of `BLK_TC_*`.
     pub fn of_hex(text: &str) -> Result<Mask, SelectError> {
         let digits = text.trim_start_matches("0x").trim_start_matches("0X");
@@ -66,7 +66,7 @@ impl Mask {
         }
     }
 
-    /// What either takes; a mask that takes everything adds nothing.
+    /// Matches what either mask matches; but a mask that matches everything adds nothing.
     pub fn or(self, other: Mask) -> Mask {
         match (self.categories, other.categories) {
             (Some(a), Some(b)) => Mask { categories: Some(a.with(b)) },
@@ -74,19 +74,19 @@ impl Mask {
         }
     }
 
-    /// Whether an event of these flags is wanted.
+    /// Whether an event with these flags matches.
     #[inline]
     pub fn takes(self, flags: Flags) -> bool {
         self.categories.is_none_or(|c| c.0 & flags.0 != 0)
     }
 }
 
-/// A stretch of time, both ends included, counted from the first event.
+/// A span of time since the first event; both ends are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// From here.
+    /// The start of the span.
     pub start: Nanos,
-    /// To here.
+    /// The end of the span.
     pub end: Nanos,
 }
 
@@ -97,7 +97,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// `END`, `START:END` or `START:` (to the end), in seconds with up to nine places (`1.5`), or with a unit: `ns`, `us`, `ms`, `s`.
+    /// Parses `END`, `START:END` or `START:` (to the end), in seconds (up to nine decimals) or with a unit: `ns`, `us`, `ms`, `s`.
     pub fn parse(text: &str) -> Result<Window, SelectError> {
         let all = Window::default();
         let window = match text.split_once(':') {
@@ -111,14 +111,14 @@ impl Window {
         Ok(window)
     }
 
-    /// Whether a time, counted from the first event, lies in it.
+    /// Whether a time since the first event is in the span.
     #[inline]
     pub fn holds(self, time: Nanos) -> bool {
         self.start <= time && time <= self.end
     }
 }
 
-/// A number with a unit (none: seconds), in nanoseconds: `1.5`, `1500ms`. Computed in whole numbers, so that `0.000000001` is exact.
+/// Parses a number with a unit (default: seconds), such as `1.5` or `1500ms`. It uses integers, so that `0.000000001` is exact.
 fn moment(text: &str) -> Result<Nanos, SelectError> {
     let bad =
         || SelectError(format!("`{text}` is not a time: give seconds (1.5) or a unit (1500ms, us, ns)"));

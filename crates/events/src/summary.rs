@@ -1,21 +1,21 @@
-//! The summary behind the events, in blkparse's words and columns.
+//! The summary after the events, in blkparse's words and columns.
 //!
-//! What blkparse calls MiB are thousands of KiB (and GiB thousands of those), and its throughput takes a byte
-//! of an odd sector for a thousandth of a KiB: both are kept, so that the numbers compare.
+//! blkparse's MiB are thousands of KiB (and its GiB thousands of those), and its throughput counts a byte
+//! of an odd sector as a thousandth of a KiB: both are kept, so that the numbers can be compared.
 
 use super::digits::foreign;
 use super::tally::{Amount, Device, Places, Side, Tally, Task, OTHERS};
 use std::fmt::{self, Write};
 use trace::{Bytes, DevId, Nanos};
 
-/// What stands before a device's name: `CPU3` or `Total`.
+/// The owner of a block's counts: `CPU3`, `Total`, or a task.
 enum Whose<'a> {
     Cpu(u32),
     Total,
     Task(&'a Task),
 }
 
-/// Appends the blocks of all devices. `names` says what devices are called and in which order they come.
+/// Appends the blocks of all devices. `names` has the names of devices, in the order of the summary.
 pub fn devices(out: &mut Vec<u8>, places: &Places, names: &[(DevId, String)]) {
     let named = names.iter().filter_map(|(id, n)| Some((n.clone(), places.devices.get(id)?)));
     let is_named = |id: &DevId| names.iter().any(|(n, _)| n == id);
@@ -56,7 +56,7 @@ fn one_device(out: &mut Vec<u8>, name: &str, device: &Device, tallies: &[Tally])
     );
 }
 
-/// Appends the blocks of all tasks.
+/// Appends the blocks of all tasks, and an empty line.
 pub fn tasks(out: &mut Vec<u8>, tasks: &[Task]) {
     for task in tasks {
         block(out, &Whose::Task(task), "", &task.tally, None);
@@ -105,7 +105,7 @@ fn microseconds(t: Nanos) -> u64 {
     t.0 / 1000
 }
 
-/// A number and its unit, in steps of a thousand as soon as it is above a million.
+/// A number that is divided by 1000 until it is at most a million, with the number of divisions.
 struct Scaled {
     value: u64,
     step: usize,
@@ -123,13 +123,13 @@ impl Scaled {
 }
 
 impl fmt::Display for Scaled {
-    /// As a count: `1041K`.
+    /// The number with the unit of a count: `1041K`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:8}{}", self.value, ["", "K", "M", "G", "T", "P"][self.step])
     }
 }
 
-/// An amount of data: `6174MiB`.
+/// An amount of data with its unit: `6174MiB`.
 struct Data(Bytes);
 
 impl fmt::Display for Data {
@@ -145,13 +145,13 @@ fn amounts(out: &mut Vec<u8>, reads: &str, r: Amount, writes: &str, w: Amount) {
     add(out, format_args!(" {reads:17}{rn}, {}\t {writes:18}{wn}, {}\n", Data(r.bytes), Data(w.bytes)));
 }
 
-/// Numbers that are scaled, and no data.
+/// Appends numbers that are scaled, without amounts of data.
 fn scaled(out: &mut Vec<u8>, reads: &str, r: u64, writes: &str, w: u64) {
     let (reads, writes) = (format!("{reads}:"), format!("{writes}:"));
     add(out, format_args!(" {reads:17}{}\t\t {writes:18}{}\n", Scaled::new(r), Scaled::new(w)));
 }
 
-/// Numbers as they are; the column of data is blank.
+/// Appends numbers that are not scaled; the column of data is blank.
 fn counts(out: &mut Vec<u8>, reads: &str, r: u64, writes: &str, w: u64) {
     let (reads, writes) = (format!("{reads}:"), format!("{writes}:"));
     add(out, format_args!(" {reads:17}{r:8}        \t {writes:18}{w:8}\n"));

@@ -1,12 +1,12 @@
-//! What is counted for the summary: per device and CPU, per device, and per task.
+//! Counts for the summary: per device and CPU, per device, and per task.
 
 use super::track::{Elapsed, Wait};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::{Action, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Tid};
 
-/// Pairs of device and CPU, and tasks, that are told apart; hostile input could name 2^32 of each. What comes
-/// beyond is counted under [`OTHERS`], or under the last task.
+/// Maximal number of pairs of device and CPU; hostile input could name 2^32. Further ones are counted under
+/// [`OTHERS`], and tasks beyond [`MAX_TASKS`] under the last task.
 const MAX_PLACES: usize = 1 << 14;
 
 /// Stands for all devices beyond [`MAX_PLACES`]; no device has this number.
@@ -14,12 +14,12 @@ pub const OTHERS: DevId = DevId(u32::MAX);
 
 const MAX_TASKS: usize = 1 << 16;
 
-/// How many, and of how much data.
+/// A count and an amount of data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// How many.
+    /// Number of I/Os.
     pub count: u64,
-    /// How much.
+    /// Their bytes.
     pub bytes: Bytes,
 }
 
@@ -35,25 +35,25 @@ impl Amount {
     }
 }
 
-/// The steps of reads, or of writes.
+/// Counts of the steps of reads, or of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Side {
     /// `Q`.
     pub queued: Amount,
-    /// `D`; the bytes of requeued requests are taken off again.
+    /// `D`; the bytes of requeued requests are subtracted.
     pub issued: Amount,
     /// `R`.
     pub requeued: u64,
     /// `C`.
     pub completed: Amount,
-    /// Of the completed bytes, those beyond each one's last whole KiB.
+    /// The part of the completed bytes that exceeds each I/O's last whole KiB.
     odd: Bytes,
     /// `M` and `F`.
     pub merged: Amount,
 }
 
 impl Side {
-    /// KiB completed per second as blkparse has it: a byte beyond a whole KiB counts as a thousandth of one.
+    /// KiB completed per second as blkparse computes it: a byte beyond a whole KiB counts as a thousandth of one.
     pub fn kib_per_second(&self, milliseconds: u64) -> u64 {
         let whole = (self.completed.bytes - self.odd).0 / 1024;
         whole.saturating_mul(1000).saturating_add(self.odd.0).checked_div(milliseconds).unwrap_or(0)
@@ -69,22 +69,22 @@ impl Side {
     }
 }
 
-/// Everything counted in one place.
+/// All counts of one place or task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Reads and writes from file systems.
+    /// Reads and writes of file systems.
     pub file: [Side; 2],
-    /// Reads and writes passed through.
+    /// Reads and writes that are passed through.
     pub passthrough: [Side; 2],
     /// `U`.
     pub unplugs: u64,
     /// `UT`.
     pub implicit_unplugs: u64,
-    /// The longest waits of reads and of writes: allocation, dispatch, completion.
+    /// The longest waits for allocation, dispatch and completion; each of reads and of writes.
     pub longest: [[Nanos; 2]; 3],
 }
 
-/// Index of writes in a pair; reads are 0.
+/// The index in a pair: 0 for reads, 1 for writes.
 fn direction(flags: Flags) -> usize {
     usize::from(flags.has(Flags::WRITE))
 }
@@ -122,7 +122,7 @@ impl Tally {
         *longest = (*longest).max(elapsed.time);
     }
 
-    /// Adds the counts of another place.
+    /// Adds the counts of another place or task.
     pub fn merge(&mut self, o: &Tally) {
         for d in 0..2 {
             self.file[d].merge(&o.file[d]);
@@ -135,33 +135,33 @@ impl Tally {
         self.implicit_unplugs += o.implicit_unplugs;
     }
 
-    /// Whether anything was passed through.
+    /// Whether it counted anything that is passed through.
     pub fn has_passthrough(&self) -> bool {
         self.passthrough != <[Side; 2]>::default()
     }
 }
 
-/// A device's own numbers.
+/// The counts of a device.
 #[derive(Clone, Debug, Default)]
 pub struct Device {
-    /// Its CPUs' numbers.
+    /// The index of each CPU's tally in [`Places::tallies`].
     pub cpus: BTreeMap<Cpu, usize>,
-    /// Reads and writes in the driver now, and at most.
+    /// Reads and writes in the driver: now, and the maximum so far.
     depth: [(u64, u64); 2],
-    /// Events counted.
+    /// Number of events that were counted.
     pub events: u64,
-    /// Gaps in the numbering, and how many events they lack.
+    /// Number of gaps in the numbering of events.
     pub gaps: u64,
-    /// See `gaps`.
+    /// Number of events that are missing in the gaps.
     pub lost: u64,
-    /// Time of the first event counted and of the last event, counted or not.
+    /// The time of the first event that was counted; `None` if there is none.
     pub first: Option<Nanos>,
-    /// See `first`.
+    /// The time of the last event, counted or not.
     pub last: Nanos,
 }
 
 impl Device {
-    /// The most reads (0) or writes (1) that the driver had at a time.
+    /// The largest number of reads (0) or writes (1) that were in the driver at the same time.
     pub fn depth(&self, direction: usize) -> u64 {
         self.depth[direction].1
     }
@@ -179,19 +179,19 @@ impl Device {
     }
 }
 
-/// Tallies by place.
+/// Tallies by device and CPU.
 #[derive(Default)]
 pub struct Places {
-    /// By device.
+    /// The counts of each device.
     pub devices: BTreeMap<DevId, Device>,
     /// The tallies that [`Device::cpus`] points into.
     pub tallies: Vec<Tally>,
-    /// Device, CPU and tally of the last event.
+    /// Device, CPU and index of the tally of the last event.
     recent: Option<(DevId, Cpu, usize)>,
 }
 
 impl Places {
-    /// Takes note that this CPU had events of this device, though none that is to be counted.
+    /// Makes sure that this device and CPU have a tally; returns its device (maybe [`OTHERS`]) and its index.
     pub fn see(&mut self, e: &Event) -> (DevId, usize) {
         match self.recent {
             Some((dev, cpu, at)) if dev == e.dev && cpu == e.cpu => (dev, at),
@@ -199,7 +199,7 @@ impl Places {
         }
     }
 
-    /// Counts an event. `wanted`: it is shown; else it only ends the device's time.
+    /// Counts an event. `wanted`: it is shown; otherwise it only updates the device's last time.
     pub fn count(&mut self, e: &Event, wanted: bool) {
         let (dev, at) = self.see(e);
         let device = self.devices.entry(dev).or_default();
@@ -230,20 +230,20 @@ impl Places {
     }
 }
 
-/// A task's name, number and counts.
+/// A task with its counts.
 #[derive(Clone, Debug, Default)]
 pub struct Task {
-    /// Empty if no note named it.
+    /// Its name; empty if no note named it.
     pub name: Vec<u8>,
-    /// Its number; of several tasks of one name, the first.
+    /// Its number; for several tasks with one name, the first one's.
     pub tid: Tid,
-    /// Whether there are several.
+    /// Whether it stands for several tasks.
     pub several: bool,
     /// Its counts.
     pub tally: Tally,
 }
 
-/// Tallies by task. A number that is used again under another name is another task.
+/// Tallies by task. If a number is reused under another name, that is another task.
 #[derive(Default)]
 pub struct Tasks {
     tasks: Vec<Task>,
@@ -251,8 +251,8 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// A task got a name. The idle tasks of all CPUs, which share the number 0, are counted as one and called
-    /// as the first CPU's.
+    /// A task gets a name. The idle tasks of all CPUs share the number 0; they are counted as one, under the name of
+    /// the first CPU.
     pub fn rename(&mut self, tid: Tid, name: &[u8]) {
         let Some(&at) = self.which.get(&tid) else { return };
         let known = &mut self.tasks[at].name;
@@ -263,13 +263,13 @@ impl Tasks {
         }
     }
 
-    /// Counts an event of a task that is called `name`.
+    /// Counts an event of a task with this name.
     pub fn count(&mut self, e: &Event, name: Option<&[u8]>) {
         let at = self.find(e.tid, name);
         self.tasks[at].tally.count(e);
     }
 
-    /// Counts a wait under the task that got the request.
+    /// Counts a wait for the task that got the request.
     pub fn wait(&mut self, elapsed: &Elapsed, flags: Flags, name: Option<&[u8]>) {
         let at = self.find(elapsed.owner, name);
         self.tasks[at].tally.wait(elapsed, flags);
@@ -288,7 +288,7 @@ impl Tasks {
         self.tasks.len() - 1
     }
 
-    /// All tasks by name, then number; with `by_name`, those of one name together.
+    /// All tasks by name, then number; with `by_name`, those with the same name are merged.
     pub fn sorted(&self, by_name: bool) -> Vec<Task> {
         let mut together: Vec<Task> = Vec::new();
         let mut known: FxHashMap<&[u8], usize> = FxHashMap::default();

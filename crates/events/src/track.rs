@@ -1,13 +1,13 @@
-//! The time that a request spent between two steps, for `-t`: got to inserted, inserted (or got, where there
-//! is no scheduler) to issued, issued to completed.
+//! The time between two steps of a request, for `-t`: from got to inserted, from inserted (or got, without a
+//! scheduler) to issued, from issued to completed.
 //!
-//! A request is known by device and first sector, as in blkparse; that is enough to read a trace by eye. For
-//! statistics, the crate `life` follows requests by more than that.
+//! A request is identified by device and first sector, as in blkparse; that is enough to read a trace by eye. For
+//! statistics, the crate `life` identifies requests more precisely.
 
 use rustc_hash::FxHashMap;
 use trace::{Action, DevId, Event, Flags, Nanos, Sector, Tid};
 
-/// Requests that are followed at a time. If completions are lost the rest would pile up; all are let go then.
+/// Maximal number of requests that are followed. If completions are lost, they accumulate; then all are dropped.
 const MAX_TRACKS: usize = 1 << 18;
 
 #[derive(Clone, Copy, Default)]
@@ -18,7 +18,7 @@ struct Track {
     owner: Tid,
 }
 
-/// Which wait just ended.
+/// The kind of wait that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// From getting a request to inserting it.
@@ -29,25 +29,25 @@ pub enum Wait {
     Completion,
 }
 
-/// A wait that ended, and whose request it was.
+/// A wait that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed {
-    /// Which.
+    /// The kind of wait.
     pub wait: Wait,
-    /// How long.
+    /// Its length.
     pub time: Nanos,
-    /// Who got the request.
+    /// The task that got the request.
     pub owner: Tid,
 }
 
-/// Requests on their way.
+/// The requests that are not completed.
 #[derive(Default)]
 pub struct Tracks {
     by_place: FxHashMap<(DevId, Sector), Track>,
 }
 
 impl Tracks {
-    /// Records an event; returns how long the step took that it ends.
+    /// Processes an event; returns the wait that it ends, if any.
     pub fn note(&mut self, e: &Event) -> Option<Elapsed> {
         if e.flags.has(Flags::PASSTHROUGH) {
             return None;
@@ -63,7 +63,7 @@ impl Tracks {
                 None
             }
             Action::FrontMerge => {
-                // The request begins where the merged bio begins, from now on.
+                // From now on, the request begins at the merged bio.
                 let behind = (e.dev, e.sector.after(e.bytes));
                 let t = self.by_place.remove(&behind)?;
                 self.by_place.insert(place, t);

@@ -1,5 +1,5 @@
-//! fio's `read_iolog`, version 3 (fio(1), "Trace file format v3"): what was asked of a device, so that fio asks for the
-//! same again at the same times.
+//! fio's `read_iolog`, version 3 (fio(1), "Trace file format v3"): the I/O that was submitted to a device, so that fio
+//! submits the same again at the same times.
 //!
 //! ```text
 //! fio version 3 iolog
@@ -9,9 +9,9 @@
 //! 9000 replay-vda close
 //! ```
 //!
-//! What was asked are the bios when they were queued: before merging and scheduling, which the kernel will do again. Of
-//! each device there is a log and a job file. They name a file beside them, not the device: replaying writes destroys
-//! what is there.
+//! It has the bios when they were queued: before merging and scheduling, which the kernel will do again. Each device
+//! has a log and a job file. They name a file beside them, not the device: replaying writes destroys
+//! existing data.
 
 use crate::output::{Failure, Folder, Output};
 use crate::DeviceNames;
@@ -20,10 +20,10 @@ use rustc_hash::FxHashMap;
 use std::io::Write;
 use trace::{Action, Batch, Bytes, DevId, Event, Nanos};
 
-/// Devices that get files.
+/// Maximal number of devices with files.
 const MOST_DEVICES: usize = 1024;
 
-/// An export in the making.
+/// An export that is being written.
 pub struct Fio {
     folder: Folder,
     name: DeviceNames,
@@ -34,10 +34,10 @@ pub struct Fio {
 }
 
 struct Log {
-    /// What the device is called, as a part of names of files.
+    /// The device's name as a part of file names: only letters, digits, `-` and `_`.
     name: String,
     out: Output,
-    /// How large a file must be that all of it fits in.
+    /// The smallest size of a file that has room for all of the I/O.
     size: Bytes,
     last: u64,
     asked: u64,
@@ -46,25 +46,25 @@ struct Log {
     writes: u64,
 }
 
-/// What was written of a device, in words.
+/// The files that were written for one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// The job file.
+    /// The name of the job file.
     pub job: String,
-    /// The log.
+    /// The name of the log.
     pub log: String,
-    /// How many bios.
+    /// Number of bios in the log.
     pub asked: u64,
 }
 
 impl Fio {
-    /// Begins an export into a folder.
+    /// Starts an export into a folder.
     pub fn create(folder: &Folder, name: DeviceNames) -> Fio {
         let (devices, zero, failure) = Default::default();
         Fio { folder: folder.clone(), name, devices, zero, failure, left_out: 0 }
     }
 
-    /// Takes in a batch.
+    /// Writes the bios that were queued in a batch.
     pub fn feed(&mut self, batch: &Batch) {
         for event in &batch.events {
             match event.action {
@@ -85,7 +85,7 @@ impl Fio {
             Op::Write => "write",
             Op::Discard => "trim",
             Op::Flush => "sync",
-            // A command to the device's driver: fio has no word for it.
+            // A command to the device's driver, for which fio has no word.
             Op::Passthrough => return self.left_out += 1,
         };
         let zero = *self.zero.get_or_insert(event.time);
@@ -100,7 +100,7 @@ impl Fio {
         let (offset, length) = if what == "sync" { (0, 0) } else { (offset, event.bytes.0) };
         log.size = log.size.max(Bytes(offset.saturating_add(length)));
         log.out.entries += 1;
-        // An output never fails before its end.
+        // An output reports failures only in `finish`.
         let _ = writeln!(log.out, "{at} replay-{} {what} {offset} {length}", log.name);
     }
 
@@ -123,7 +123,7 @@ impl Fio {
         self.devices.get_mut(&dev)
     }
 
-    /// Ends it: what was written of each device, and how much could not be said in fio's words.
+    /// Finishes the files. Returns those of each device, and the number of bios that are in none of them.
     pub fn finish(self) -> Result<(Vec<Replay>, u64), Failure> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -144,7 +144,7 @@ impl Fio {
     }
 }
 
-/// As deep as the recording was, within what libaio takes by default (/proc/sys/fs/aio-max-nr is 65536).
+/// The maximal `iodepth` of a job: within libaio's default limit (/proc/sys/fs/aio-max-nr is 65536).
 const MOST_DEPTH: i64 = 4096;
 
 fn job_text(log: &Log) -> String {

@@ -1,5 +1,5 @@
-//! The table of waits as folded stacks (`victim;wait;...;culprit 123`), for flamegraph.pl, inferno, speedscope: each line a row of
-//! the table, its number nanoseconds, so that all of them sum to the table's time.
+//! The table of waits as folded stacks (`victim;wait;...;culprit 123`) for flamegraph.pl, inferno and speedscope: each line is a
+//! row of the table with its nanoseconds, so all lines sum to the table's time.
 
 use crate::output::{Failure, Folder};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use trace::Nanos;
 
-/// The lines, in order.
+/// One line for each stack with time, sorted by stack.
 pub fn folded(stacks: &BTreeMap<String, Nanos>) -> String {
     let mut text = String::new();
     for (stack, time) in stacks.iter().filter(|(_, time)| time.0 > 0) {
@@ -16,11 +16,11 @@ pub fn folded(stacks: &BTreeMap<String, Nanos>) -> String {
     text
 }
 
-/// Writes them into a file. Gives its name and how many lines it has.
+/// Writes the lines into `waits.folded`. Returns the file's name and its number of lines.
 pub fn write_folded(folder: &Folder, stacks: &BTreeMap<String, Nanos>) -> Result<(String, u64), Failure> {
     let mut file = folder.file("waits.folded")?;
     let text = folded(stacks);
-    // An output never fails before its end.
+    // An output reports failures only in `finish`.
     let _ = file.write_all(text.as_bytes());
     file.entries = text.lines().count() as u64;
     file.finish()

@@ -1,8 +1,8 @@
 //! HdrHistogram logs (HdrHistogram's "Histogram log format version 1.3"): latencies of each second by kind, for its
 //! plotter, processors and libraries in many languages.
 //!
-//! Each line has a tag (`vda:read`, `fsync`), when its interval began, how long that was, the longest latency in
-//! milliseconds, and the histogram: nanoseconds to three digits.
+//! Each line has a tag (`vda:read`, `fsync`), the start and length of its interval, the longest latency in
+//! milliseconds, and the histogram, in nanoseconds with three significant digits.
 
 use crate::output::{Failure, Folder, Output};
 use crate::DeviceNames;
@@ -16,13 +16,13 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 use trace::{Batch, DevId, Nanos};
 
-/// Digits that are kept, as most users of HdrHistogram have it: right to 0.1 %.
+/// Significant digits, as most users of HdrHistogram choose: an error of at most 0.1 %.
 const DIGITS: u8 = 3;
-/// Longer latencies count as this: an hour, as its own tools have it.
+/// Longer latencies count as one hour, the limit of HdrHistogram's own tools.
 const LONGEST: u64 = 3_600_000_000_000;
-/// Kinds that are told apart; a histogram may take 200 KB.
+/// Maximal number of kinds with histograms; each may take 200 KB.
 const MOST_TAGS: usize = 256;
-/// Latencies are nanoseconds, the column of the longest is in milliseconds.
+/// Latencies are in nanoseconds, but the column of the longest is in milliseconds.
 const MAX_DIVISOR: f64 = 1e6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +31,7 @@ enum Key {
     Operations(Kind),
 }
 
-/// A log in the making.
+/// A log that is being written.
 pub struct HdrLog {
     follow: Follow,
     log: Log,
@@ -48,7 +48,7 @@ struct Log {
 }
 
 impl HdrLog {
-    /// Begins a log in a folder. `began`: when the recording did, if that is known.
+    /// Starts the log `latency.hlog` in a folder. `began`: the start of the recording, if known.
     pub fn create(folder: &Folder, name: DeviceNames, began: Option<SystemTime>) -> Result<HdrLog, Failure> {
         let mut out = folder.file("latency.hlog")?;
         let mut head = IntervalLogWriterBuilder::new();
@@ -58,7 +58,7 @@ impl HdrLog {
         if let Some(began) = began {
             head.with_start_time(began).with_base_time(began);
         }
-        // An output never fails before its end.
+        // An output reports failures only in `finish`.
         let _ = head.begin_log_with(&mut out, &mut V2DeflateSerializer::new()).map(|_| ());
         let legend =
             "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"";
@@ -68,12 +68,12 @@ impl HdrLog {
         Ok(HdrLog { follow: Follow::default(), log })
     }
 
-    /// Follows operations with what is known of the machine beforehand, and writes only those that are asked about.
+    /// Uses a tracker with known facts about the machine and with the filter: only selected operations are written.
     pub fn follows(self, follow: Follow) -> Self {
         Self { follow, ..self }
     }
 
-    /// Takes in a batch.
+    /// Records the latencies of a batch.
     pub fn feed(&mut self, batch: &Batch) {
         if self.log.zero.is_none() {
             self.log.zero = explain::began(batch);
@@ -81,7 +81,7 @@ impl HdrLog {
         self.follow.feed(batch, &mut self.log);
     }
 
-    /// Ends it: the file's name and how many histograms it has; how many latencies are of too many kinds.
+    /// Finishes the log. Returns the file's name and number of histograms, and the number of latencies left out.
     pub fn finish(mut self) -> Result<((String, u64), u64), Failure> {
         self.log.flush();
         match self.log.failure {
@@ -114,7 +114,7 @@ impl Log {
         }
     }
 
-    /// Writes what the second brought.
+    /// Writes the histograms of the current second and empties them.
     fn flush(&mut self) {
         let start = Duration::from_secs(self.second);
         let mut serializer = V2DeflateSerializer::new();
@@ -129,7 +129,7 @@ impl Log {
             let tag: String = tag.chars().map(|c| if ", \r\n".contains(c) { '_' } else { c }).collect();
             let mut builder = IntervalLogWriterBuilder::new();
             builder.with_max_value_divisor(MAX_DIVISOR);
-            // A builder says the divisor in a comment; once per line would be too often.
+            // A builder writes the divisor as a comment; once per line would be too often.
             let mut line = vec![];
             let written = builder
                 .begin_log_with(&mut line, &mut serializer)
@@ -150,7 +150,7 @@ impl Log {
     }
 }
 
-/// As JSON has it.
+/// The name of a class in JSON.
 fn class_name(class: Class) -> String {
     serde_json::to_value(class).ok().and_then(|v| v.as_str().map(str::to_string)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Recordings for other programs, each format in a file of its own:
+//! Exports of recordings for other programs; each format has a file or folder:
 //!
 //! ```text
 //! btt       btt's plots          its `.dat` files, correct where btt is wrong
@@ -9,8 +9,8 @@
 //! folded    flame graphs        the table of waits as stacks
 //! ```
 //!
-//! Rows and slices are written while lives end, so memory depends on what is in flight. Only `tables` of sums need the
-//! end. Names of tasks and devices are arbitrary: each format is given them as it wants text.
+//! Rows and slices are written as I/O and operations end, so memory depends on what is in flight. Only `tables` of sums
+//! need the end. Names of tasks and devices are arbitrary: each format escapes them in its own way.
 
 mod btt;
 mod fio;
@@ -32,5 +32,5 @@ pub use tables::{write_tables, Form};
 
 use trace::DevId;
 
-/// What devices are called.
+/// Returns the name of a device.
 pub type DeviceNames = Box<dyn Fn(DevId) -> String>;

@@ -1,26 +1,26 @@
-//! Files of an export. Writing goes on while a recording is read, where a failure cannot be reported: the first one is
-//! kept, after it nothing is written any more, and it is reported at the end.
+//! Files of an export. They are written while a recording is read, where failures cannot be reported: the first failure
+//! is kept, nothing is written after it, and it is reported at the end.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// What could not be written, and why.
+/// The path that could not be written, and the error.
 pub type Failure = (PathBuf, io::Error);
 
-/// The folder of an export.
+/// The folder into which an export is written.
 #[derive(Clone, Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes it if it is not there.
+    /// Creates the folder unless it exists.
     pub fn create(path: &Path) -> Result<Folder, Failure> {
         fs::create_dir_all(path).map_err(|e| (path.to_path_buf(), e))?;
         Ok(Folder(path.into()))
     }
 
-    /// A file in it, which replaces one that is there. Whatever is no letter, digit or one of `.-_` becomes `_`, so
-    /// that no name of a device leads elsewhere.
+    /// Creates a file in the folder; an existing one is replaced. In its name, everything but letters, digits and `.-_`
+    /// becomes `_`, so that no name of a device leads out of the folder.
     pub fn file(&self, name: &str) -> Result<Output, Failure> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
         let name: String = name.chars().map(plain).collect();
@@ -30,22 +30,22 @@ impl Folder {
     }
 }
 
-/// Bytes gathered before they are written.
+/// Number of bytes that are buffered before they are written.
 const BUFFER: usize = 256 << 10;
 
-/// A file that is being written.
+/// A file of an export that is being written.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
     name: String,
     file: BufWriter<File>,
     failure: Option<io::Error>,
-    /// What was written so far: lines, packets, histograms.
+    /// Number of entries written so far: lines, packets, histograms.
     pub entries: u64,
 }
 
 impl Output {
-    /// Writes the rest. Gives its name and how many entries it has.
+    /// Writes the rest. Returns the file's name and its number of entries, or the first failure.
     pub fn finish(mut self) -> Result<(String, u64), Failure> {
         let flushed = self.file.flush();
         match self.failure.or(flushed.err()) {
@@ -55,7 +55,7 @@ impl Output {
     }
 }
 
-/// Never fails: see the module's head.
+/// Never fails: see the module's documentation.
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.failure.is_none() {

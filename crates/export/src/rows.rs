@@ -1,5 +1,5 @@
-//! Every request and every operation as a row: what notebooks start from. Times are nanoseconds of the recording's clock;
-//! phases that were not seen are empty.
+//! Every request and every operation as a row, for notebooks. Times are in nanoseconds of the recording's clock; phases
+//! that were not recorded are empty.
 
 use crate::output::{Failure, Folder};
 use crate::tables::{Form, TableFile};
@@ -32,11 +32,11 @@ const REQUESTS: [&str; 20] = [
     "served",
     "served_bytes",
 ];
-/// Before the columns of reasons.
+/// Columns of operations; a column for each reason follows.
 const OPERATIONS: [&str; 10] =
     ["op", "task", "tid", "filesystem", "device", "inode", "result", "from_ns", "to_ns", "total_ns"];
 
-/// The two tables in the making.
+/// The tables of requests and operations that are being written.
 pub struct Rows {
     follow: Follow,
     tables: Tables,
@@ -49,7 +49,7 @@ struct Tables {
 }
 
 impl Rows {
-    /// Tables without rows, `requests` and `operations`.
+    /// Creates the tables `requests` and `operations` without rows.
     pub fn create(folder: &Folder, form: Form, name: DeviceNames) -> Result<Rows, Failure> {
         let requests = TableFile::create(folder, "requests", form, &REQUESTS)?;
         let reasons = Reason::ALL.iter().map(|r| format!("{}_ns", r.name()));
@@ -58,23 +58,23 @@ impl Rows {
         Ok(Rows { follow: Follow::default(), tables: Tables { requests, operations, name } })
     }
 
-    /// Follows operations with what is known of the machine beforehand, and writes only those that are asked about.
+    /// Uses a tracker with known facts about the machine and with the filter: only selected operations are written.
     pub fn follows(self, follow: Follow) -> Self {
         Self { follow, ..self }
     }
 
-    /// Takes in a batch.
+    /// Writes the requests and operations that ended in a batch.
     pub fn feed(&mut self, batch: &Batch) {
         self.follow.feed(batch, &mut self.tables);
     }
 
-    /// Ends them: the files' names and how many rows each has.
+    /// Finishes the tables. Returns the name and number of rows of each file.
     pub fn finish(self) -> Result<Vec<(String, u64)>, Failure> {
         Ok(vec![self.tables.requests.finish()?, self.tables.operations.finish()?])
     }
 }
 
-/// The columns of a request or of a bio.
+/// The values of a request, or of a bio of a device without requests.
 struct Row<'a> {
     dev: DevId,
     op: Op,

@@ -1,21 +1,21 @@
-//! Tables as files: of each table a file, CSV (RFC 4180) or JSON lines, with the raw numbers of `report --json`.
+//! Tables as files: each table as CSV (RFC 4180) or JSON lines, with the raw numbers of `report --json`.
 
 use crate::output::{Failure, Folder, Output};
 use report::Table;
 use serde_json::Value;
 use std::io::Write;
 
-/// What rows look like.
+/// The file format of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Comma-separated, with a line of names.
+    /// Comma-separated values, with a first line of column names.
     Csv,
-    /// An object in each line.
+    /// One JSON object per line.
     Jsonl,
 }
 
 impl Form {
-    /// How names of such files end.
+    /// The extension of files in this format, without a dot.
     pub fn ending(self) -> &'static str {
         match self {
             Form::Csv => "csv",
@@ -24,7 +24,7 @@ impl Form {
     }
 }
 
-/// Writes each table into its file. Gives their names and how many rows each has.
+/// Writes each table into a file of its own. Returns the name and number of rows of each file.
 pub fn write_tables(folder: &Folder, tables: &[Table], form: Form) -> Result<Vec<(String, u64)>, Failure> {
     let one = |table: &Table| {
         let mut file = TableFile::create(folder, table.name, form, &table.keys())?;
@@ -52,7 +52,7 @@ enum Rows {
 }
 
 impl TableFile {
-    /// A table without rows.
+    /// Creates the file of a table without rows.
     pub fn create(
         folder: &Folder,
         name: &str,
@@ -65,7 +65,7 @@ impl TableFile {
             Form::Jsonl => Rows::Jsonl(file),
             Form::Csv => {
                 let mut csv = csv::Writer::from_writer(file);
-                // An output never fails before its end.
+                // An output reports failures only in `finish`.
                 let _ = csv.write_record(&keys);
                 Rows::Csv(Box::new(csv), 0)
             }
@@ -73,7 +73,7 @@ impl TableFile {
         Ok(TableFile { keys, form, out })
     }
 
-    /// Adds a row: as many values as there are keys.
+    /// Adds a row, which has one value for each key.
     pub fn row(&mut self, values: &[Value]) {
         debug_assert_eq!(values.len(), self.keys.len(), "{:?}", self.form);
         match &mut self.out {
@@ -93,7 +93,7 @@ impl TableFile {
         }
     }
 
-    /// Ends it: the file's name and how many rows it has.
+    /// Finishes the table. Returns the file's name and its number of rows.
     pub fn finish(self) -> Result<(String, u64), Failure> {
         match self.out {
             Rows::Jsonl(out) => out.finish(),
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Names that would break a table out of its cells.
+    /// Names that could break out of the cells of a table.
     #[test]
     fn hostile_names_stay_in_their_cells() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,13 +1,13 @@
-//! What is printed may hold names from a recording or a mail, and those may hold anything. Nothing of it may move the
-//! cursor, change colours or ring: what would is shown as `?`.
+//! Makes printed text safe: it may contain names from a recording or a mail, which are arbitrary. None of them may move
+//! the cursor, change colours or ring the bell: such characters are shown as `?`.
 
 use std::borrow::Cow;
 
-/// Our own: bold, and its end.
+/// The only escape sequences that are allowed: bold, and its end.
 const OURS: [&str; 2] = ["\x1b[1m", "\x1b[0m"];
 
-/// The text without control characters, except for ends of lines, tabs, and our own headings in bold. Characters that turn
-/// the direction of writing are among them: they make a line read otherwise than it is.
+/// The text with `?` for control characters, except for ends of lines, tabs, and the program's own bold headings. It
+/// replaces characters that change the direction of writing, too: a line could appear different from what it is.
 pub fn clean(text: &str) -> Cow<'_, str> {
     let harmful = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')

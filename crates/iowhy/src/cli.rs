@@ -19,17 +19,17 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// The command line, without what the help adds.
+/// The command line without the examples that the help adds.
 pub fn plain_command() -> Clap {
     Arguments::command()
 }
 
-/// The command line with its help: commands in groups, examples.
+/// The command line with its help: commands in groups, each with examples.
 pub fn command() -> Clap {
     help::with_examples(plain_command())
 }
 
-/// What was typed; wrong usage ends the program.
+/// The arguments of the program; wrong usage ends it.
 pub fn arguments() -> Arguments {
     Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|e| e.exit())
 }

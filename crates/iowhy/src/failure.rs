@@ -1,4 +1,4 @@
-//! How a command ends when it cannot do what was asked: one clear message on standard error.
+//! How a command that failed ends: one clear message on standard error, and an exit status.
 
 use crate::clean::clean;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use units::words::shell;
 
-/// What to do where something could not be written.
+/// Advice if something could not be written; `None` for errors without advice.
 fn not_written(what: &str, why: &io::Error) -> Option<String> {
     let help = match why.kind() {
         io::ErrorKind::NotFound => match Path::new(what).parent().filter(|f| !f.as_os_str().is_empty()) {
@@ -26,12 +26,12 @@ fn not_written(what: &str, why: &io::Error) -> Option<String> {
     Some(help)
 }
 
-/// The exit status of wrong usage, as of clap.
+/// The exit status of wrong usage, the same as clap's.
 const USAGE: u8 = 2;
-/// The exit status where a condition can never hold.
+/// The exit status if a condition can never hold.
 const NEVER: u8 = 3;
 
-/// Why a command gave up.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// An input could not be read.
@@ -43,18 +43,18 @@ pub enum Failure {
     /// A checkup was refused or broken off.
     #[error(transparent)]
     Checkup(#[from] checkup::Error),
-    /// The recorded command's own exit status, passed on; all was said.
+    /// The recorded command's own exit status, which is passed on; all messages were printed before.
     #[error("exit status {0}")]
     Status(u8),
-    /// Writing failed.
+    /// An output could not be written.
     #[error("{what}: {source}")]
     Write {
-        /// What was being written.
+        /// The file or stream that was written.
         what: String,
-        /// The system's reason.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Something else that the user must know.
+    /// Any other failure.
     #[error("{what}")]
     Other {
         /// What happened.
@@ -62,20 +62,20 @@ pub enum Failure {
         /// Advice for the user, if there is any.
         help: Option<String>,
     },
-    /// The arguments do not fit together, whatever the input holds.
+    /// The arguments do not fit together, whatever the input contains.
     #[error("{what}")]
     Usage {
-        /// What does not fit.
+        /// What is wrong with the arguments.
         what: String,
-        /// What does.
+        /// What would be right, if there is advice.
         help: Option<String>,
     },
-    /// A condition that can never hold, so that it protects nothing.
+    /// A condition of --fail-if that can never hold, so that it protects nothing.
     #[error("{what}")]
     Never {
-        /// Which, and why.
+        /// The condition, and why it cannot hold.
         what: String,
-        /// What there is.
+        /// What the condition could name instead, if there is anything.
         help: Option<String>,
     },
     /// The reader closed the pipe (`| head`): nothing is printed.
@@ -84,7 +84,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A failure to write `what`; a closed pipe is none.
+    /// Makes a failure from an error in writing `what`; a closed pipe becomes [`Failure::ClosedPipe`].
     pub fn write(what: &str) -> impl Fn(io::Error) -> Failure + '_ {
         move |source| match source.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
@@ -92,7 +92,7 @@ impl Failure {
         }
     }
 
-    /// An error if the folder of a file that is to be written does not exist: said before a recording is read for it.
+    /// An error if the folder of an output file does not exist; it is checked before a recording is read.
     pub fn unless_it_has_a_folder(file: &Path) -> Result<(), Failure> {
         match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Failure::write(
@@ -104,7 +104,7 @@ impl Failure {
         }
     }
 
-    /// Says it and gives the exit status.
+    /// Prints the message and the advice; returns the exit status.
     pub fn report(self) -> ExitCode {
         match self {
             Failure::ClosedPipe => return ExitCode::SUCCESS,
@@ -129,7 +129,7 @@ impl Failure {
         };
         if let Some(help) = help {
             for line in clean(&help).lines() {
-                // What is indented already is a list.
+                // A line that is already indented belongs to a list.
                 let indent = if line.starts_with(' ') { "" } else { "       " };
                 remark!("{indent}{line}");
             }

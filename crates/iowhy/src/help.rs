@@ -1,33 +1,33 @@
-//! What is said of each command besides its options: its group, examples, files, related commands.
+//! The help on each command besides its options: group, examples, files, related commands.
 //!
 //! `--help` and the manual pages are drawn from this one table. Every command that is not hidden is in it once.
 
 use clap::Command;
 use std::fmt::Write;
 
-/// A command, as its help and its manual page show it.
+/// A command in its help and its manual page.
 pub struct Topic {
-    /// The word that selects it on the command line.
+    /// The name of the command.
     pub name: &'static str,
-    /// Command lines with what they do, the most common one first.
+    /// Command lines, each with what it does; the most common one first.
     pub examples: &'static [(&'static str, &'static str)],
-    /// Files that it reads or writes, with what they are.
+    /// Files that it reads or writes, each with what it is.
     pub files: &'static [(&'static str, &'static str)],
-    /// Programs to read about next.
+    /// Related manual pages.
     pub see_also: &'static [&'static str],
-    /// What exit status 1 means here besides a failure.
+    /// A sentence on exit statuses that are specific to this command.
     pub status: Option<&'static str>,
 }
 
-/// Commands of one purpose.
+/// A group of commands for one purpose.
 pub struct Group {
-    /// What they are for.
+    /// The heading of the group.
     pub title: &'static str,
-    /// The commands.
+    /// The commands, in the order of the help.
     pub topics: &'static [Topic],
 }
 
-/// A recording, as every command takes it.
+/// The entry under FILES for commands that read recordings.
 const CAPTURE: (&str, &str) = (
     "NAME.blktrace.N, trace.dat, a folder of iowhy record",
     "recordings; give NAME, the file, or the folder",
@@ -35,7 +35,7 @@ const CAPTURE: (&str, &str) = (
 const NOTHING: Topic = Topic { name: "", examples: &[], files: &[], see_also: &[], status: None };
 const READS: Topic = Topic { files: &[CAPTURE], ..NOTHING };
 
-/// All commands.
+/// All commands by group, in the order of the help.
 pub const GROUPS: &[Group] = &[
     Group {
         title: "Record",
@@ -224,7 +224,7 @@ pub const GROUPS: &[Group] = &[
     },
 ];
 
-/// What is said of a command.
+/// The help on a command; `None` for hidden commands.
 pub fn topic(name: &str) -> Option<&'static Topic> {
     GROUPS.iter().flat_map(|g| g.topics).find(|t| t.name == name)
 }
@@ -242,7 +242,7 @@ pub fn with_examples(command: Command) -> Command {
     command.mut_subcommands(add).help_template(template)
 }
 
-/// Commands are named at this column.
+/// The indent of commands and examples.
 const INDENT: &str = "  ";
 
 fn template(command: &Command) -> String {

@@ -1,6 +1,6 @@
 //! `iowhy`: why was this I/O slow, and what would make it fast?
 //!
-//! Only what no other crate could own: arguments and exit status.
+//! This crate has only what no other crate can own: arguments and exit status.
 
 #[macro_use]
 mod remark;

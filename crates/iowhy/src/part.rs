@@ -1,4 +1,4 @@
-//! Which part of a recording is asked about: `--window`, or `--stopwatch` as blkparse has it.
+//! The window of time that is analysed: `--window`, or `--stopwatch` as in blkparse.
 
 use clap::Args;
 use events::Window;

@@ -1,5 +1,5 @@
-//! What is asked of a recording: whose waits, when, and whether about all operations or the slowest. One set of options for
-//! every command that looks at waits.
+//! The filter of a command: whose waits, in which window of time, and whether of all operations or the slowest. The same options
+//! belong to every command that analyses waits.
 
 use crate::failure::Failure;
 use crate::part::Part;
@@ -10,7 +10,7 @@ use explain::{device_name, names, Asking, By, Input};
 use life::Op;
 use std::path::Path;
 
-/// What the options are headed by in every command's help.
+/// The heading of these options in every command's help.
 pub const QUESTION: &str = "Filters";
 
 /// Whose waits are asked about, and when. Every option narrows; given several times, any of its values holds.
@@ -50,10 +50,10 @@ pub struct Question {
 }
 
 impl Question {
-    /// Whose waits.
+    /// The filter by device, mount, task, process, control group, operation and file.
     pub fn asking(&self) -> Asking {
         let devices: Vec<String> = self.device.iter().map(|name| device_name(name)).collect();
-        // As a shell completes it, a mount ends with a slash.
+        // Shells complete a mount with a slash at its end.
         let mounts: Vec<String> = self.mount.iter().map(|name| without_slash(name).to_string()).collect();
         let pids: Vec<String> = self.pid.iter().map(u32::to_string).collect();
         Asking::default()
@@ -66,7 +66,7 @@ impl Question {
             .any_of(By::File, &self.file)
     }
 
-    /// The same, only on this device or mount and only of this task; nothing if it is about others.
+    /// The same question, only for this device or mount and this task; `None` if the question excludes them.
     pub fn narrowed(&self, place: Option<&str>, task: Option<&str>) -> Option<Question> {
         let mut narrow = self.clone();
         if let Some(place) = place {
@@ -77,12 +77,12 @@ impl Question {
         Some(narrow)
     }
 
-    /// Whether it is not about the whole recording.
+    /// Whether it covers less than the whole recording.
     pub fn is_narrow(&self) -> bool {
         !self.asking().is_all() || self.part.window.is_some()
     }
 
-    /// Which of their operations.
+    /// Which operations it is about: all, or each victim's slowest.
     pub fn which(&self) -> Which {
         match self.tail {
             true => Which::Slowest,
@@ -90,17 +90,17 @@ impl Question {
         }
     }
 
-    /// An input of which this is asked.
+    /// Applies the question to an input.
     pub fn of<'a>(&self, input: Input<'a>) -> Input<'a> {
         input.window(self.part.window).asks(self.asking()).which(self.which())
     }
 
-    /// A recording of which this is asked.
+    /// Opens a recording and applies the question.
     pub fn of_recording<'a>(&self, path: &Path) -> Result<Input<'a>, Failure> {
         Ok(self.of(Input::recording(path)?))
     }
 
-    /// An error if more is asked than a span of time, for what cannot be narrowed; `why` says why not.
+    /// An error if anything but a window of time is given, for formats that cannot be filtered; `why` says why.
     pub fn only_a_part(&self, why: &str) -> Result<(), Failure> {
         let given: Vec<String> = By::ALL
             .into_iter()
@@ -117,7 +117,7 @@ impl Question {
         }
     }
 
-    /// An error if the slowest are asked about where every percentile is shown anyway.
+    /// An error if --tail is given where every percentile is shown anyway.
     pub fn not_of_the_tail(&self) -> Result<(), Failure> {
         match self.tail {
             false => Ok(()),
@@ -129,7 +129,7 @@ impl Question {
     }
 }
 
-/// `/data` of `/data/`; `/` stays.
+/// Removes slashes at the end of a mount: `/data/` becomes `/data`; `/` stays.
 fn without_slash(mount: &str) -> &str {
     match mount.trim_end_matches('/') {
         "" => mount,
@@ -137,7 +137,7 @@ fn without_slash(mount: &str) -> &str {
     }
 }
 
-/// Of any of some values one; nothing if it is none of them.
+/// Restricts alternatives to one value; `None` if it is not among them. No values mean any.
 fn only(values: &mut Vec<String>, wanted: &str) -> Option<()> {
     let has = values.is_empty() || values.iter().any(|v| v == wanted);
     *values = vec![wanted.to_string()];
@@ -156,12 +156,12 @@ fn option(by: By) -> &'static str {
     }
 }
 
-/// The operation of requests with this name.
+/// The operation of requests with this name, if there is one.
 pub fn request_op(name: &str) -> Option<Op> {
     Op::ALL.into_iter().find(|o| o.name() == name)
 }
 
-/// What operations and requests are called, each once.
+/// The names of operations and requests, each once.
 fn operations() -> Vec<String> {
     let requests = Op::ALL.into_iter().map(Op::name).filter(|o| names::no_operation_is_called(o));
     names::all_names().chain(requests.map(str::to_string)).collect()

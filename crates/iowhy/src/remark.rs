@@ -1,7 +1,7 @@
-//! What is said beside an answer, on standard error. Nobody need read it: where it cannot be written, the answer and the exit status are
-//! what they are.
+//! Remarks beside an answer, on standard error. They are optional: if they cannot be written, the answer and the exit status are
+//! the same.
 
-/// A line on standard error, formatted as by `println!`.
+/// Writes a line to standard error, formatted like `println!`.
 macro_rules! remark {
     ($($words:tt)*) => {{
         use std::io::Write;

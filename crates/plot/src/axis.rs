@@ -1,28 +1,28 @@
-//! Where values lie on an axis, and which of them are written beside it.
+//! Positions of values on an axis, and the values that are labelled.
 
 use crate::picture::{Axis, Scale};
 
-/// The rarest that has a place: one in ten million.
+/// The rarest value on a scale of percentiles, in powers of ten: one in ten million.
 const RAREST: f64 = 7.0;
 
 impl Axis {
-    /// An axis on which values lie evenly.
+    /// An axis with a linear scale.
     pub fn linear(range: (f64, f64), words: fn(f64) -> String) -> Axis {
         Axis { scale: Scale::Linear, range, words, binary: false }
     }
 
-    /// An axis by powers of ten. Both ends are above 0.
+    /// An axis with a logarithmic scale; both ends are raised above 0.
     pub fn log(range: (f64, f64), words: fn(f64) -> String) -> Axis {
         let low = range.0.max(f64::MIN_POSITIVE);
         Axis { scale: Scale::Log, range: (low, range.1.max(low * 1.001)), words, binary: false }
     }
 
-    /// The same with round values in powers of two.
+    /// The same axis with labels at multiples of powers of two.
     pub fn binary(self) -> Axis {
         Axis { binary: true, ..self }
     }
 
-    /// The place of a value: 0 at the beginning, 1 at the end; what lies beyond stays at the edge.
+    /// The position of a value: 0 at the start, 1 at the end; a value outside the range is at the nearest edge.
     pub fn place(&self, value: f64) -> f64 {
         let of = |v: f64| match self.scale {
             Scale::Linear => v,
@@ -38,7 +38,7 @@ impl Axis {
         }
     }
 
-    /// Round values, about `most` of them, each with its words; fewer where two would have the same.
+    /// About `most` round values with their labels; fewer if two labels would be equal.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let told = |most| -> Vec<(f64, String)> {
             self.values(most).into_iter().map(|v| (v, (self.words)(v))).collect()
@@ -62,12 +62,12 @@ impl Axis {
     }
 }
 
-/// How rare what lies above is, in powers of ten: 3 of 0.999.
+/// The rarity of the values above a part, in powers of ten: 3 for 0.999.
 fn nines(part: f64) -> f64 {
     (-(1.0 - part).max(0.0).log10()).min(RAREST)
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten.
+/// Multiples of 1, 2 or 5 times a power of ten within a range.
 fn linear((low, high): (f64, f64), most: usize) -> Vec<f64> {
     let rough = (high - low) / most as f64;
     if !(rough.is_finite() && rough > 0.0) {

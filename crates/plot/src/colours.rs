@@ -1,42 +1,42 @@
-//! Colours, those of the page (crates/report/page/src/theme.ts and page.css): a test compares them. Lines have those of
-//! Okabe and Ito, which eyes of every kind tell apart; heat maps go from pale to dark (on dark: from dark to bright) in
-//! a scale whose lightness grows evenly, so that they also read in grey.
+//! Colours. They equal those of the page (crates/report/page/src/theme.ts and page.css): a test compares them. Lines
+//! have the palette of Okabe and Ito, for any colour vision; heat maps go from pale to dark (on dark paper: from dark
+//! to bright) in evenly growing lightness, so that they can be read in grey, too.
 
 use crate::scene::Colour;
 use ledger::Reason;
 use life::Class;
 
-/// Light or dark paper.
+/// The colour scheme of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheme {
-    /// White paper.
+    /// For white paper.
     #[default]
     Light,
-    /// A dark screen.
+    /// For a dark screen.
     Dark,
 }
 
-/// The colours of paper and ink.
+/// The colours of a scheme that do not encode data.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
     /// The background.
     pub paper: Colour,
-    /// Text and the median.
+    /// The colour of text and the median.
     pub ink: Colour,
-    /// Words at axes.
+    /// The colour of the labels of axes.
     pub soft: Colour,
-    /// Lines behind the data.
+    /// The colour of lines behind the data.
     pub grid: Colour,
-    /// High percentiles.
+    /// The colour of high percentiles.
     pub p99: Colour,
-    /// Where the tail begins.
+    /// The colour of the line at which the tail begins.
     pub tail: Colour,
-    /// Seconds in which events were lost.
+    /// The colour of seconds in which events were lost; mostly transparent.
     pub lost: Colour,
 }
 
 impl Scheme {
-    /// Paper and ink.
+    /// The theme of the scheme.
     pub fn theme(self) -> Theme {
         let c = Colour::hex;
         match self {
@@ -61,7 +61,7 @@ impl Scheme {
         }
     }
 
-    /// Of a heat map: `share` from 0 (few) to 1 (many).
+    /// The colour of a cell in a heat map; `share` is from 0 (few) to 1 (many).
     pub fn heat(self, share: f64) -> Colour {
         let stops = match self {
             Scheme::Light => HEAT_LIGHT,
@@ -78,18 +78,18 @@ impl Scheme {
 const HEAT_LIGHT: [u32; 7] = [0xdcebd0, 0xa9d8b8, 0x5fbcc0, 0x2e8fbf, 0x2462a5, 0x1f3b82, 0x0f1a4d];
 const HEAT_DARK: [u32; 7] = [0x274b8f, 0x3a6ab0, 0x4f8fc0, 0x7fb0a8, 0xb9c46b, 0xf0d83a, 0xfff68f];
 
-/// For things without an order: tasks, kinds of operations.
+/// Colours for categories without an order: tasks, kinds of operations.
 pub const COLOURS: [u32; 8] =
     [0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7, 0xd55e00, 0x56b4e9, 0x8822dd, 0x774422];
-/// Everyone else.
+/// The colour for all further categories.
 pub const OTHERS: u32 = 0x8a8a8a;
 
-/// Of a number of things.
+/// The colour of category `n`, from 0; [`OTHERS`] beyond [`COLOURS`].
 pub fn nth(n: usize) -> Colour {
     Colour::hex(COLOURS.get(n).copied().unwrap_or(OTHERS))
 }
 
-/// Of a class of requests.
+/// The colour of a class of requests.
 pub fn class(class: Class) -> Colour {
     Colour::hex(match class {
         Class::Read => 0x0072b2,
@@ -100,7 +100,7 @@ pub fn class(class: Class) -> Colour {
     })
 }
 
-/// Of a reason.
+/// The colour of a reason.
 pub fn reason(reason: Reason) -> Colour {
     Colour::hex(match reason {
         Reason::Device => 0x0072b2,

@@ -1,4 +1,4 @@
-//! From what is to be seen to where on the paper it is.
+//! Lays a picture out: converts units of the data into points on paper.
 //!
 //! ```text
 //! title, about
@@ -11,33 +11,33 @@ use crate::colours::{Scheme, Theme};
 use crate::picture::{Axis, Bar, Layer, Panel, Picture};
 use crate::scene::{Anchor, Colour, Item, Point, Rect, Scene};
 
-/// Room to the left of a panel, for the words of its axis.
+/// The space to the left of a panel for the labels of its axis, in points.
 const LEFT: f32 = 84.0;
 const RIGHT: f32 = 18.0;
 const EDGE: f32 = 14.0;
-/// The room of a panel's title.
+/// The height of a panel's title.
 const TITLE: f32 = 24.0;
-/// The room of a horizontal axis.
+/// The height of a horizontal axis with its labels.
 const FOOT: f32 = 24.0;
-/// The height of a chart, times its own.
+/// The height of a chart whose relative height is 1.
 const CHART: f32 = 210.0;
-/// The height of a bar with its words, and of the bar.
+/// The height of a bar with its label, and of the bar alone.
 const BAR: (f32, f32) = (24.0, 14.0);
-/// The most of the paper that names of bars get.
+/// The largest part of the width that the labels of bars take.
 const BAR_NAMES: f32 = 0.5;
 const SMALL: f32 = 12.0;
-/// A small letter, at most: in PNG all have the same width.
+/// The maximal width of a small letter: in PNG all letters have the same width.
 const LETTER: f32 = 7.2;
-/// Between a title and its legend.
+/// The space between a title and its legend.
 const LEGEND_GAP: f32 = 4.0;
-/// Letters of a text that are drawn; more run out of the paper.
+/// Maximal number of letters of a text; more would exceed the paper.
 const MOST_LETTERS: usize = 110;
-/// Words of a legend that are drawn.
+/// Maximal number of entries in a legend.
 const MOST_LEGEND: usize = 12;
-/// Marks are at least so large.
+/// The minimal width and height of a mark.
 const MARK: f32 = 2.2;
 
-/// The picture on paper of this width.
+/// Draws the picture on paper that is `width` points wide.
 pub fn draw(picture: &Picture, width: f32, scheme: Scheme) -> Scene {
     let theme = scheme.theme();
     let mut pen = Pen { scheme, theme, width, y: EDGE, frame: vec![], data: vec![], over_time: None };
@@ -86,7 +86,7 @@ impl Pen {
         self.frame.push(Item::Text { at, text: short(text), size, fill, anchor, bold });
     }
 
-    /// A chart; gives the area of its data.
+    /// Draws a chart; returns the area of its data.
     fn chart(&mut self, title: &str, x: &Axis, y: &Axis, layers: &[Layer], height: f32, foot: bool) -> Rect {
         let (ink, soft, grid) = (self.theme.ink, self.theme.soft, self.theme.grid);
         self.y += TITLE;
@@ -114,7 +114,7 @@ impl Pen {
         area
     }
 
-    /// What colours mean, on further lines where they do not fit.
+    /// Draws the legend of a chart, on further lines if it does not fit.
     fn legend(&mut self, layers: &[Layer]) {
         let tail = self.theme.tail;
         let all = layers.iter().filter_map(|layer| match layer {
@@ -201,7 +201,7 @@ impl Pen {
                 let rects = stretches.iter().map(rect).collect();
                 self.data.push(Item::Rects { fill: *colour, rects });
             }
-            // Its words stand in the legend: anywhere in the chart they would cover something.
+            // Its words are in the legend: in the chart they could cover data.
             Layer::Level(at, _) => {
                 let y = place.y(*at);
                 let lines = vec![vec![(left, y), (left + width, y)]];
@@ -219,7 +219,7 @@ impl Pen {
         }
     }
 
-    /// Cells by colour, so that each colour is one item.
+    /// Draws the cells of a heat map by colour, so that each colour is one item.
     fn heat(&mut self, place: &Place, cells: &[([f64; 2], [f64; 2], f64)]) {
         const SHADES: usize = 24;
         let most = cells.iter().map(|c| c.2).fold(1.0, f64::max).ln_1p();
@@ -232,7 +232,7 @@ impl Pen {
             shades[shade.min(SHADES - 1)].push([x0, y0, w, h]);
         }
         for (i, rects) in shades.into_iter().enumerate().filter(|(_, r)| !r.is_empty()) {
-            // The palest is still seen on the paper.
+            // Even the palest colour is visible on the paper.
             let share = 0.3 + 0.7 * i as f64 / (SHADES - 1) as f64;
             self.data.push(Item::Rects { fill: self.scheme.heat(share), rects });
         }
@@ -273,7 +273,7 @@ impl Pen {
     }
 }
 
-/// An area with its axes.
+/// The area of a chart's data with its axes.
 struct Place<'a> {
     area: Rect,
     x: &'a Axis,
@@ -294,12 +294,12 @@ fn cross(x: f32, y: f32, w: f32, h: f32) -> Vec<Vec<Point>> {
     vec![vec![(x, y), (x + w, y + h)], vec![(x + w, y), (x, y + h)]]
 }
 
-/// A text as long as paper is wide.
+/// A text, cut at the width of the paper.
 fn short(text: &str) -> String {
     cut(text, MOST_LETTERS)
 }
 
-/// At most so many letters of a text.
+/// A text, cut after `most` letters.
 fn cut(text: &str, most: usize) -> String {
     match text.chars().nth(most) {
         None => text.to_string(),

@@ -1,7 +1,6 @@
-//! Films: a picture over time of which more and more is seen, with a line where the time is. As frames through ffmpeg, or
-//! as an SVG that moves by itself.
+//! Films: a picture over time that is uncovered column by column, with a line at the current time; by ffmpeg, or as an animated SVG.
 //!
-//! Each frame is the one before with a few columns more of the whole picture, so a film costs one drawing.
+//! Each frame is the one before with a few more columns of the whole picture, so a film costs one drawing.
 
 use crate::raster::Canvas;
 use crate::scene::{Colour, Item, Scene};
@@ -10,28 +9,28 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// How long films are.
+/// The length of the moving part of a film, in seconds.
 pub const SECONDS: u32 = 20;
-/// Frames a second.
+/// Frames per second.
 const FRAMES: u32 = 25;
-/// The whole picture stays for so many seconds.
+/// How long the whole picture stays at the end, in seconds.
 const STAYS: u32 = 2;
 
-/// Why there is no film.
+/// The reason why there is no film.
 #[derive(Debug, thiserror::Error)]
 pub enum FilmError {
     /// ffmpeg could not be started.
     #[error("ffmpeg cannot be started: {0}")]
     NoFfmpeg(io::Error),
-    /// ffmpeg could not do it.
+    /// ffmpeg failed; its last line of output.
     #[error("ffmpeg failed: {0}")]
     Failed(String),
-    /// The picture is not over time.
+    /// The picture has no time axis.
     #[error("this picture has no time axis: there is nothing to animate")]
     Still,
 }
 
-/// The film of a picture, written by ffmpeg in the format that the file's ending says.
+/// Writes the film of a picture by ffmpeg, in the format that the file's extension selects.
 pub fn film(scene: &Scene, cursor: Colour, file: &Path) -> Result<(), FilmError> {
     let [left, top, width, height] = scene.over_time.ok_or(FilmError::Still)?;
     let even = Scene {
@@ -45,14 +44,14 @@ pub fn film(scene: &Scene, cursor: Colour, file: &Path) -> Result<(), FilmError>
     let mut whole = paper()?;
     scene.items().for_each(|item| whole.draw(item));
     let (w, h) = now.size();
-    // VP9 at its usual pace takes five times as long as the film is.
+    // At its default speed, encoding VP9 takes five times the length of the film.
     let pace: &[&str] = match file.extension().and_then(|e| e.to_str()) {
         Some("webm") => {
             &["-deadline", "realtime", "-cpu-used", "8", "-row-mt", "1", "-crf", "30", "-b:v", "2M"]
         }
         _ => &["-preset", "veryfast"],
     };
-    // Same bytes from the same recording: no dates in the file.
+    // The same recording gives the same bytes: no dates in the file.
     let mut ffmpeg = Command::new("ffmpeg")
         .args(["-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgba"])
         .args(["-s", &format!("{w}x{h}"), "-r", &FRAMES.to_string(), "-i", "-"])
@@ -90,7 +89,7 @@ pub fn film(scene: &Scene, cursor: Colour, file: &Path) -> Result<(), FilmError>
     sent.map_err(|e| FilmError::Failed(e.to_string()))
 }
 
-/// The same as an SVG that moves by itself (SMIL), again and again.
+/// The film as an SVG that is animated by SMIL and repeats forever.
 pub fn animated(scene: &Scene, cursor: Colour) -> Result<String, FilmError> {
     let [left, top, width, height] = scene.over_time.ok_or(FilmError::Still)?;
     let moves = |name: &str, from: f32, to: f32, then: f32| {

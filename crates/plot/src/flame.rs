@@ -1,8 +1,8 @@
-//! The table of waits as a flame graph, drawn by inferno: victims at the bottom, above each what it waited for, on top because of
-//! whom; the wider, the more time.
+//! The table of waits as a flame graph, drawn by inferno: victims at the bottom, above each the waits it was in, at the top the
+//! culprit; the width is the time.
 //!
-//! With a second recording the colours of the tops are differences: red took more here, blue more there. Recordings are rarely
-//! equally long, so the other's time is scaled to this one's sum: what is compared are shares.
+//! With a second recording, colours show differences: red frames have more time here, blue ones more there. Recordings rarely
+//! have the same length, so the other one's time is scaled to this one's sum: the comparison is of shares.
 
 use inferno::flamegraph::color::BackgroundColor;
 use inferno::flamegraph::{self, Options, TextTruncateDirection};
@@ -11,21 +11,21 @@ use std::fmt::Write;
 use std::io;
 use trace::Nanos;
 
-/// What is drawn.
+/// The contents of a flame graph.
 pub struct Flame<'a> {
-    /// What stands above it.
+    /// The title.
     pub title: &'a str,
-    /// Beneath that.
+    /// The line below the title.
     pub about: &'a str,
-    /// Time by stack.
+    /// Time by stack, as `victim;wait;...;culprit`.
     pub stacks: &'a BTreeMap<String, Nanos>,
-    /// The same of the recording that it is compared with.
+    /// The stacks of the recording to compare with; `None`: no comparison.
     pub other: Option<&'a BTreeMap<String, Nanos>>,
-    /// How wide it is, in points.
+    /// The width, in points.
     pub width: u32,
 }
 
-/// The picture as SVG. `Err` if there is no time to draw.
+/// Draws the flame graph as SVG. `Err` if there is no time to draw.
 pub fn flame(f: &Flame) -> io::Result<String> {
     let text = lines(f.stacks, f.other);
     let mut options = Options::default();
@@ -33,7 +33,7 @@ pub fn flame(f: &Flame) -> io::Result<String> {
     options.subtitle = Some(f.about.into());
     options.image_width = Some(f.width as usize);
     options.bgcolors = Some(BackgroundColor::Grey);
-    // As `export --to folded` has them. inferno's factor for other units would make differences wrong.
+    // The same unit as in `export --to folded`. inferno's factor for other units would make differences wrong.
     options.count_name = "ns".into();
     options.name_type = "Wait:".into();
     options.text_truncate_direction = TextTruncateDirection::Right;
@@ -44,7 +44,7 @@ pub fn flame(f: &Flame) -> io::Result<String> {
     String::from_utf8(svg).map_err(io::Error::other)
 }
 
-/// A line for each stack, as inferno reads them: with two numbers, the other's first, if they are compared.
+/// One line per stack in inferno's input format; if two recordings are compared, with the other's time first.
 fn lines(stacks: &BTreeMap<String, Nanos>, other: Option<&BTreeMap<String, Nanos>>) -> String {
     let mut text = String::new();
     let Some(other) = other else {

@@ -6,8 +6,8 @@
 //! table of waits, as folded stacks --> flame --> SVG
 //! ```
 //!
-//! A [`Picture`] says what is to be seen, in units of the data; a [`Scene`] where on the paper that is. **Invariant**:
-//! both follow from the recording alone: the same recording gives the same bytes.
+//! A [`Picture`] describes its content in units of the data; a [`Scene`] has positions on paper. **Invariant**:
+//! both depend only on the recording: the same recording gives the same bytes.
 
 mod axis;
 pub mod colours;

@@ -2,7 +2,7 @@
 
 use crate::scene::Colour;
 
-/// The nearest of the 216 colours of the cube and the 24 greys (xterm's 256 colours).
+/// The number of the colour in the cube, or of the grey, that is nearest to `c`.
 pub fn palette(c: Colour) -> u8 {
     const STEPS: [i32; 6] = [0, 95, 135, 175, 215, 255];
     let nearest = |v: u8| (0..6).min_by_key(|i| (STEPS[*i] - i32::from(v)).abs()).unwrap_or(0);

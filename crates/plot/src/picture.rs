@@ -1,133 +1,133 @@
-//! What is to be seen, in units of the data: seconds, nanoseconds, bytes.
+//! The content of a picture in units of the data: seconds, nanoseconds, bytes.
 
 use crate::scene::Colour;
 
-/// How values lie on an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Equal distances are equal differences.
     Linear,
-    /// By powers of ten.
+    /// Equal distances are equal ratios.
     Log,
-    /// Parts of all, 0 to 1: each step upwards is ten times rarer, so that p99.9 has as much room as p90.
+    /// For parts of all, from 0 to 1: each step upwards is ten times rarer, so that p99.9 has as much space as p90.
     Tail,
 }
 
-/// An axis.
+/// An axis of a chart.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// How values lie on it.
+    /// Its scale.
     pub scale: Scale,
-    /// From where to where.
+    /// The values at its start and end.
     pub range: (f64, f64),
-    /// How a value is written.
+    /// The label of a value.
     pub words: fn(f64) -> String,
-    /// Whether round values are powers of two.
+    /// Whether labels are at multiples of powers of two.
     pub binary: bool,
 }
 
-/// A bar, cut into parts.
+/// A bar that is divided into parts.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// What it is.
+    /// The label before it.
     pub label: String,
-    /// What stands behind it.
+    /// The text after it.
     pub value: String,
-    /// Its length, as a part of the longest.
+    /// Its length, as a part of the longest bar.
     pub length: f64,
-    /// Its parts, as parts of it.
+    /// Its parts with their colours; each as a part of the bar.
     pub parts: Vec<(f64, Colour)>,
 }
 
-/// Something in a panel.
+/// One layer of a chart.
 #[derive(Clone, Debug)]
 pub enum Layer {
-    /// Cells: from and to on both axes, and how many are in it.
+    /// Cells of a heat map: range on the horizontal axis, range on the vertical axis, and count.
     Heat(Vec<([f64; 2], [f64; 2], f64)>),
-    /// A line. What is missing is a gap.
+    /// A line; a point without a value makes a gap.
     Line {
-        /// What it is.
+        /// Its name in the legend; empty: none.
         label: String,
         /// Its colour.
         colour: Colour,
         /// Whether it is dashed.
         dashed: bool,
-        /// Its points.
+        /// Its points: horizontal and vertical value.
         points: Vec<(f64, Option<f64>)>,
     },
-    /// Marks of a size in units of the data, at their lower left corners: squares, or crosses.
+    /// Marks, all of one size in units of the data: squares, or crosses.
     Marks {
-        /// What they are.
+        /// Their name in the legend; empty: none.
         label: String,
         /// Their colour.
         colour: Colour,
-        /// Crosses, not squares.
+        /// Whether they are crosses instead of squares.
         crosses: bool,
-        /// Width and height.
+        /// Their width and height.
         size: (f64, f64),
-        /// Where.
+        /// Their lower left corners.
         at: Vec<(f64, f64)>,
     },
-    /// Stretches of the horizontal axis that are shaded: losses.
+    /// Ranges of the horizontal axis that are shaded because events were lost.
     Shades(Vec<(f64, f64)>),
-    /// Stretches of the horizontal axis that are marked at the upper edge.
+    /// Ranges of the horizontal axis that are marked at the upper edge.
     Moments {
-        /// The finding that explains them; nothing if none does.
+        /// The name of the finding that explains them; `no finding` if none does.
         label: String,
         /// Its colour.
         colour: Colour,
-        /// They themselves.
+        /// The start and end of each range.
         stretches: Vec<(f64, f64)>,
     },
-    /// A line from side to side, with words.
+    /// A horizontal line through the whole chart, with its name in the legend.
     Level(f64, String),
-    /// Columns that stand on the axis: from, to, how high.
+    /// Columns from the horizontal axis upwards.
     Columns {
-        /// What they are.
+        /// Their name in the legend; empty: none.
         label: String,
         /// Their colour.
         colour: Colour,
-        /// They themselves.
+        /// The left edge, right edge and height of each column.
         columns: Vec<(f64, f64, f64)>,
     },
 }
 
-/// A panel.
+/// A panel of a picture.
 #[derive(Clone, Debug)]
 pub enum Panel {
-    /// With two axes.
+    /// A chart with two axes.
     Chart {
-        /// What it shows.
+        /// The heading.
         title: String,
         /// The horizontal axis.
         x: Axis,
         /// The vertical axis.
         y: Axis,
-        /// What is in it, the lowest first.
+        /// Its layers, the lowest first.
         layers: Vec<Layer>,
-        /// How high it is, beside others.
+        /// Its relative height; 1 is usual.
         height: f64,
     },
-    /// Bars beneath one another.
+    /// A list of bars.
     Bars {
-        /// What it shows.
+        /// The heading.
         title: String,
-        /// They themselves.
+        /// The bars, from top to bottom.
         bars: Vec<Bar>,
-        /// What colours mean.
+        /// The meaning of the colours.
         legend: Vec<(String, Colour)>,
     },
 }
 
-/// A picture.
+/// A picture as a column of panels.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// What it shows.
+    /// What it shows, in one line.
     pub title: String,
-    /// Of what, and how far to trust it.
+    /// The recording, the causes found, and how far to trust them, in one line.
     pub about: String,
-    /// Its panels, from above.
+    /// Its panels, from top to bottom.
     pub panels: Vec<Panel>,
-    /// Whether the panels' horizontal axis is time.
+    /// Whether the horizontal axis of all panels is time.
     pub over_time: bool,
 }

@@ -1,5 +1,5 @@
-//! Drawings as points: for PNG and for the frames of films. Shapes by tiny-skia, letters from the bitmaps of Noto Sans
-//! Mono (the same on every machine; letters that it has not are shown as a box).
+//! Rasterizes a scene for PNG and for the frames of films. Shapes are drawn by tiny-skia, letters from the bitmaps of
+//! Noto Sans Mono (the same on every machine; a letter that it lacks is shown as `?`).
 
 use crate::scene::{Anchor, Colour, Item, Point, Scene};
 use noto_sans_mono_bitmap::{get_raster, get_raster_width, FontWeight, RasterHeight};
@@ -8,18 +8,18 @@ use tiny_skia::{
     Transform,
 };
 
-/// Points of the file for one of the drawing: as sharp as screens are today.
+/// Pixels per point: as sharp as today's screens.
 pub const SCALE: f32 = 2.0;
-/// More than this no picture has on a side.
+/// The maximal width and height, in pixels.
 const MOST: f32 = 16_384.0;
 
-/// A drawing in points.
+/// A bitmap that scenes are drawn on.
 pub struct Canvas {
     map: Pixmap,
     scale: f32,
 }
 
-/// The drawing as a PNG file.
+/// The scene as a PNG file; `None` if it cannot be encoded.
 pub fn png(scene: &Scene) -> Option<Vec<u8>> {
     let mut canvas = Canvas::new(scene, SCALE)?;
     scene.items().for_each(|item| canvas.draw(item));
@@ -27,7 +27,7 @@ pub fn png(scene: &Scene) -> Option<Vec<u8>> {
 }
 
 impl Canvas {
-    /// Blank paper; `None` if it is larger than any picture.
+    /// Blank paper with `scale` pixels per point; sides are at most 16,384 pixels. `None` if the bitmap cannot be made.
     pub fn new(scene: &Scene, scale: f32) -> Option<Canvas> {
         let side = |v: f32| (v * scale).ceil().clamp(1.0, MOST) as u32;
         let mut map = Pixmap::new(side(scene.width), side(scene.height))?;
@@ -35,17 +35,17 @@ impl Canvas {
         Some(Canvas { map, scale })
     }
 
-    /// Width and height in points.
+    /// Width and height in pixels.
     pub fn size(&self) -> (u32, u32) {
         (self.map.width(), self.map.height())
     }
 
-    /// Red, green, blue and opacity of all points, row by row.
+    /// Red, green, blue and opacity of each pixel, row by row.
     pub fn bytes(&self) -> &[u8] {
         self.map.data()
     }
 
-    /// Puts the columns of another canvas of the same size, up to one (without it), over this one's within some rows.
+    /// Copies the columns `from..to` of another canvas of the same size, within some rows.
     pub fn uncover(&mut self, other: &Canvas, from: u32, to: u32, rows: std::ops::Range<u32>) {
         let width = self.map.width();
         let (from, to) = (from.min(width) as usize * 4, to.min(width) as usize * 4);
@@ -55,13 +55,13 @@ impl Canvas {
         }
     }
 
-    /// Draws something.
+    /// Draws one item of a scene.
     pub fn draw(&mut self, item: &Item) {
         match item {
             Item::Rects { fill, rects } => {
                 let paint = paint(*fill);
                 for [x, y, w, h] in rects {
-                    // On whole points: neighbours touch and leave no seam.
+                    // Edges are on whole pixels: neighbours touch without a seam.
                     let at = |v: f32| (v * self.scale).round();
                     let (x0, y0) = (at(*x), at(*y));
                     let (x1, y1) = (at(x + w).max(x0 + 1.0), at(y + h).max(y0 + 1.0));
@@ -100,7 +100,7 @@ impl Canvas {
     }
 
     fn text(&mut self, at: Point, text: &str, size: f32, fill: Colour, anchor: Anchor, bold: bool) {
-        // The next smaller of the font's heights; a line's height is a third more than its letters'.
+        // The largest of the font's heights that fits; a line is a third higher than its letters.
         let wanted = size * self.scale * 1.2;
         let heights =
             [RasterHeight::Size32, RasterHeight::Size24, RasterHeight::Size20, RasterHeight::Size16];
@@ -114,7 +114,7 @@ impl Canvas {
                 Anchor::Middle => all / 2,
                 Anchor::End => all,
             };
-        // The base line is four fifths down.
+        // The baseline is at 4/5 of the height.
         let top = (at.1 * self.scale).round() as i64 - height.val() as i64 * 4 / 5;
         for (i, c) in text.chars().enumerate() {
             let glyph = get_raster(c, weight, height).or_else(|| get_raster('?', weight, height));

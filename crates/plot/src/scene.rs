@@ -1,57 +1,57 @@
-//! A drawing: rectangles, lines and text on paper, in points of the screen from the upper left corner.
+//! A drawing: rectangles, lines and text on paper, in points from the upper left corner.
 
-/// A colour.
+/// An RGB colour with opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Colour {
-    /// Red.
+    /// Red, 0 to 255.
     pub r: u8,
-    /// Green.
+    /// Green, 0 to 255.
     pub g: u8,
-    /// Blue.
+    /// Blue, 0 to 255.
     pub b: u8,
-    /// 0 (nothing to be seen) to 1.
+    /// Opacity, from 0 (invisible) to 1.
     pub a: f32,
 }
 
 impl Colour {
-    /// From `0xrrggbb`.
+    /// An opaque colour from `0xrrggbb`.
     pub const fn hex(rgb: u32) -> Colour {
         Colour { r: (rgb >> 16) as u8, g: (rgb >> 8) as u8, b: rgb as u8, a: 1.0 }
     }
 
-    /// The same, so far to be seen.
+    /// The same colour with this opacity.
     pub const fn with_alpha(self, a: f32) -> Colour {
         Colour { a, ..self }
     }
 }
 
-/// Where a text's place is.
+/// Which point of a text is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// At its left end.
+    /// The left end.
     Start,
-    /// In its middle.
+    /// The middle.
     Middle,
-    /// At its right end.
+    /// The right end.
     End,
 }
 
-/// A rectangle: left, top, width, height.
+/// A rectangle: left, top, width and height, in points.
 pub type Rect = [f32; 4];
-/// A place: from the left, from above.
+/// A position: distance from the left and from the top, in points.
 pub type Point = (f32, f32);
 
-/// Something to be drawn.
+/// An item of a drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// Rectangles of one colour.
     Rects {
         /// Their colour.
         fill: Colour,
-        /// They themselves.
+        /// The rectangles.
         rects: Vec<Rect>,
     },
-    /// Lines of one colour, each through its points.
+    /// Polylines of one colour.
     Lines {
         /// Their colour.
         stroke: Colour,
@@ -59,47 +59,47 @@ pub enum Item {
         width: f32,
         /// Whether they are dashed.
         dashed: bool,
-        /// They themselves.
+        /// The points of each polyline.
         lines: Vec<Vec<Point>>,
     },
-    /// A text, on its base line.
+    /// A text.
     Text {
-        /// Where.
+        /// Its position: a point on the baseline.
         at: Point,
-        /// What.
+        /// Its letters.
         text: String,
-        /// The height of the font.
+        /// The height of the font, in points.
         size: f32,
         /// Its colour.
         fill: Colour,
-        /// What of it is at `at`.
+        /// Which point of the text is at `at`.
         anchor: Anchor,
         /// Whether it is bold.
         bold: bool,
     },
 }
 
-/// A drawing.
+/// A drawing on paper of fixed size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
-    /// Its width.
+    /// Its width, in points.
     pub width: f32,
-    /// Its height.
+    /// Its height, in points.
     pub height: f32,
     /// The colour of the paper.
     pub paper: Colour,
-    /// What it shows, in words.
+    /// What it shows, in one line.
     pub title: String,
-    /// Axes and words.
+    /// Axes and labels.
     pub frame: Vec<Item>,
-    /// The data, drawn over the frame; in a film they come with time.
+    /// The data, drawn over the frame; films uncover it over time.
     pub data: Vec<Item>,
-    /// Where the panels over time are: between these, left and right, top and bottom.
+    /// The area that all panels over time cover; `None` if the picture has no time axis.
     pub over_time: Option<Rect>,
 }
 
 impl Scene {
-    /// All items, those beneath first.
+    /// All items, in the order in which they are drawn.
     pub fn items(&self) -> impl Iterator<Item = &Item> {
         self.frame.iter().chain(&self.data)
     }

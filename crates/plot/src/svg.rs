@@ -1,16 +1,16 @@
-//! Drawings as SVG 1.1: one file that needs nothing else, no script, no font, nothing from elsewhere.
+//! Writes drawings as SVG 1.1: one self-contained file without scripts, fonts or references.
 //!
-//! Rectangles of one colour are one path: of 20,000 cells each takes 20 bytes, not 60.
+//! Rectangles of one colour are one path: each of 20,000 cells takes 20 bytes instead of 60.
 
 use crate::scene::{Anchor, Colour, Item, Scene};
 use std::fmt::Write;
 
-/// The drawing as a file.
+/// The drawing as an SVG file.
 pub fn svg(scene: &Scene) -> String {
     wrap(scene, &items(&scene.frame), &items(&scene.data), "")
 }
 
-/// A file from its parts: what stands still, the data, and what comes over both.
+/// An SVG file from its parts: the frame, the data, and what is drawn over both.
 pub(crate) fn wrap(scene: &Scene, frame: &str, data: &str, over: &str) -> String {
     let Scene { width, height, .. } = scene;
     format!(
@@ -23,7 +23,7 @@ pub(crate) fn wrap(scene: &Scene, frame: &str, data: &str, over: &str) -> String
     )
 }
 
-/// Items, one a line.
+/// Items as SVG elements, one per line.
 pub(crate) fn items(items: &[Item]) -> String {
     let mut out = String::new();
     items.iter().for_each(|item| one(&mut out, item));
@@ -77,7 +77,7 @@ fn one(out: &mut String, item: &Item) {
     };
 }
 
-/// A tenth of a point is finer than screens are.
+/// A length rounded to 0.1 points, which is finer than screens show.
 fn n(v: f32) -> String {
     let text = format!("{v:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
@@ -95,7 +95,7 @@ fn opacity(what: &str, c: Colour) -> String {
     }
 }
 
-/// Text in XML 1.0, which has no place for most control characters. Names of tasks are arbitrary.
+/// Escapes text for XML 1.0, which forbids most control characters. Names of tasks are arbitrary.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

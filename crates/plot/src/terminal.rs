@@ -1,5 +1,5 @@
 //! Pictures in a terminal: heat maps in blocks of 256 colours, histograms and rates in eighths of blocks; without colours
-//! or blocks in plain ASCII, where a darker letter is more.
+//! or blocks in ASCII, where a darker letter means more.
 //!
 //! ```text
 //!   1 s |      .:#:.     |      each letter is a stretch of time and of latency
@@ -13,38 +13,38 @@ use crate::picture::{Axis, Bar, Layer, Panel, Picture};
 use crate::scene::Colour;
 use std::fmt::Write;
 
-/// What the terminal can do.
+/// The capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
-    /// Letters in a line.
+    /// Columns of a line.
     pub width: usize,
     /// Whether it has 256 colours.
     pub colours: bool,
-    /// Whether it shows blocks (UTF-8).
+    /// Whether it shows block characters (UTF-8).
     pub blocks: bool,
 }
 
 /// Lines of a chart.
 const ROWS: usize = 14;
-/// Lines of a chart of rates.
+/// Lines of a chart over time without cells or marks.
 const RATE_ROWS: usize = 5;
-/// Room for the words of the vertical axis.
+/// Columns of the labels of the vertical axis.
 const LEFT: usize = 11;
-/// Room for a bar's name.
+/// Columns of a bar's label.
 const NAME: usize = 44;
-/// Letters of a name that are printed.
+/// Maximal number of characters of a name.
 const MOST_LETTERS: usize = 200;
-/// From few to many.
+/// Letters of a heat map, from few to many.
 const ASCII: &[u8] = b".:-=+*#%@";
 const EIGHTHS: [char; 8] =
     ['\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\u{2585}', '\u{2586}', '\u{2587}', '\u{2588}'];
 const UPPER_HALF: char = '\u{2580}';
-/// What parts of bars are made of where there are no colours.
+/// Letters of the parts of bars, if there are no colours.
 const PARTS: &[u8] = b"#=-+*o:%x.";
-/// Letters that tell tasks and directions apart where there are no colours.
+/// Letters that distinguish tasks and directions if there are no colours.
 const LETTERS: &[u8] = b"ABCDEFGHIJKL";
 
-/// The picture as lines of text.
+/// Draws the picture as lines of text.
 pub fn terminal(picture: &Picture, terminal: Terminal) -> String {
     let mut out = format!("{}\n{}\n", plain(&picture.title), plain(&picture.about));
     for panel in &picture.panels {
@@ -104,7 +104,7 @@ fn chart(out: &mut String, x: &Axis, y: &Axis, layers: &[Layer], terminal: Termi
     }
 }
 
-/// A heat map: two rows in each line where there are blocks.
+/// Draws a heat map; with colours and blocks, each line has two rows of cells.
 fn heat(
     out: &mut String,
     x: &Axis,
@@ -118,7 +118,7 @@ fn heat(
     let mut grid = vec![vec![0.0f64; width]; rows];
     for (at, value, n) in cells {
         let column = place(x, (at[0] + at[1]) / 2.0, width);
-        // Of a logarithmic axis the middle is the geometric one.
+        // The middle of a cell on a logarithmic axis is the geometric mean.
         let row = place(y, (value[0] * value[1]).sqrt(), rows);
         grid[rows - 1 - row][column] += n;
     }
@@ -155,7 +155,7 @@ fn heat(
     }
 }
 
-/// Columns of a histogram, as rows of blocks.
+/// Draws the columns of a histogram as horizontal bars.
 fn rows_of(out: &mut String, columns: &[(f64, f64, f64)], colour: Colour, terminal: Terminal) {
     let most = columns.iter().map(|c| c.2).fold(1.0, f64::max);
     for (from, to, n) in columns {
@@ -167,7 +167,7 @@ fn rows_of(out: &mut String, columns: &[(f64, f64, f64)], colour: Colour, termin
     }
 }
 
-/// A rate over time, in eighths of blocks.
+/// Draws a rate over time in eighths of blocks.
 fn rate(
     out: &mut String,
     x: &Axis,
@@ -177,7 +177,7 @@ fn rate(
     width: usize,
     terminal: Terminal,
 ) {
-    // The greatest of each column: stalls and peaks must not be lost. Columns between two points go on as before.
+    // Each column shows its maximum, so that peaks are not lost. A column without a point repeats the one before.
     let mut heights = vec![None::<f64>; width];
     for (at, value) in points {
         let column = place(x, *at, width);
@@ -216,7 +216,7 @@ fn rate(
     }
 }
 
-/// Places on the device over time: in each place the task that did most.
+/// Draws places on the device over time; each cell shows the task with the most marks in it.
 fn places(out: &mut String, x: &Axis, y: &Axis, marks: &[&Layer], width: usize, terminal: Terminal) {
     let mut grid: Vec<Vec<Option<(usize, u32)>>> = vec![vec![None; width]; ROWS];
     for (who, layer) in marks.iter().enumerate() {
@@ -282,7 +282,7 @@ fn one_bar(out: &mut String, bar: &Bar, legend: &[(String, Colour)], terminal: T
     let _ = writeln!(out, " {}", bar.value);
 }
 
-/// What a part of a bar is made of: a block where colours tell parts apart, else a letter for each.
+/// The character of a bar's part: a block if colours distinguish the parts, else a letter for each.
 fn sign_of(colour: Colour, legend: &[(String, Colour)], terminal: Terminal) -> String {
     if terminal.colours {
         return if terminal.blocks { "\u{2588}" } else { "#" }.to_string();
@@ -291,7 +291,7 @@ fn sign_of(colour: Colour, legend: &[(String, Colour)], terminal: Terminal) -> S
     PARTS.get(place).map_or('?', |p| *p as char).to_string()
 }
 
-/// A bar of so much of the room, to an eighth of a letter.
+/// A bar that fills `share` of the room, rounded up to 1/8 of a column.
 fn bar(share: f64, room: usize, terminal: Terminal) -> String {
     const LEFT_EIGHTHS: [&str; 8] =
         ["", "\u{258f}", "\u{258e}", "\u{258d}", "\u{258c}", "\u{258b}", "\u{258a}", "\u{2589}"];
@@ -310,8 +310,8 @@ fn painted(text: &str, colour: Colour, terminal: Terminal) -> String {
     }
 }
 
-/// A text without what would move the cursor, change colours or turn the direction of writing: names are whatever
-/// somebody called a task.
+/// Replaces characters that would move the cursor, change colours or turn the direction of writing: names of tasks are
+/// arbitrary.
 fn plain(text: &str) -> String {
     let harmful = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().take(MOST_LETTERS).map(|c| if harmful(c) { '?' } else { c }).collect()
@@ -321,13 +321,13 @@ fn place(axis: &Axis, value: f64, of: usize) -> usize {
     ((axis.place(value) * of as f64) as usize).min(of - 1)
 }
 
-/// The words beside a line: those of the round value in it.
+/// The label beside a line: that of the round value in it, if there is one.
 fn axis_words(y: &Axis, rows: usize, line: usize) -> String {
     let here = |(value, _): &(f64, String)| rows - 1 - place(y, *value, rows) == line;
     y.ticks(rows / 2).into_iter().find(here).map_or(String::new(), |(_, words)| format!("{words} "))
 }
 
-/// The words beneath a chart.
+/// Draws the labels of the horizontal axis.
 fn foot(out: &mut String, x: &Axis, width: usize) {
     let mut line = vec![' '; LEFT + 1 + width + 8];
     for (value, words) in x.ticks(width / 14) {

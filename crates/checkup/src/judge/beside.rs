@@ -1,4 +1,4 @@
-//! Readers beside writers.
+//! Judges readers, fsyncs and heartbeats beside writers.
 
 use super::stall::{pair, FOR_P99};
 use super::{finding, Judged, MS};
@@ -6,13 +6,13 @@ use crate::result::{Finding, Found, Probe, Remedy, Scenario};
 use std::collections::BTreeMap;
 use units::words;
 
-/// Readers beside a writer that leaves two thirds of the disk take at most so many times as long at p99, or
+/// Beside a writer that leaves two thirds of the disk, readers take at most this many times as long at p99, or
 pub(super) const BESIDE_TIMES: u64 = 5;
-/// (Four readers alone take at most four times the floor: all came at once.)
+/// (Number of readers: alone they take at most this many times the floor, if all issue at the same time.)
 const READERS: u64 = 4;
-/// so much longer: one large write in front of each read on a disk of 50 MB/s is 20 ms.
+/// this much longer: on a disk of 50 MB/s, one large write in front of each read is 20 ms.
 const BESIDE_LEAST: u64 = 20 * MS;
-/// An fsync or a cold read beside a writer waits for some of its writes too.
+/// An fsync or a cold read beside a writer may take this much longer: it waits for some of the writes, too.
 pub(super) const SHARED_LEAST: u64 = 50 * MS;
 
 pub(super) fn beside(s: &Scenario, probe: &Probe, out: &mut Judged) {
@@ -20,12 +20,12 @@ pub(super) fn beside(s: &Scenario, probe: &Probe, out: &mut Judged) {
     for step in s.steps.iter().filter(|s| s.name != "alone") {
         let Some(m) = step.job("reads") else { continue };
         let ((_, then), (p, now)) = pair(&alone.latency, &m.latency);
-        // That the readers alone met a bad moment must not excuse the writers.
+        // A bad moment of the readers alone must not excuse the writers.
         let floor = probe.floor.p99_ns * READERS;
         let usual = if floor > 0 { then.min(floor) } else { then };
         let expected = (usual * BESIDE_TIMES).max(usual + BESIDE_LEAST);
         let writer = step.name.trim_start_matches("beside ");
-        // Who waits sends nothing meanwhile, so that few operations carry most of the time: then the mean tells.
+        // A delayed reader issues nothing meanwhile, so a few operations carry most of the time: then the mean shows it.
         let (mean, mean_alone, max) = (m.latency.mean_ns, alone.latency.mean_ns, m.latency.max_ns);
         let says = format!(
             "readers take {} at {p} beside {writer} writes, {} alone",
@@ -46,7 +46,7 @@ pub(super) fn beside(s: &Scenario, probe: &Probe, out: &mut Judged) {
     }
 }
 
-/// Writeback throttling that is off, where a buffered writer starves readers: a correlation, which a trial can prove.
+/// If a buffered writer starves readers and writeback throttling is off, reports that as a cause: a correlation, which a trial can prove.
 pub(super) fn unthrottled(
     s: &mut Scenario,
     disk: Option<&str>,
@@ -80,7 +80,7 @@ pub(super) fn unthrottled(
 
 pub(super) fn heartbeat(s: &Scenario, p: &Probe, out: &mut Judged) {
     let Some((step, m)) = s.steps.first().and_then(|s| Some((s, s.job("heartbeat")?))) else { return };
-    // A heartbeat is late when one beat is: a few dozen beats have no p99 but their slowest.
+    // A heartbeat is late if one beat is: for a few dozen beats, the p99 is the slowest.
     let worst = if m.latency.count >= FOR_P99 { m.latency.p99_ns } else { m.latency.max_ns };
     let expected = (p.floor.p99_ns * BESIDE_TIMES).max(p.floor.p99_ns + SHARED_LEAST);
     let says = format!(

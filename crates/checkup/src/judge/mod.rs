@@ -1,8 +1,8 @@
-//! What a good disk does, and what is worse than that.
+//! Judges what is worse than on a good disk.
 //!
-//! Everything is judged by the floor of the same disk: a random read of 4 KiB on a quiet disk. So a slow kind of disk is
-//! not blamed for being slow, only for being slower under a load that leaves it two thirds of its time. Why it is worse is
-//! said by the causes of the step's recording; where the processors are why, it is no finding of the disk.
+//! The reference is the floor of the same disk: a random read of 4 KiB on the quiet disk. So a slow kind of disk is not
+//! blamed for being slow, only for being slower under a load that leaves it two thirds of its time. The causes in the
+//! step's recording explain why it is worse; if the processors explain it, it is no finding about the disk.
 
 mod beside;
 mod quiet;
@@ -21,17 +21,17 @@ use units::words;
 
 const MS: u64 = 1_000_000;
 
-/// A cause that names a fault by itself explains at least this part of the slowest operations' time.
+/// A cause that is a fault by itself must explain at least this part of the slowest operations' time.
 const NAMES: f64 = 0.3;
 /// A cause that explains less of the slowest operations' time is not why they are slow.
 const WHY: f64 = 0.15;
-/// Causes that are not the disk's fault.
+/// Causes that are not a fault of the disk.
 const NOT_STORAGE: &[&str] = &["healthy", "outside-io", "cpu-wait", "journal-cpu"];
 
-/// Scenarios with limits that are multiples of what the first one measured.
+/// Numbers of scenarios whose limits are multiples of what the first one measured.
 const BY_THE_FLOOR: &[u8] = &[2, 5, 6, 7];
 
-/// Judges a scenario by what the disk can do.
+/// Judges a scenario by what a good disk does: sets its findings, what is good, remarks, and the verdict.
 pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMap<String, String>) {
     let mut judged = Judged::default();
     match s.number {
@@ -65,7 +65,7 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
         let causes = step.map_or(&[][..], |step| &step.causes);
         let storage: Vec<&Found> = causes.iter().filter(|c| c.share >= WHY && !is_elsewhere(c)).collect();
         let mut elsewhere = causes.iter().filter(|c| c.cause != "healthy" && is_elsewhere(c));
-        // What remains when the part of the processors is taken away.
+        // The time that remains without the processors' part.
         let part: f64 = elsewhere.clone().map(|c| c.share).sum();
         let left = finding.measured_ns as f64 * (1.0 - part).max(0.0);
         let not_the_disk = storage.is_empty() && part >= WHY || left <= finding.expected_ns as f64;
@@ -83,7 +83,7 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     }
     let failed = s.steps.iter().filter_map(|step| Some(format!("{}: {}", step.name, step.trouble.as_ref()?)));
     let failed: Vec<String> = failed.collect();
-    // Its limits are multiples of a floor that was too high: what is above them is found all the more.
+    // The limits are multiples of a floor that was too high; so what exceeds them is certainly a finding.
     let mild = p.other_users.as_ref().filter(|_| BY_THE_FLOOR.contains(&s.number));
     let alone = !stood_still && mild.is_none() && s.steps.iter().all(|step| step.other_users.is_none());
     let measured = s.steps.iter().any(|step| !step.measured.is_empty());
@@ -106,12 +106,12 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     s.remarks.extend(failed);
 }
 
-/// What was compared with a limit.
+/// The results of comparing measurements with limits.
 #[derive(Debug, Default)]
 struct Judged {
-    /// What is worse.
+    /// Measurements that exceed their limits.
     findings: Vec<Finding>,
-    /// What is not.
+    /// Measurements within their limits, one sentence each.
     good: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl Judged {
         self.findings.push(finding);
     }
 
-    /// A time that a good disk of this kind stays below. `says` is true of a good one as of a bad one.
+    /// Compares a time with the limit that a good disk of this kind stays below. `says` must fit both outcomes.
     fn limit(&mut self, name: &str, step: &str, says: String, measured: u64, expected: u64) {
         if measured > expected {
             self.push(finding(name, step, says, measured, expected));
@@ -145,7 +145,7 @@ fn finding(name: &str, step: &str, says: String, measured: u64, expected: u64) -
     }
 }
 
-/// A cause that is a fault by itself, however fast the rest is, from this part of the slowest operations' time on.
+/// Adds a finding for a cause that is a fault by itself if it explains at least `least` of the slowest operations' time.
 fn named(step: &Step, causes: &[&str], least: f64, measured: u64, says: &str, name: &str, out: &mut Judged) {
     let found = step
         .causes
@@ -219,14 +219,14 @@ mod tests {
 
     #[test]
     fn processors_are_not_the_disk() {
-        // Nor if a little of it is: 100 ms without nine tenths of them are what a good disk does.
+        // Nor if the disk has a small part: 100 ms minus the processors' 80 % is what a good disk does.
         let both = readers(latency(MS, 100 * MS), &[("journal-cpu", 0.8), ("flush-cost", 0.2)]);
         assert_eq!(both.verdict, "good");
         let both = readers(latency(MS, 100 * MS), &[("journal-cpu", 0.5), ("flush-cost", 0.5)]);
         assert_eq!(both.findings[0].causes, ["flush-cost"]);
         let s = readers(latency(MS, 100 * MS), &[("cpu-wait", 0.9)]);
         assert_eq!((s.verdict.as_str(), s.findings.len()), ("good", 0));
-        // That nothing explains it does not clear the disk.
+        // A cause that explains hardly anything does not clear the disk.
         assert_eq!(readers(latency(MS, 100 * MS), &[("cpu-wait", 0.01)]).verdict, "suffers");
         assert!(s.remarks[0].contains("not the disk"), "{:?}", s.remarks);
     }

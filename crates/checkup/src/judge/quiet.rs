@@ -1,26 +1,26 @@
-//! The quiet disk: what it can do, and whether it does that always.
+//! Judges the quiet disk: what it can do, and whether it always does that.
 
 use super::{finding, named, stall::stalls, Judged, MS, NAMES};
 use crate::result::{Probe, Scenario, Step};
 use units::words;
 
-/// The step that says how fast the disk is: one read at a time.
+/// The step that measures the floor: one read at a time.
 pub const FLOOR: &str = "depth 1";
-/// The knee is the least depth with this part of the most reads a second.
+/// The knee is the smallest depth with at least this part of the highest read rate.
 pub const KNEE: f64 = 0.9;
-/// A disk that serves less than this many times as many reads a second at depth 32 as at depth 1 serves one at a time. Disks
-/// that turn gain 2 to 3 by sorting (NCQ), flash 8 and more (data sheets).
+/// A disk whose read rate at depth 32 is less than this many times that at depth 1 serves one read at a time. Rotating disks
+/// gain 2 to 3 by sorting (NCQ), flash 8 and more (data sheets).
 const PARALLEL: f64 = 1.6;
-/// A read after a pause takes at most so many times as long as the slow ones without (p95: what the slowest of them waited for may
-/// have been processors), and
+/// A read after a pause takes at most this many times as long as slow reads without a pause (p95: the slowest of them may have waited
+/// for processors), and
 const PAUSE_TIMES: u64 = 3;
-/// so much longer: processors that sleep wake up within a part of a millisecond (their deepest states' exit latencies).
+/// this much longer: sleeping processors wake up within a fraction of a millisecond (exit latencies of their deepest states).
 const PAUSE_LEAST: u64 = 2 * MS;
-/// One read in four comes after a pause, so that p80 is one of those, if there are enough; one or two that are late by chance
-/// are not.
+/// With this many reads the p80 is judged: one read in four follows a pause, so p80 is one of those, and not one of one or two
+/// that are late by chance.
 const PAUSE_READS: u64 = 16;
 
-/// What the first scenario says the disk can do.
+/// Derives what the disk can do from the first scenario.
 pub fn probe(scenario: &Scenario, probe: &mut Probe) {
     let reads = |s: &Step| s.job("reads").cloned();
     let step = scenario.steps.iter().find(|s| s.name == FLOOR);
@@ -44,7 +44,7 @@ pub(super) fn quiet(s: &Scenario, p: &Probe, out: &mut Judged) {
     let deepest =
         s.steps.iter().rev().find(|s| s.variables.contains_key("DEPTH") && s.job("reads").is_some());
     if let Some((deep, m)) = deepest.filter(|d| d.name != FLOOR).and_then(|d| Some((d, d.job("reads")?))) {
-        // Whoever is held back serves few at once, too; and that is not the disk's own doing.
+        // A limit also makes it serve few at the same time, but that is no fault of the disk.
         let (before, p50) = (out.findings.len(), m.latency.p50_ns);
         let says = "a limit caps the reads a second";
         named(deep, &["rate-limit"], NAMES, p50, says, "rate-limited", out);
@@ -69,7 +69,7 @@ pub(super) fn quiet(s: &Scenario, p: &Probe, out: &mut Judged) {
     pauses(s, p, out);
 }
 
-/// The first read after a pause.
+/// Judges the first read after a pause.
 fn pauses(s: &Scenario, p: &Probe, out: &mut Judged) {
     let Some(step) = s.steps.iter().find(|s| s.name == "pauses") else { return };
     let Some(l) = step.job("reads").map(|m| m.latency).filter(|l| l.count >= PAUSE_READS) else { return };

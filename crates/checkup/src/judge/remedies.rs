@@ -1,11 +1,11 @@
-//! What to do, the greatest gain first.
+//! Collects the remedies, largest gain first.
 
 use crate::result::{Remedy, Scenario};
 
-/// It is our own load that fills the device: that fewer should be sent is nothing that a person could do.
+/// The checkup's own load saturates the device: sending less is no remedy for the user.
 const OUR_OWN: &str = "device-saturated";
 
-/// What to do, by what it could gain: the time above a good disk's, and the part of it that the cause explains.
+/// The remedies by their possible gain: the time above a good disk's, times the part that the cause explains.
 pub fn remedies(scenarios: &[Scenario]) -> Vec<Remedy> {
     let mut all: Vec<Remedy> = Vec::new();
     for s in scenarios {
@@ -25,7 +25,7 @@ pub fn remedies(scenarios: &[Scenario]) -> Vec<Remedy> {
             }
         }
     }
-    // The order of a cause's own remedies is kept: it is by how well they help.
+    // The sort is stable: a cause's own remedies keep their order, best first.
     all.sort_by_key(|r| std::cmp::Reverse(r.gain_ns));
     all
 }

@@ -1,17 +1,17 @@
-//! Sizes of requests: whether larger ones bring more, and whether they are cut.
+//! Judges sizes of requests: whether larger ones have a higher throughput, and whether they are split.
 
 use super::{finding, named, stall::stalls, Judged, NAMES};
 use crate::result::{Found, Remedy, Scenario};
 use std::collections::BTreeMap;
 use units::words;
 
-/// Requests are no larger by the kernel's own default (BLK_DEF_MAX_SECTORS_CAP, include/linux/blkdev.h).
+/// The kernel's own default limit of a request's size, in KiB (BLK_DEF_MAX_SECTORS_CAP, include/linux/blkdev.h).
 const KERNELS_KIB: u64 = 1280;
-/// A limit is low if it is this part of what could be.
+/// A limit is low if the possible size is at least this many times as large.
 const LOW: u64 = 4;
-/// Sizes above a limit that bring less than this many times as much bring nothing.
+/// Sizes above a limit gain nothing if their throughput is less than this many times that of smaller ones.
 const BRINGS: f64 = 1.5;
-/// Large requests bring at least this part of the most bytes a second.
+/// Large requests must have at least this part of the highest throughput.
 const LARGE: f64 = 0.6;
 
 pub(super) fn sizes(s: &mut Scenario, out: &mut Judged) {
@@ -60,7 +60,7 @@ pub(super) fn sizes(s: &mut Scenario, out: &mut Judged) {
     }
 }
 
-/// A low limit of the requests' size is seen without a recording too: reads above it bring no more than those near it.
+/// Finds a low limit of the requests' size without a recording, too: reads above it are no faster than those near it.
 pub(super) fn cut(
     s: &mut Scenario,
     disk: Option<&str>,

@@ -1,25 +1,25 @@
-//! Stalls, and the percentiles that a number of operations supports.
+//! Finds stalls, and selects the percentiles that a number of operations supports.
 
 use super::{finding, Judged, MS};
 use crate::result::{Latency, Step};
 use units::words;
 
-/// A stall is this many times the median, and
+/// A stall takes at least this many times the median, and
 const STALL_TIMES: u64 = 20;
-/// at least so long: what a busy machine's processors delay stays below (measured on two shared processors).
+/// at least this long: delays by the processors of a busy machine stay below (measured on two shared processors).
 const STALL_LEAST: u64 = 50 * MS;
-/// Rare stalls take most of the time if the mean is this many times what 95 in 100 stay below.
+/// Rare stalls take most of the time if the mean is more than this many times the p95.
 const RARE_TIMES: u64 = 2;
-/// In so many slices of the time one that long is no chance either, whatever percentile that makes.
+/// If this many slices have an operation that long, it is not chance, whatever the percentiles are.
 const AGAIN: usize = 4;
-/// One operation alone must be this long to be called a stall: too long to be chance.
+/// A single operation is a stall if it takes at least this long: too long to be chance.
 pub(super) const STALL_ALONE: u64 = 500 * MS;
-/// Percentiles of this many operations have four slower ones: of fewer they are chance.
+/// From this number of operations on, the percentile has four slower ones; with fewer it would be chance.
 const FOR_P95: u64 = 100;
 pub(super) const FOR_P99: u64 = 400;
 const FOR_P999: u64 = 5_000;
 
-/// The rarest percentile that this many operations support.
+/// The rarest percentile that the number of operations supports, with its value in ns.
 pub(super) fn rare(l: &Latency) -> (&'static str, u64) {
     match l.count {
         FOR_P999.. => ("p99.9", l.p999_ns),
@@ -29,7 +29,7 @@ pub(super) fn rare(l: &Latency) -> (&'static str, u64) {
     }
 }
 
-/// The same percentile of two: up to p99 what both can tell. Of very few, all were slow: then it is the median.
+/// The same percentile of two distributions: up to p99, the rarest that both support; the median if one has very few.
 pub fn pair(a: &Latency, b: &Latency) -> ((&'static str, u64), (&'static str, u64)) {
     let least = a.count.min(b.count).min(FOR_P99);
     let of = |l: &Latency| rare(&Latency { count: least, ..*l });
@@ -47,7 +47,7 @@ pub(super) fn stalls(step: &Step, job: &str, what: &str, out: &mut Judged) {
             format!("{what} stall: {name} is {}, the median {}", words::ns(value), words::ns(l.p50_ns));
         out.push(finding("stalls", &step.name, says, value, expected));
     } else if l.mean_ns > RARE_TIMES * l.p95_ns && l.max_ns > expected {
-        // One operation at a time: the mean times their number is the time of the run.
+        // With one operation at a time, the mean times their number is the time of the run.
         let says = format!(
             "{what} stall now and then: {} at most, and most of the time went there; the median is {}",
             words::ns(l.max_ns),
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::result::Measured;
 
-    /// What is said of 330 reads of 1 ms, whose slowest takes 300 ms, in eight slices of which so many have one as slow.
+    /// The finding for 330 reads of 1 ms, the slowest of 300 ms, in eight slices of which `slow` have one that slow.
     fn said(slow: usize) -> Option<String> {
         let latency =
             |max_ns| Latency { count: 330, p50_ns: MS, p95_ns: 4 * MS, max_ns, ..Latency::default() };

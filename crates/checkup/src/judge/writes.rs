@@ -1,4 +1,4 @@
-//! Writes: appends to a log, fsyncs, small ones at random.
+//! Judges writes: appends to a log, fsyncs, small random writes.
 
 use super::beside::{BESIDE_TIMES, SHARED_LEAST};
 use super::quiet::KNEE;
@@ -7,15 +7,15 @@ use super::{finding, named, Judged, MS, WHY};
 use crate::result::{Probe, Scenario};
 use units::words;
 
-/// An append is a copy to memory; longer than this, it waited for something. (Scheduling delays stay below.)
+/// An append is a copy to memory; if it takes longer, it waited for something. (Scheduling delays stay below.)
 const APPEND: u64 = 10 * MS;
-/// An fsync on a file system with a journal is two or three writes one after the other (data, journal, commit), and
+/// On a file system with a journal, an fsync is two or three writes one after the other (data, journal, commit), and
 const FSYNC_TIMES: u64 = 4;
-/// a flush, which flash with a plain cache does in 1 to 3 ms.
+/// a flush, which flash with a volatile cache does in 1 to 3 ms.
 const FSYNC_LEAST: u64 = 3 * MS;
-/// A small write takes at most so many times as long as a small read, and
+/// A small write takes at most this many times as long as a small read, and
 const WRITE_TIMES: u64 = 5;
-/// this besides.
+/// this much longer.
 const WRITE_LEAST: u64 = MS;
 
 pub(super) fn appends(s: &Scenario, out: &mut Judged) {
@@ -78,7 +78,7 @@ pub(super) fn small(s: &Scenario, p: &Probe, out: &mut Judged) {
         named(
             step,
             &["raid-read-modify-write", "raid-bitmap"],
-            // An array does so with every small write; what else delays the slowest ones takes nothing from that.
+            // An array does so for every small write, whatever else delays the slowest ones.
             WHY,
             m.latency.p50_ns,
             "the array amplifies small writes",
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use crate::result::{Found, Latency, Measured, Step};
 
-    /// What is found in small writes that take so long at the median, a read 10 ms, with this part of the slowest ones' time
-    /// explained by the array's reads before writes.
+    /// The findings for small writes with this median, on a disk whose reads take 10 ms, if the array's reads before writes
+    /// explain this part of the slowest ones' time.
     fn found(p50: u64, share: f64, confidence: &str) -> Vec<(String, u64)> {
         let latency = |p50| Latency { count: 500, p50_ns: p50, ..Latency::default() };
         let causes = vec![Found {
@@ -120,7 +120,7 @@ mod tests {
         let slow = |expected| vec![("slow-small-writes".to_string(), expected)];
         assert_eq!(found(30 * MS, 0.0, "high"), []);
         assert_eq!(found(60 * MS, 0.0, "high"), slow(51 * MS), "five times a read and a millisecond");
-        // An array that reads first is no fast disk, though it keeps below that.
+        // An array that reads before it writes is a finding even below that limit.
         assert_eq!(found(30 * MS, 0.5, "medium"), slow(15 * MS));
         assert_eq!(found(30 * MS, 0.14, "medium"), []);
         assert_eq!(found(30 * MS, 0.5, "low"), []);

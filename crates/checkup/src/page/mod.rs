@@ -1,7 +1,7 @@
-//! The result as a page: one file that needs nothing else and runs nothing, for a ticket or a mail.
+//! The result as a page: one self-contained file without scripts, for a ticket or a mail.
 //!
-//! The words are those of the screen; besides, every step with its numbers, every proof and every remedy. What comes from
-//! outside (names, options, settings, what fio said) is text wherever it stands: [`escape`] is the only way in.
+//! It has the words of the screen, and also every step with its numbers, every proof and every remedy. Text from
+//! outside (names, options, settings, output of fio) gets into the page only through [`escape`].
 
 use crate::compare::{rows, Changes};
 use crate::result::{Checkup, Finding, Measured, Scenario};
@@ -11,7 +11,7 @@ use units::words;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page; with what changed since another checkup, if there is one.
+/// The page; `changes` are the differences from another checkup, with that one.
 pub fn html(c: &Checkup, changes: Option<(&Changes, &Checkup)>) -> String {
     let mut body = head(c);
     if let Some((changes, then)) = changes {
@@ -30,7 +30,7 @@ pub fn html(c: &Checkup, changes: Option<(&Changes, &Checkup)>) -> String {
     )
 }
 
-/// A table with a head; its cells are escaped here.
+/// A table with a head; this function escapes the cells.
 fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let cells = |tag: &str, row: &mut dyn Iterator<Item = &str>| {
         row.fold(String::from("<tr>"), |out, c| out + &format!("<{tag}>{}</{tag}>", escape(c))) + "</tr>\n"
@@ -138,7 +138,7 @@ fn scenario(s: &Scenario, c: &Checkup) -> String {
     out + "</section>\n"
 }
 
-/// What a person waits for: fsyncs, where there are any.
+/// The cells of a job: of its fsyncs if it has any, else of its operations.
 fn row(step: &str, m: &Measured, c: &Checkup) -> Vec<String> {
     let (what, l) = m.fsync.as_ref().map_or((m.op.as_str(), &m.latency), |l| ("fsync", l));
     let floor = c.probe.floor.p50_ns;
@@ -162,7 +162,7 @@ fn row(step: &str, m: &Measured, c: &Checkup) -> Vec<String> {
 fn finding(f: &Finding, s: &Scenario) -> String {
     let mut out = format!("<div class=\"finding\">\n<p><strong>{}</strong></p>\n", escape(&f.says));
     let values = [words::ns(f.measured_ns), words::ns(f.expected_ns)].map(|w| w.to_string());
-    // For what is no time (bytes a second) the two numbers say nothing to a person.
+    // If the numbers are not times (but bytes per second), they are not shown.
     if f.is_time() {
         out += &table(&["measured", "a good disk stays below"], &[values.to_vec()]);
     }

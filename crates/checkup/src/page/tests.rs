@@ -1,11 +1,11 @@
-//! The page as a browser's parser reads it.
+//! Checks the page as a browser's parser reads it.
 
 use super::*;
 use crate::compare::compare;
 use crate::result::{Found, Latency, Remedy, Step};
 use scraper::{Html, Selector};
 
-/// Somebody's idea of a name.
+/// A name that tries to become markup.
 const HOSTILE: &str =
     "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u{1b}[2J\u{202e}";
 
@@ -68,7 +68,7 @@ fn it_is_well_formed_and_hostile_names_are_only_text() {
     let html = html(&now, Some((&compare(&then, &now), &then)));
     let page = Html::parse_document(&html);
     assert!(page.errors.is_empty(), "{:?}", page.errors);
-    // Nothing is loaded and nothing runs: no element but these, and no attribute that does something.
+    // Nothing is loaded and nothing runs: no such elements, and no event handlers.
     for node in page.tree.values().filter_map(|n| n.as_element()) {
         assert!(!["script", "img", "iframe", "link", "a", "form"].contains(&node.name()), "{}", node.name());
         assert!(node.attrs().all(|(name, _)| !name.starts_with("on")), "{node:?}");
@@ -85,7 +85,7 @@ fn it_says_what_the_result_says() {
     assert_eq!(texts(&page, ".verdict"), ["Problems found in 1 of 1 scenarios"]);
     assert_eq!(texts(&page, ".finding td"), ["9 ms", "3 ms"]);
     assert!(texts(&page, ".cause p")[0].contains("explains 50 % of the time of its slowest operations"));
-    // A row for the step: what it measured, beside a read of the quiet disk.
+    // The step's row has its measurements, and their ratio to a read of the quiet disk.
     let cells = texts(&page, ".scenario > table td");
     assert!(["1,234", "2 ms", "9 ms", "x2"].iter().all(|w| cells.iter().any(|c| c == w)), "{cells:?}");
     assert_eq!(texts(&page, ".try li pre").len(), 1);

@@ -3,10 +3,10 @@
 use super::folder::Folder;
 use trace::{Bytes, DevId};
 
-/// Sizes that are told apart, in sectors; larger ones are counted together.
+/// Largest size in sectors with a count of its own; larger ones share a count.
 const SIZES: usize = 1024;
 
-/// Sizes in sectors: `0[i]` of `i + 1` sectors.
+/// Counts by size: `0[i]` is the number of I/Os of `i + 1` sectors.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes(Vec<u64>);
 
@@ -45,7 +45,7 @@ impl Sizes {
     }
 }
 
-/// Requests sent by one unplug: 0 to 4, 5 to 9, ..., 100 and more.
+/// Counts of unplugs by the number of requests that they sent: 0 to 4, 5 to 9, ..., 100 and more.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unplugs([u64; 21]);
 

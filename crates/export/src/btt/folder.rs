@@ -1,27 +1,27 @@
-//! Many small files written a line at a time, with no file held open and a bounded buffer.
+//! Writes many small files line by line, without open files and with a bounded buffer.
 //!
-//! A recording of 100 devices makes 2000 files, more than a process may have open. So lines are gathered in memory and
-//! appended to their files when [`PENDING`] bytes have come together. A file without a line is not made.
+//! A recording of 100 devices makes 2000 files, more than a process may have open. So lines are buffered in memory and
+//! appended to their files when there are [`PENDING`] bytes. A file without lines is not created.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes gathered before they are written.
+/// Number of bytes in all buffers at which they are written.
 const PENDING: usize = 8 << 20;
 
-/// A file of a [`Folder`].
+/// A file of a [`Folder`], by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dat(usize);
 
-/// The files being written.
+/// The folder with its files.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
     files: Vec<File>,
     pending: usize,
-    /// The first failure; after it nothing is written any more.
+    /// The first failure; nothing is written after it.
     failure: Option<(PathBuf, io::Error)>,
 }
 
@@ -34,19 +34,19 @@ struct File {
 }
 
 impl Folder {
-    /// Makes the folder, if it is not there.
+    /// Creates the folder unless it exists.
     pub fn create(path: &Path) -> Result<Folder, (PathBuf, io::Error)> {
         fs::create_dir_all(path).map_err(|e| (path.to_path_buf(), e))?;
         Ok(Folder { path: path.into(), files: vec![], pending: 0, failure: None })
     }
 
-    /// A file of this name, which replaces one that is there.
+    /// Adds a file; an existing file with this name is replaced.
     pub fn file(&mut self, name: String) -> Dat {
         self.files.push(File { name, buffer: vec![], lines: 0, exists: false });
         Dat(self.files.len() - 1)
     }
 
-    /// Adds a line.
+    /// Adds a line to a file.
     pub fn line(&mut self, to: Dat, text: fmt::Arguments) {
         if self.failure.is_some() {
             return;
@@ -80,7 +80,7 @@ impl Folder {
         }
     }
 
-    /// Writes the rest. Gives the names of the files with their numbers of lines.
+    /// Writes the rest. Returns the name and number of lines of each file.
     pub fn finish(mut self) -> Result<Vec<(String, u64)>, (PathBuf, io::Error)> {
         if self.failure.is_none() {
             self.write_out();

@@ -1,9 +1,9 @@
-//! Latencies: a row per bio (`-l`, `-q`, `-z`), and their mean over periods (`-L`).
+//! Latencies: one row per bio (`-l`, `-q`, `-z`), and means over periods (`-L`).
 
 use super::folder::{Dat, Folder};
 use trace::{DevId, Nanos};
 
-/// One kind of latency of one device: `d2c_8,0_d2c.dat` and `8,0_d2c_plat.dat`.
+/// The files of one kind of latency of one device: `d2c_8,0_d2c.dat` and `8,0_d2c_plat.dat`.
 #[derive(Debug)]
 pub(super) struct Latency {
     rows: Dat,
@@ -11,7 +11,7 @@ pub(super) struct Latency {
     now: Option<Period>,
 }
 
-/// Latencies gathered for one mean.
+/// The latencies that one mean covers; times are in seconds.
 #[derive(Debug)]
 struct Period {
     first: f64,
@@ -27,8 +27,8 @@ impl Latency {
         Latency { rows, periods, now: None }
     }
 
-    /// A latency and the time at which it is shown: of the queue for Q2C, of the issue for Q2D, of the completion for
-    /// D2C.
+    /// Writes a latency with its time: for Q2C of the queue, for Q2D of the issue, for D2C of the
+    /// completion. `period` is the length of the means, in seconds.
     pub fn record(&mut self, folder: &mut Folder, at: Nanos, latency: Nanos, period: f64) {
         let (at, latency) = (at.seconds(), latency.seconds());
         folder.line(self.rows, format_args!("{at:.6} {latency:.6}"));
@@ -43,7 +43,7 @@ impl Latency {
         }
     }
 
-    /// The mean, at the middle of its period.
+    /// Writes the mean of a period, at the middle of the period.
     fn emit(&mut self, folder: &mut Folder) {
         if let Some(p) = self.now.take() {
             let middle = p.first + (p.last - p.first) / 2.0;

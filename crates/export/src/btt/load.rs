@@ -1,10 +1,10 @@
-//! How busy: queue depth (`-Q`), active periods (`-Z`), completions and megabytes of each second.
+//! The load: queue depth (`-Q`), active periods (`-Z`), completions and megabytes per second.
 
 use super::folder::{Dat, Folder};
 use super::seconds;
 use trace::{Bytes, Nanos};
 
-/// Requests in one device over time: two rows for each change, the depth before and after.
+/// The queue depth of one device: two rows for each change, with the depth before and after.
 #[derive(Debug)]
 pub(super) struct Depth {
     file: Dat,
@@ -16,7 +16,7 @@ impl Depth {
         Depth { file: folder.file(format!("aqd_{name}_aqd.dat")), depth: 0 }
     }
 
-    /// Gives the depth before.
+    /// Sets the depth; returns the depth before.
     pub fn set(&mut self, folder: &mut Folder, at: Nanos, depth: u64) -> u64 {
         let before = std::mem::replace(&mut self.depth, depth);
         if before != depth {
@@ -27,11 +27,11 @@ impl Depth {
     }
 }
 
-/// Periods with something in flight, drawn as a line that goes up by 0.9 while it is so.
+/// Active periods, with I/O in flight: the line is 0.9 higher during them.
 #[derive(Debug)]
 pub(super) struct Live {
     file: Dat,
-    /// Where the line runs: 0 for the whole system, then 1, 2, ... as devices become active.
+    /// The idle level of the line: 0 for the whole system, then 1, 2, ... as devices become active.
     base: Option<f64>,
     drawn_to: Nanos,
     since: Option<Nanos>,
@@ -44,7 +44,7 @@ impl Live {
         Live { file, base, drawn_to: Nanos(0), since: None, last: None }
     }
 
-    /// From now on something is in flight, or nothing is. `next_base` is the next line that is free.
+    /// From `now` on there is I/O in flight (`busy`), or none. `next_base` is the next free level.
     pub fn set(&mut self, folder: &mut Folder, now: Nanos, busy: bool, next_base: &mut f64) {
         match (self.since, busy) {
             (None, true) => {
@@ -53,7 +53,7 @@ impl Live {
                     *next_base += 1.0;
                 }
                 self.since = match self.last.take() {
-                    // A period that begins at the end of the last one goes on with it.
+                    // A period that begins at the end of the last one continues it.
                     Some((from, to)) if now <= to => Some(from),
                     last => {
                         self.draw(folder, last);
@@ -86,7 +86,7 @@ impl Live {
     }
 }
 
-/// Completions and megabytes of each second in which something was completed.
+/// Completions and megabytes in each second that has completions.
 #[derive(Debug)]
 pub(super) struct Rates {
     completions: Dat,

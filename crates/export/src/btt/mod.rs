@@ -1,9 +1,9 @@
-//! Export to the files of btt, by the same names and columns, so that its plots and scripts go on working; correct where
+//! Exports the files of btt with the same names and columns, so that its plots and scripts work; correct where
 //! btt is wrong (flushes, splits, requeues, several I/Os on one sector, majors 9, 253 and 254). docs/btt.md lists every
 //! file and every difference.
 //!
-//! Rows are written while lives end. What a file has to keep until its end (histograms, activity ranges) is bounded.
-//! Times count from the first event of the trace, as blkparse makes them.
+//! Rows are written as I/Os end. Data that a file needs at its end (histograms, activity ranges) is bounded.
+//! Times count from the first event of the trace, as in blkparse.
 
 mod counts;
 mod folder;
@@ -26,40 +26,40 @@ use std::io;
 use std::path::{Path, PathBuf};
 use trace::{Action, Batch, Bytes, Detail, DevId, Event, Flags, Nanos};
 
-/// What can be chosen, as btt's options.
+/// Options of the export, named as in btt.
 #[derive(Clone, Copy, Debug)]
 pub struct BttOptions {
-    /// `-L`: seconds over which latencies are averaged.
+    /// `-L`: the period over which latencies are averaged, in seconds.
     pub period: f64,
-    /// `-d`: seconds from which a pause ends a range of activity.
+    /// `-d`: a pause of at least this length ends a range of activity, in seconds.
     pub gap: f64,
-    /// `-a`: seek distances from the end of the last I/O, not from its nearer end.
+    /// `-a`: whether seek distances count from the end of the last I/O instead of its nearer end.
     pub absolute: bool,
 }
 
 impl Default for BttOptions {
-    /// As in btt; for `-L`, which has no default, one second.
+    /// The defaults of btt; for `-L`, which has none, one second.
     fn default() -> BttOptions {
         BttOptions { period: 1.0, gap: 0.1, absolute: false }
     }
 }
 
-/// Devices that get files, about thirty each.
+/// Maximal number of devices with files, about thirty each.
 const MAX_DEVICES: usize = 1024;
-/// Tasks whose activity is told apart.
+/// Maximal number of tasks with their own ranges of activity.
 const MAX_TASKS: usize = 512;
 
-/// An export in the making.
+/// An export that is being written.
 pub struct BttExport {
     tracker: IoTracker,
     files: Files,
 }
 
-/// All files and what is needed to write them: the [`IoObserver`] of the lives.
+/// All files and the state that is needed to write them: the tracker's [`IoObserver`].
 struct Files {
     folder: Folder,
     options: BttOptions,
-    /// The time that counts as zero: the first event.
+    /// Time zero: the first event.
     zero: Option<Nanos>,
     end: Nanos,
     devices: Vec<Device>,
@@ -97,7 +97,7 @@ struct Device {
 }
 
 impl BttExport {
-    /// Begins an export into a folder, which is made if it is not there.
+    /// Starts an export into a folder, which is created unless it exists.
     pub fn create(folder: &Path, options: BttOptions) -> Result<BttExport, (PathBuf, io::Error)> {
         let mut folder = Folder::create(folder)?;
         let files = Files {
@@ -121,7 +121,7 @@ impl BttExport {
         Ok(BttExport { tracker: IoTracker::default(), files })
     }
 
-    /// Takes in the events of a batch.
+    /// Writes the rows of a batch.
     pub fn feed(&mut self, batch: &Batch) {
         for event in &batch.events {
             self.files.event(event, batch, self.tracker.names());
@@ -129,13 +129,13 @@ impl BttExport {
         }
     }
 
-    /// Ends the recording. Gives the names of the files written and their numbers of lines.
+    /// Finishes the export. Returns the name and number of lines of each file.
     pub fn finish(self) -> Result<Vec<(String, u64)>, (PathBuf, io::Error)> {
         self.files.finish()
     }
 }
 
-/// Seconds as btt computes them, so that the last digit is the same.
+/// The time in seconds as btt computes it, so that the last digit is the same.
 fn seconds(t: Nanos) -> f64 {
     (t.0 / Nanos::SECOND.0) as f64 + (t.0 % Nanos::SECOND.0) as f64 / 1e9
 }
@@ -186,7 +186,7 @@ impl Files {
         if e.action.is_note() && e.action != Action::Message {
             return;
         }
-        // blkparse drops messages with the id of a cgroup; they do not start its clock.
+        // blkparse drops messages with a cgroup's id; they do not start its clock.
         let zero = match e.action {
             Action::Message if e.cgroup != 0 => self.zero.unwrap_or(e.time),
             _ => *self.zero.get_or_insert(e.time),
@@ -228,7 +228,7 @@ impl Files {
         }
     }
 
-    /// The activity of a task, as long as there are not too many.
+    /// The activity of a task; `None` if there are too many tasks.
     fn task(&mut self, task: TaskName, names: &Names) -> Option<&mut Activity> {
         if !self.tasks.contains_key(&task) {
             if self.tasks.len() >= MAX_TASKS {
@@ -239,7 +239,7 @@ impl Files {
         Some(self.tasks.entry(task).or_insert_with(|| Activity::new(self.options.gap)))
     }
 
-    /// A request, or a bio of a bio-based device, is done.
+    /// Counts a completed request, or a completed bio of a bio-based device.
     fn completed(&mut self, at: usize, now: Nanos, bytes: Bytes, task: TaskName, names: &Names) {
         let device = &mut self.devices[at];
         device.rates.record(&mut self.folder, now, bytes);

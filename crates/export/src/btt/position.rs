@@ -1,10 +1,10 @@
-//! Where on the device: seek distances (`-s`), seeks per second (`-m`) and block numbers (`-B`).
+//! Positions on the device: seek distances (`-s`), seeks per second (`-m`) and block numbers (`-B`).
 
 use super::folder::{Dat, Folder};
 use super::seconds;
 use trace::{DevId, Event, Flags, Nanos};
 
-/// Three files of one kind: reads, writes, both.
+/// The files of one kind for reads, writes, and both.
 #[derive(Clone, Copy, Debug)]
 struct ByDirection {
     reads: Dat,
@@ -24,7 +24,7 @@ impl ByDirection {
     }
 }
 
-/// Seeks between bios queued (`q2q`) or requests issued (`d2d`) on one device.
+/// Seeks between queued bios (`q2q`) or issued requests (`d2d`) on one device.
 #[derive(Debug)]
 pub(super) struct Seeks {
     distances: ByDirection,
@@ -34,13 +34,13 @@ pub(super) struct Seeks {
 }
 
 impl Seeks {
-    /// `rates` is the file of seeks per second. btt writes those of Q2Q and of D2D into one file, over each other.
+    /// `rates` is the file of seeks per second. btt writes those of Q2Q and D2D into the same file, over each other.
     pub fn new(folder: &mut Folder, dev: DevId, kind: &str, rates: String) -> Seeks {
         let distances = ByDirection::new(folder, &format!("seek_{dev}_{kind}"));
         Seeks { distances, rates: folder.file(rates), last: (0, 0), second: None }
     }
 
-    /// The next I/O. Distances have a sign: negative is backwards. As in btt the first one is from sector 0.
+    /// Writes the distance to the next I/O; negative is backwards. As in btt, the first one is from sector 0.
     pub fn record(&mut self, folder: &mut Folder, e: &Event, at: Nanos, absolute: bool) {
         let (start, end) = (e.sector.0 as i128, e.sector.after(e.bytes).0 as i128);
         let (last_start, last_end) = self.last;
@@ -81,7 +81,7 @@ impl Seeks {
     }
 }
 
-/// Blocks issued on one device.
+/// The sectors of requests that were issued on one device.
 #[derive(Debug)]
 pub(super) struct Blocks(ByDirection);
 

@@ -1,16 +1,16 @@
-//! Activity ranges (`out.dat`): stretches in which bios were queued, or I/Os completed, without a gap (`-d`).
+//! Activity ranges (`out.dat`): ranges of time in which bios were queued, or I/Os completed, without a gap (`-d`).
 //!
-//! They stand in the file by subject, not by time, so they are kept until the end; when there are too many, smaller
-//! gaps are closed, so that memory stays bounded.
+//! The file is ordered by subject, not by time, so the ranges are kept until the end. If there are too many, smaller
+//! gaps are closed, so that memory is bounded.
 
 use super::folder::{Dat, Folder};
 use super::seconds;
 use trace::Nanos;
 
-/// Ranges of one kind that are kept: two hours of ranges that are all 0.1 s apart.
+/// Maximal number of ranges of one kind: two hours of ranges that are 0.1 s apart.
 const MAX_RANGES: usize = 1 << 16;
 
-/// One kind of activity of one subject.
+/// Ranges of one kind of activity of one subject.
 #[derive(Debug)]
 struct Ranges {
     gap: f64,
@@ -52,7 +52,7 @@ impl Ranges {
     }
 }
 
-/// What was queued and completed, by one subject: the system, a device, a task.
+/// The ranges in which one subject (the system, a device or a task) queued I/O, and in which its I/O was completed.
 #[derive(Debug)]
 pub(super) struct Activity {
     queued: Ranges,
@@ -72,7 +72,7 @@ impl Activity {
         self.completed.record(at);
     }
 
-    /// Writes the two, and says whether there was anything.
+    /// Writes both kinds of ranges; returns whether there were any.
     pub fn write(&self, folder: &mut Folder, to: Dat, name: &str, base: f64) -> bool {
         if self.queued.ranges.is_empty() && self.completed.ranges.is_empty() {
             return false;

@@ -1,13 +1,13 @@
-//! The life of each I/O as a sequence of times: `-p` (all steps) and `-P` (Q, D and C only).
+//! The steps of each I/O with their times: `-p` (all steps) and `-P` (Q, D and C only).
 
 use super::folder::{Dat, Folder};
 use life::{Bio, Request, Share};
 use trace::{Bytes, DevId, Nanos, Sector};
 
-/// The rule between the I/Os of different completions.
+/// The line between the I/Os of different completions.
 const RULE: &str = "-----------------------------------------";
 
-/// A point in time as btt prints it here: seconds and nanoseconds, which needs no floating point.
+/// A point in time as btt prints it here: seconds and nanoseconds, without floating point.
 pub(super) struct Stamp(pub Nanos);
 
 impl std::fmt::Display for Stamp {
@@ -16,7 +16,7 @@ impl std::fmt::Display for Stamp {
     }
 }
 
-/// The file of `-p`.
+/// The file of `-p`, `per_io`.
 #[derive(Debug)]
 pub(super) struct PerIo(Dat);
 
@@ -25,7 +25,7 @@ impl PerIo {
         PerIo(folder.file("per_io".into()))
     }
 
-    /// The bios of a completed request. `from` is the time that counts as zero.
+    /// Writes the bios of a completed request. `from` is time zero.
     pub fn request(&self, folder: &mut Folder, r: &Request, shares: &[Share], from: Nanos) {
         let done = r.time.data_completed.unwrap_or(r.time.completed);
         for share in shares {
@@ -44,7 +44,7 @@ impl PerIo {
         folder.line(self.0, format_args!("{RULE}"));
     }
 
-    /// A bio that no request with data served: of a bio-based device, or a flush.
+    /// Writes a bio that no request with data served: a bio of a bio-based device, or a flush.
     pub fn bio(&self, folder: &mut Folder, b: &Bio, from: Nanos) {
         let extent = (b.start, b.bytes);
         self.head(folder, b.dev, b.time.start().since(from), extent);
@@ -77,7 +77,7 @@ fn line(letter: char, at: Nanos, start: Sector, bytes: Bytes) -> String {
     format!("{s:5}.{ns:09} {letter} {:10}+{:<4}", start.0, bytes.sectors())
 }
 
-/// The file of `-P` of one device: `Q Q Q | D | C` for each request.
+/// The file of `-P` for one device: `Q Q Q | D | C` for each request.
 #[derive(Debug)]
 pub(super) struct Trees(Dat);
 

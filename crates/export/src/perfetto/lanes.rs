@@ -1,8 +1,8 @@
-//! Lanes: slices of one track must lie within one another or apart, but requests overlap. So each device has as many
-//! tracks as it had requests at once.
+//! Lanes: slices of one track must be nested or disjoint, but requests overlap. So each device has as many
+//! tracks as it had requests in flight at the same time.
 //!
-//! Slices come in order of their ends. A slice goes to the lane that became free last before it began; with that rule
-//! there are never more lanes than slices that overlap at one moment.
+//! Slices come in order of their ends. A slice goes to the lane that became free last before the slice began; this rule
+//! never makes more lanes than slices that overlap at one moment.
 //!
 //! ```text
 //! [1, 4]  [2, 5]  [4, 8]   ->   lane 1: [1, 4] [4, 8]   lane 2: [2, 5]
@@ -11,29 +11,29 @@
 use std::collections::BTreeSet;
 use trace::Nanos;
 
-/// Lanes of one device or task. More at once than queues have tags is damage.
+/// Maximal number of lanes of one device or task. More than the tags of all queues means damaged data.
 pub const MOST_LANES: usize = 16_384;
 
-/// The lanes; each is known by the number of its track.
+/// The lanes of one device and class, or of one task; each is known by the number of its track.
 #[derive(Debug, Default)]
 pub struct Lanes {
-    /// When each became free.
+    /// The time at which each lane became free, with its track.
     free: BTreeSet<(Nanos, u64)>,
 }
 
-/// Where a slice goes.
+/// The lane for a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// To this track.
+    /// The lane with this track.
     Old(u64),
-    /// To a new one; [`Lanes::add`] tells which.
+    /// A new lane is needed: see [`Lanes::add`].
     New,
-    /// There are too many.
+    /// No lane: there are too many.
     None,
 }
 
 impl Lanes {
-    /// The place of a slice, which is taken from now on if it is an old one.
+    /// Finds the lane for a slice; an existing lane is occupied until `to`.
     pub fn place(&mut self, from: Nanos, to: Nanos) -> Place {
         match self.free.range(..=(from, u64::MAX)).next_back().copied() {
             Some(lane) => {
@@ -46,12 +46,12 @@ impl Lanes {
         }
     }
 
-    /// A lane that is taken until then.
+    /// Adds a lane that is occupied until `to`.
     pub fn add(&mut self, to: Nanos, track: u64) {
         self.free.insert((to, track));
     }
 
-    /// Whether there are none.
+    /// Whether there are no lanes.
     pub fn is_empty(&self) -> bool {
         self.free.is_empty()
     }
@@ -80,7 +80,7 @@ mod tests {
                 prop_assert!(from >= made[track]);
                 made[track] = to;
             }
-            // Those that touch count as overlapping: of no length, they stand at one place.
+            // Slices that touch count as overlapping: slices of no length are at the same time.
             let at = |t: u64| slices.iter().filter(|(from, length)| *from <= t && t <= from + length).count();
             prop_assert!(made.len() <= (0..260).map(at).max().unwrap_or(0));
         }

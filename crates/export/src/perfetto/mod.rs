@@ -1,4 +1,4 @@
-//! Perfetto traces, for ui.perfetto.dev and trace_processor: what devices and tasks did as slices.
+//! Perfetto traces for ui.perfetto.dev and trace_processor: requests of devices and operations of tasks as slices.
 //!
 //! ```text
 //! vda                            a track of its own for each device
@@ -34,18 +34,18 @@ use stats::class_words;
 use std::hash::Hasher;
 use trace::{Batch, Bytes, DevId, Nanos, Sector, Tid};
 
-/// The file's name; the ending is the one that Perfetto's own tools give.
+/// The file's name; its extension is that of Perfetto's own tools.
 const FILE: &str = "iowhy.perfetto-trace";
-/// Threads that have tracks; a kernel has 32,768 by default at once.
+/// Maximal number of threads with tracks; by default, a kernel has at most 32,768 at the same time.
 const MOST_THREADS: usize = 1 << 16;
-/// Devices that have tracks.
+/// Maximal number of devices with tracks.
 const MOST_DEVICES: usize = 1024;
-/// Of an account with more parts only the outermost are drawn: more cannot be read, and one of a long commit has 100,000.
+/// Of an account with more parts, only the outermost are drawn: more are unreadable, and a long commit has 100,000.
 const MOST_PARTS: usize = 1000;
-/// Arrows of one operation.
+/// Maximal number of arrows of one operation.
 const MOST_FLOWS: usize = 64;
 
-/// A trace in the making.
+/// A trace that is being written.
 pub struct Perfetto {
     follow: operation::Follow,
     tracks: Tracks,
@@ -73,7 +73,7 @@ struct Thread {
     lanes: Lanes,
 }
 
-/// What a request or a bio is drawn from.
+/// The facts about a request or a bio that are drawn.
 struct Drawn<'a> {
     dev: DevId,
     op: Op,
@@ -87,7 +87,7 @@ struct Drawn<'a> {
 }
 
 impl Perfetto {
-    /// Begins a trace in a folder.
+    /// Starts a trace in a folder.
     pub fn create(folder: &Folder, name: DeviceNames) -> Result<Perfetto, Failure> {
         let packets = Packets::create(folder, FILE)?;
         let (devices, threads, in_the_way) = Default::default();
@@ -95,18 +95,18 @@ impl Perfetto {
         Ok(Perfetto { follow: operation::Follow::default(), tracks })
     }
 
-    /// Follows operations with what is known of the machine beforehand, and writes only those that are asked about.
+    /// Uses a tracker with known facts about the machine and with the filter: only selected operations are written.
     pub fn follows(self, follow: operation::Follow) -> Self {
         Self { follow, ..self }
     }
 
-    /// Takes in a batch.
+    /// Writes the requests and operations that ended in a batch.
     pub fn feed(&mut self, batch: &Batch) {
         self.follow.feed(batch, &mut self.tracks);
     }
 
-    /// Ends the trace. Gives the file's name and packets, and how many requests and operations are not in it because
-    /// there were too many at once.
+    /// Finishes the trace. Returns the file's name and number of packets, and the number of requests and operations that
+    /// were left out because there were too many at once.
     pub fn finish(mut self) -> Result<((String, u64), u64), Failure> {
         let mut devices: Vec<_> = self.tracks.devices.into_iter().collect();
         devices.sort_by_key(|(id, _)| *id);
@@ -117,7 +117,7 @@ impl Perfetto {
     }
 }
 
-/// What an operation and its requests have in common: an arrow's number.
+/// The id of the arrow between an operation and one of its requests.
 fn flow(dev: DevId, start: Sector, completed: Nanos) -> u64 {
     let mut hash = FxHasher::default();
     hash.write_u32(dev.0);
@@ -139,7 +139,7 @@ impl Tracks {
         self.devices.get_mut(&id)
     }
 
-    /// Draws one, and tells on which track.
+    /// Draws a request or a bio; returns its track, or `None` if there are too many.
     fn completed(&mut self, r: &Drawn) -> Option<Track> {
         let (from, to) = (r.ledger.from, r.ledger.to);
         if self.device(r.dev).is_none() {
@@ -207,7 +207,7 @@ impl Tracks {
         }
     }
 
-    /// The parts of an account down to a depth, each within the one it is part of.
+    /// Draws the parts of an account down to a depth, each nested in its parent.
     fn parts(&mut self, nodes: &[Node], track: Track, most_depth: u8, names: &Names) {
         let mut open: Vec<&Node> = vec![];
         for node in nodes.iter().filter(|n| n.depth <= most_depth) {
@@ -233,7 +233,7 @@ impl Tracks {
     }
 }
 
-/// A part in words.
+/// The name of a part's slice.
 fn words(part: &Part, names: &Names) -> String {
     match part {
         Part::Leaf(reason) => reason.words().into(),

@@ -1,8 +1,8 @@
 //! Packets of Perfetto's TrackEvents (protos/perfetto/trace/track_event in the Perfetto sources). Field numbers are
-//! those of the published schema; a test reads with it what is written here.
+//! those of the published schema; a test reads the output with that schema.
 //!
-//! Names that come again are sent once and then called by number. Packets need not be in order of time: Perfetto sorts
-//! them, and keeps the order of those of one moment.
+//! A name that is repeated is sent once and then referred to by number. Packets need not be in order of time: Perfetto
+//! sorts them, and keeps the order of packets with the same time.
 
 use super::wire::Message;
 use crate::output::{Failure, Folder, Output};
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use std::io::Write;
 use trace::Nanos;
 
-/// All packets are one sequence, within which names are known by number.
+/// All packets are one sequence; numbers of names are valid within it.
 const SEQUENCE: u64 = 1;
 /// `TracePacket.SequenceFlags`.
 const CLEARED: u64 = 1;
@@ -23,10 +23,10 @@ const COUNTER: u64 = 4;
 /// `CounterDescriptor.Unit`.
 const UNIT_COUNT: u64 = 2;
 const UNIT_BYTES: u64 = 3;
-/// Names that get a number.
+/// Maximal number of names that get a number.
 const MOST_NAMES: usize = 4096;
 
-/// What a slice has besides its name.
+/// The value of an annotation of a slice.
 #[derive(Clone, Copy, Debug)]
 pub enum Note<'a> {
     /// A number.
@@ -35,19 +35,19 @@ pub enum Note<'a> {
     Text(&'a str),
 }
 
-/// What a counter counts.
+/// The unit of a counter.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
-    /// Requests.
+    /// A number of requests.
     Requests,
-    /// Bytes a second.
+    /// A rate in bytes per second.
     BytesASecond,
 }
 
-/// A track, by the number that packets call it.
+/// A track, by its number in packets.
 pub type Track = u64;
 
-/// The file of packets.
+/// The file of packets, with the names and tracks sent so far.
 #[derive(Debug)]
 pub struct Packets {
     out: Output,
@@ -59,18 +59,18 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// A file without packets.
+    /// Creates a file without packets.
     pub fn create(folder: &Folder, name: &str) -> Result<Packets, Failure> {
         let (names, [packet, event, part]) = (FxHashMap::default(), Default::default());
         Ok(Packets { out: folder.file(name)?, tracks: 0, names, packet, event, part })
     }
 
-    /// A track with a name, within another.
+    /// Adds a track with a name, within another one if there is a parent.
     pub fn track(&mut self, parent: Option<Track>, name: &str) -> Track {
         self.describe(parent, |track, _| track.text(2, name))
     }
 
-    /// The track of a thread.
+    /// Adds the track of a thread.
     pub fn thread(&mut self, process: u32, thread: u32, name: &str) -> Track {
         self.describe(None, |track, part| {
             part.number(1, u64::from(process));
@@ -80,7 +80,7 @@ impl Packets {
         })
     }
 
-    /// The track of a counter.
+    /// Adds the track of a counter.
     pub fn counter_track(&mut self, parent: Track, name: &str, unit: Unit) -> Track {
         self.describe(Some(parent), |track, part| {
             track.text(2, name);
@@ -110,12 +110,12 @@ impl Packets {
         self.tracks
     }
 
-    /// A slice begins.
+    /// Begins a slice; `flows` are the ids of its arrows.
     pub fn begin(&mut self, track: Track, at: Nanos, name: &str, flows: &[u64], notes: &[(&str, Note)]) {
         self.event(BEGIN, track, at, name, flows, notes);
     }
 
-    /// Something at a moment, at one end of an arrow.
+    /// Adds an instant event, which is one end of an arrow.
     pub fn instant(&mut self, track: Track, at: Nanos, name: &str, flow: u64, notes: &[(&str, Note)]) {
         self.event(INSTANT, track, at, name, &[flow], notes);
     }
@@ -148,20 +148,20 @@ impl Packets {
         self.close(at);
     }
 
-    /// The slice that began last on this track and is not over ends.
+    /// Ends the innermost open slice of a track.
     pub fn end(&mut self, track: Track, at: Nanos) {
         self.start(END, track);
         self.close(at);
     }
 
-    /// A counter has this value from now on.
+    /// Sets the value of a counter from `at` on.
     pub fn count(&mut self, track: Track, at: Nanos, value: u64) {
         self.start(COUNTER, track);
         self.event.number(30, value);
         self.close(at);
     }
 
-    /// Ends the file: its name and how many packets it has.
+    /// Finishes the file. Returns its name and its number of packets.
     pub fn finish(self) -> Result<(String, u64), Failure> {
         self.out.finish()
     }
@@ -179,7 +179,7 @@ impl Packets {
         self.send();
     }
 
-    /// The number of a name, which is sent first if it is new. Of too many names none.
+    /// The number of a name; a new name is sent first. `None` if there are too many names.
     fn number(&mut self, name: &str) -> Option<u64> {
         if let Some(number) = self.names.get(name) {
             return Some(*number);
@@ -207,7 +207,7 @@ impl Packets {
         self.part.clear();
         // `Trace.packet`
         self.part.message(1, &self.packet);
-        // An output never fails before its end.
+        // An output reports failures only in `finish`.
         let _ = self.out.write_all(self.part.bytes());
         self.out.entries += 1;
     }

@@ -1,20 +1,20 @@
-//! Bytes a second in steps, as a counter's values: each step's when it is over, and 0 where a pause begins.
+//! Bytes per second in steps of 0.1 s, as values of a counter: one for each finished step, and 0 when a pause begins.
 
 use trace::{Bytes, Nanos};
 
-/// The step: fine enough for stalls, coarse enough to read.
+/// The length of a step: fine enough for stalls, coarse enough to read.
 const STEP: Nanos = Nanos(100_000_000);
 
-/// Bytes of the step that is under way.
+/// The bytes of the current step.
 #[derive(Debug, Default)]
 pub struct Rate {
-    /// 0 before the first.
+    /// The number of the step; 0 before the first one.
     step: u64,
     bytes: u64,
 }
 
 impl Rate {
-    /// Adds what was completed at `at`. Times that lie before the step count into it.
+    /// Adds bytes that were completed at `at`. An earlier time than the current step counts into it.
     pub fn add(&mut self, at: Nanos, bytes: Bytes, mut tell: impl FnMut(Nanos, u64)) {
         let step = at.0 / STEP.0;
         if step > self.step {
@@ -27,7 +27,7 @@ impl Rate {
         self.bytes = self.bytes.saturating_add(bytes.0);
     }
 
-    /// The last step is over.
+    /// Ends the last step.
     pub fn finish(&mut self, mut tell: impl FnMut(Nanos, u64)) {
         self.end(&mut tell);
         tell(Nanos((self.step + 1).saturating_mul(STEP.0)), 0);

@@ -1,4 +1,4 @@
-//! Protocol buffers on the wire (protobuf.dev/programming-guides/encoding), as much of it as Perfetto's messages need.
+//! The part of the protocol buffer encoding (protobuf.dev/programming-guides/encoding) that Perfetto's messages need.
 //!
 //! ```text
 //! field 8, the number 300  ->  40 ac 02      (8 << 3 | 0, then LEB128)
@@ -12,34 +12,34 @@ pub struct Message {
 }
 
 impl Message {
-    /// Empties it, keeps the memory.
+    /// Empties the message and keeps its memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// What it has become.
+    /// The encoded message.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// A number: int32, int64, uint32, uint64, bool, an enum.
+    /// Adds a varint field: int32, int64, uint32, uint64, bool or an enum.
     pub fn number(&mut self, field: u32, value: u64) {
         self.varint(u64::from(field) << 3);
         self.varint(value);
     }
 
-    /// A fixed64.
+    /// Adds a fixed64 field.
     pub fn fixed(&mut self, field: u32, value: u64) {
         self.varint(u64::from(field) << 3 | 1);
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// A text.
+    /// Adds a string field.
     pub fn text(&mut self, field: u32, value: &str) {
         self.blob(field, value.as_bytes());
     }
 
-    /// A message within this one.
+    /// Adds a field with an embedded message.
     pub fn message(&mut self, field: u32, value: &Message) {
         self.blob(field, &value.bytes);
     }

@@ -15,11 +15,11 @@ pub struct Causes {
 }
 
 impl Causes {
-    /// Prints the list or a page.
+    /// Prints the list of causes, or the page of one.
     pub fn run(&self) -> Result<(), Failure> {
         let Some(name) = &self.name else {
             let wide = causes::all_pages().map(|(name, ..)| name.len()).max().unwrap_or(0);
-            // A pipe's reader looks for lines.
+            // In a pipe, each cause stays on one line, for tools like grep.
             let columns = if std::io::stdout().is_terminal() { style().width } else { usize::MAX };
             let (mut text, other) = (String::new(), " ".repeat(wide + 2));
             for (name, title, _) in causes::all_pages() {
@@ -34,7 +34,7 @@ impl Causes {
     }
 }
 
-/// Causes whose names share a word with this one, or how to list all.
+/// Advice for an unknown name: causes whose names share a word with it, or how to list all.
 fn known(name: &str) -> String {
     let shares =
         |known: &str| name.split('-').any(|word| word.len() > 2 && known.split('-').any(|w| w == word));

@@ -60,7 +60,7 @@ pub struct Checkup {
 }
 
 impl Checkup {
-    /// Tries, judges, prints, keeps.
+    /// Runs the scenarios, judges them, prints the result and saves it.
     pub fn run(self) -> Result<(), Failure> {
         if self.print_jobs {
             return print(&checkup::job::printed());
@@ -120,7 +120,7 @@ impl Checkup {
     }
 }
 
-/// Asks before a setting is tried.
+/// Asks the user on the terminal before a setting is tried; only `yes` confirms.
 fn confirm(remedy: &Remedy, setting: &Setting) -> bool {
     let now = std::fs::read_to_string(&setting.path).unwrap_or_default();
     remark!("iowhy: {} ({})", crate::clean::clean(&remedy.what), remedy.cause);
@@ -135,7 +135,7 @@ fn confirm(remedy: &Remedy, setting: &Setting) -> bool {
     std::io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
 }
 
-/// The result of an earlier checkup.
+/// Reads the result of an earlier checkup.
 fn read(file: &Path) -> Result<Outcome, Failure> {
     let wrong = |what: String| Failure::Other {
         what,
@@ -150,7 +150,7 @@ fn read(file: &Path) -> Result<Outcome, Failure> {
     }
 }
 
-/// Copies a recording: its folder has only files.
+/// Copies a recording, whose folder contains only files.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
@@ -176,7 +176,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Becomes it.
+    /// Replaces this process by the load.
     pub fn run(self) -> Result<(), Failure> {
         let e = checkup::become_load(&self.folder, &self.words);
         Err(Failure::Other { what: format!("the load cannot be run: {e}"), help: None })
@@ -191,7 +191,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Waits for the end of the process that started it.
+    /// Waits for the end of the process that started it, then restores what the journal says.
     pub fn run(self) -> Result<(), Failure> {
         Ok(checkup::stand_guard(&self.journal)?)
     }

@@ -31,14 +31,14 @@ pub struct Compare {
     pub question: Question,
 }
 
-/// What one side is.
+/// One side of a comparison.
 enum Side {
     Recording(PathBuf),
     Text(Box<ToolOutput>, Option<String>),
 }
 
 impl Compare {
-    /// Reads both sides, compares, prints, tries the conditions.
+    /// Reads both sides, prints the comparison, checks the conditions.
     pub fn run(&self) -> Result<(), Failure> {
         let comparison = self.comparison()?;
         if self.json {
@@ -49,7 +49,7 @@ impl Compare {
         self.fail_if.iter().try_for_each(|condition| self.try_one(condition, &comparison))
     }
 
-    /// An error if a condition holds, or could not be tried.
+    /// An error if a condition holds, or cannot be checked.
     fn try_one(&self, condition: &Condition, whole: &Comparison) -> Result<(), Failure> {
         let named;
         let comparison = match (condition.place(), condition.task()) {
@@ -68,7 +68,7 @@ impl Compare {
         Err(if never { Failure::Never { what, help: None } } else { Failure::Other { what, help: None } })
     }
 
-    /// Both recordings again, of them only the device, mount and task that a condition names.
+    /// Compares both recordings again, filtered by the device, mount and task that a condition names.
     fn named_by(&self, condition: &Condition) -> Result<Comparison, Failure> {
         let never = |why: &str, help: Option<String>| Failure::Never {
             what: format!("'{}' can never hold: {why}", condition.text()),
@@ -129,7 +129,7 @@ impl Compare {
         Ok(self.question.of_recording(path)?.in_order().explain()?)
     }
 
-    /// A recording again, of it only a task; nothing if the question is about others, or there is none of that name.
+    /// Explains a recording for one task only; `None` if the filter excludes this task, or the recording has none with this name.
     fn of_task(&self, path: &Path, task: &str) -> Result<Option<Explanation>, Failure> {
         let Some(question) = self.question.narrowed(None, Some(task)) else { return Ok(None) };
         match question.of_recording(path)?.in_order().explain() {
@@ -139,7 +139,7 @@ impl Compare {
         }
     }
 
-    /// A text and a recording: what both have, and what the workload printed beside the recording.
+    /// Compares a text with a recording: what both have. A note names fio's own results beside the recording, if there are any.
     fn mixed(
         &self,
         output: &ToolOutput,
@@ -186,14 +186,14 @@ impl Compare {
     }
 }
 
-/// What fio's processes and threads are called, whatever its jobs are.
+/// The name of fio's processes and threads, whatever its jobs are called.
 const FIO: &str = "fio";
 
-/// What is compared with what.
+/// How to give two sides.
 const TWO_SIDES: &str = "iowhy compare BEFORE AFTER: two recordings, two texts, or one of each;\n\
 of one text with two runs: iowhy compare TEXT before=RUN after=RUN";
 
-/// The sides in their order.
+/// The two sides, before and after, from the arguments.
 fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
     let labelled = |label: &str| given.iter().find_map(|g| g.strip_prefix(label));
     let (before, after) = (labelled("before="), labelled("after="));
@@ -231,7 +231,7 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
     }
 }
 
-/// A text that has both sides in it; of anything else the second side is missing.
+/// A text that contains both sides; for anything else, an error says that the second side is missing.
 fn alone(path: &str) -> Result<ToolOutput, Failure> {
     let exists = Path::new(path).exists();
     texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| Failure::Usage {
@@ -250,7 +250,7 @@ fn text(path: &str) -> Result<ToolOutput, Failure> {
     })
 }
 
-/// `PATH`, or `PATH:RUN` for a run of a text.
+/// Reads a side from `PATH`, or from `PATH:RUN` for a run of a text.
 fn side(given: &str) -> Result<Side, Failure> {
     let path = Path::new(given);
     if !path.exists() {
@@ -264,7 +264,7 @@ fn side(given: &str) -> Result<Side, Failure> {
     })
 }
 
-/// The runs of a text that have numbers.
+/// The indexes of a text's runs that have numbers.
 fn runs(output: &ToolOutput) -> Vec<usize> {
     let with_numbers = |i: &usize| output.runs[*i].readings.iter().any(|r| !r.rows.is_empty());
     (0..output.runs.len()).filter(with_numbers).collect()
@@ -285,7 +285,7 @@ fn several(output: &ToolOutput) -> Failure {
     Failure::Other { what: format!("{} has {number} runs", output.file), help: Some(list(output)) }
 }
 
-/// Runs that are listed in an error.
+/// Maximal number of runs that an error lists.
 const MOST_LISTED: usize = 20;
 
 fn list(output: &ToolOutput) -> String {

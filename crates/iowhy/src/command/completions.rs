@@ -15,7 +15,7 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Prints them.
+    /// Prints the completions for the shell.
     pub fn run(&self) -> Result<(), Failure> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut with_names(cli::plain_command()), "iowhy", &mut text);
@@ -23,7 +23,7 @@ impl Completions {
     }
 }
 
-/// With the names that commands know, and check themselves: their errors say more than a list.
+/// Adds the possible values of arguments that commands check themselves, because their errors say more than a list.
 fn with_names(command: Command) -> Command {
     let causes: Vec<&'static str> = causes::all_pages().map(|(name, ..)| name).collect();
     let tables: Vec<&'static str> = report::KINDS.iter().map(|kind| kind.name).collect();

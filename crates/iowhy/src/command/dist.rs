@@ -48,7 +48,7 @@ const WHAT_IT_COUNTS: &str =
 The tools of bcc measure the file system's function within the call, which is a little less.";
 
 impl Distributions {
-    /// Reads, counts, prints.
+    /// Reads the recording, or records now, and prints the distributions.
     pub fn run(&self) -> Result<(), Failure> {
         let Some(capture) = &self.capture else { return self.live() };
         self.of(capture)
@@ -82,7 +82,7 @@ impl Distributions {
         }
     }
 
-    /// Records into a folder that is gone afterwards.
+    /// Records into a temporary folder, which is removed afterwards.
     fn live(&self) -> Result<(), Failure> {
         let folder = tempfile::Builder::new()
             .prefix("iowhy-dist-")
@@ -120,7 +120,7 @@ fn interval(text: &str) -> Result<Nanos, String> {
     nanoseconds(seconds).ok_or_else(|| "must be above 0".into())
 }
 
-/// Seconds as the user gives them.
+/// Seconds in nanoseconds; `None` below 1 ns or beyond `u64`.
 fn nanoseconds(seconds: f64) -> Option<Nanos> {
     let ns = seconds * 1e9;
     (ns >= 1.0 && ns < u64::MAX as f64).then_some(Nanos(ns as u64))

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use trace::Quality;
 
-/// What `%` fields there are; behind the options.
+/// Help on the `%` fields, shown below the options.
 const FIELDS: &str = "\
 Formats are blkparse's: %, perhaps - (left-aligned), perhaps a width, a letter;
 a backslash before n, t, r, b or another one, as in C. No line end is added.
@@ -63,7 +63,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Prints the events.
+    /// Prints the events, then the summary; remarks go to standard error.
     pub fn run(&self) -> Result<(), Failure> {
         let mut options = self.options();
         let input = Input::recording(&self.capture)?;
@@ -109,7 +109,7 @@ fn create(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(Failure::write(&path.display().to_string()))
 }
 
-/// What the reader of the lines must know about the recording.
+/// Remarks on the quality of the recording, such as lost events.
 fn remarks(quality: &Quality) -> Vec<String> {
     let counts = [
         (quality.lost_total(), "events are missing from the recording"),

@@ -37,7 +37,7 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Reads, judges, prints.
+    /// Reads the inputs, explains them, prints the answer.
     pub fn run(&self) -> Result<(), Failure> {
         let input = self.question.of(Input::open(&self.files)?);
         let explanation = input.predict(self.predict).explain()?;

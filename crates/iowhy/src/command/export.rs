@@ -63,11 +63,11 @@ pub enum Program {
     Folded,
 }
 
-/// What was written, for the screen: names of files and how many lines, rows or the like; remarks.
+/// The files that were written, each with its number of entries (lines, rows, ...); and remarks for the screen.
 type Written = (Vec<(String, u64)>, Vec<String>);
 
 impl Export {
-    /// Reads and writes.
+    /// Reads the recording and writes the files.
     pub fn run(&self) -> Result<(), Failure> {
         self.can_be_asked()?;
         if self.to == Program::Folded && self.paths.len() == 1 {
@@ -90,7 +90,7 @@ impl Export {
         print(&format!("{} file{s} in {there}, with their {entries}:\n{list}{remarks}", files.len()))
     }
 
-    /// Formats of the whole device take a span of time and nothing else; the slowest are told apart in stacks only.
+    /// An error if a filter does not apply to the format: formats of whole devices take only --window; --tail is for stacks only.
     fn can_be_asked(&self) -> Result<(), Failure> {
         match self.to {
             Program::Btt => self.question.only_a_part("btt's files are of all I/O of each device"),
@@ -122,7 +122,7 @@ impl Export {
         Ok((vec![file], remarks))
     }
 
-    /// What the tables are made of needs the whole recording, rows of requests are written meanwhile.
+    /// Writes rows of requests and operations while the recording is read, and the tables at its end.
     fn tables(&self, form: Form) -> Result<Written, Failure> {
         let input = self.open()?;
         let folder = self.create()?;
@@ -190,12 +190,12 @@ impl Export {
         Folder::create(self.folder()?).map_err(failure)
     }
 
-    /// The last of the paths: clap gives one at least.
+    /// The recording: the last of the paths; clap requires at least one.
     fn capture(&self) -> &Path {
         self.paths.last().map_or(Path::new("-"), PathBuf::as_path)
     }
 
-    /// The one before it.
+    /// The folder to write into: the path before the recording; an error if there is none.
     fn folder(&self) -> Result<&Path, Failure> {
         match &self.paths[..] {
             [folder, _] => Ok(folder),
@@ -209,7 +209,7 @@ impl Export {
     }
 }
 
-/// Names of devices, as `explain` has them.
+/// The names of devices, as `explain` shows them.
 fn names(input: &Input) -> DeviceNames {
     let places = input.places();
     Box::new(move |dev| places.device(dev))

@@ -1,4 +1,4 @@
-//! The page with the pictures: made for `report --html` and for `view`.
+//! Makes the page with the pictures, for `report --html` and for `view`.
 
 use super::print_as_it_is;
 use crate::failure::Failure;
@@ -19,15 +19,15 @@ pub fn write(captures: &[&OsStr], question: &Question, file: &Path) -> Result<()
     std::fs::write(file, page).map_err(Failure::write(&file.display().to_string()))
 }
 
-/// The page of some recordings, each a path or LABEL=PATH.
+/// The page of some recordings, each given as a path or LABEL=PATH.
 pub fn page(captures: &[&OsStr], question: &Question) -> Result<String, Failure> {
-    // Only a comparison asks for latencies in their order.
+    // Latencies are kept in order only for a comparison.
     let in_order = captures.len() > 1;
     let shown = captures.iter().map(|c| show(in_order, c, question)).collect::<Result<Vec<_>, _>>()?;
     Ok(report::html::html(&shown))
 }
 
-/// Reads one recording; a second time for the events of its slowest, unless it is a pipe.
+/// Reads one recording; unless it is a pipe, a second time for the events of its slowest requests and operations.
 fn show(in_order: bool, capture: &OsStr, question: &Question) -> Result<Shown, Failure> {
     let (label, path) = labelled(capture);
     let (explanation, pictures) = pictured(in_order, path, question)?;
@@ -38,7 +38,7 @@ fn show(in_order: bool, capture: &OsStr, question: &Question) -> Result<Shown, F
     Ok(Shown { label, explanation, pictures, events })
 }
 
-/// Reads a recording once, for its answer and its pictures.
+/// Reads a recording once, for its explanation and its pictures.
 pub fn pictured(
     in_order: bool,
     path: &Path,
@@ -51,7 +51,7 @@ pub fn pictured(
     Ok((explanation, pictures))
 }
 
-/// `before=A` is the recording A, called before. What exists as it stands is a path.
+/// Splits `before=A` into the label `before` and the path A. If the whole argument exists as a path, it is a path.
 pub fn labelled(capture: &OsStr) -> (String, &Path) {
     let path = Path::new(capture);
     match capture.to_str().and_then(|c| c.split_once('=')) {

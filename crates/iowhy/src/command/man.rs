@@ -21,7 +21,7 @@ pub struct Man {
 }
 
 impl Man {
-    /// Prints a page, or writes all.
+    /// Prints a page, shows it by man(1), or writes all pages.
     pub fn run(&self) -> Result<(), Failure> {
         let mut top = cli::plain_command().disable_help_subcommand(true);
         top.build();
@@ -50,17 +50,17 @@ impl Man {
     }
 }
 
-/// Whether man(1) is there and showed a page.
+/// Whether man(1) exists and showed the page.
 fn is_shown(page: &[u8]) -> bool {
     let man = process::Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn();
     man.is_ok_and(|mut man| {
-        // A reader who leaves before the end is a normal end.
+        // A reader may quit before the end of the page.
         let _ = man.stdin.take().map(|mut to| to.write_all(page));
         man.wait().is_ok_and(|status| status.success())
     })
 }
 
-/// Names of commands that fit into a line.
+/// Names of commands in a line.
 const IN_A_LINE: usize = 8;
 
 fn names(top: &Command) -> String {
@@ -69,7 +69,7 @@ fn names(top: &Command) -> String {
     names.chunks(IN_A_LINE).map(|line| line.join(", ")).collect::<Vec<_>>().join(",\n")
 }
 
-/// A page: what clap knows of the command, then examples, exit status, files and what to read next.
+/// The roff text of a page: what clap knows about the command, then examples, exit status, files and related pages.
 fn text(command: Command) -> io::Result<Vec<u8>> {
     let (name, version) = (command.get_name().to_string(), command.get_version().map(str::to_string));
     let has_commands = command.get_subcommands().any(|c| !c.is_hide_set());
@@ -94,7 +94,7 @@ fn text(command: Command) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The page of iowhy itself.
+/// The examples and related pages of iowhy itself.
 const TOP: Topic = Topic {
     name: "iowhy",
     examples: &[
@@ -119,7 +119,7 @@ const TOP: Topic = Topic {
 const STATUS: &str =
     "0: done, whether a cause was found or not. 1: failed. 2: wrong usage. 130: interrupted.";
 
-/// EXAMPLES, EXIT STATUS, FILES, ENVIRONMENT and SEE ALSO, as roff.
+/// The sections EXAMPLES, EXIT STATUS, FILES, ENVIRONMENT and SEE ALSO, as roff.
 fn sections(topic: &Topic) -> String {
     let mut out = String::from(".SH EXAMPLES\n");
     for (line, what) in topic.examples {
@@ -143,7 +143,7 @@ fn sections(topic: &Topic) -> String {
     out + &format!(".SH \"SEE ALSO\"\n{}\n", see.join(", "))
 }
 
-/// Text as roff takes it: hyphens are minus signs, a line does not begin with a control character.
+/// Escapes text for roff: hyphens become minus signs, and no line begins with a control character.
 fn roff(text: &str) -> String {
     let escaped = text.replace('\\', "\\e").replace('-', "\\-");
     match escaped.starts_with(['.', '\'']) {

@@ -1,4 +1,4 @@
-//! One file per command: its arguments and what it does with the other crates.
+//! The commands, one file each: arguments, and how the command uses the other crates.
 
 pub mod causes;
 pub mod checkup;
@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use serde::Serialize;
 use std::io::Write;
 
-/// Runs a command.
+/// Runs the command that was chosen on the command line.
 pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Explain(c) => c.run(),
@@ -49,17 +49,17 @@ pub fn run(command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Writes to standard output; a reader that has gone away is a normal end.
+/// Writes a text to standard output, without harmful characters; a closed pipe is a normal end.
 pub fn print(text: &str) -> Result<(), Failure> {
     print_as_it_is(&clean(text))
 }
 
-/// Writes a document to standard output, as JSON for people and programs.
+/// Writes a document to standard output as indented JSON.
 pub fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     print(&(serde_json::to_string_pretty(document).unwrap_or_default() + "\n"))
 }
 
-/// Writes a text whose names are harmless already, and whose colours are ours, to standard output.
+/// Writes a text to standard output that is safe already, such as one with colours of its own.
 pub fn print_as_it_is(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::write("standard output"))

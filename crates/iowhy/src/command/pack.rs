@@ -20,7 +20,7 @@ pub struct Pack {
 }
 
 impl Pack {
-    /// Packs.
+    /// Packs the capture; says on standard error what was left out, and how large the file is.
     pub fn run(&self) -> Result<(), Failure> {
         let packed = capture::pack(&self.capture, self.output.as_deref(), self.redact)?;
         for words in &packed.left_out {

@@ -1,4 +1,4 @@
-//! `iowhy plot`: still pictures, films, pictures in a terminal.
+//! `iowhy plot`: still pictures, films, and pictures in a terminal.
 
 use super::html::{labelled, pictured};
 use super::print_as_it_is;
@@ -45,10 +45,10 @@ pub struct Plot {
     pub question: Question,
 }
 
-/// A kind, as it is called on the command line.
+/// A kind of picture, by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// With axes or bars.
+    /// A picture with axes or bars.
     Chart(Kind),
     /// A flame graph of the table of waits.
     Flame,
@@ -87,17 +87,17 @@ pub enum Paper {
     Dark,
 }
 
-/// The width of a picture if none is asked for: a column of a page on a screen.
+/// The default width of a picture, in points: a column of a page on a screen.
 const WIDTH: u32 = 960;
-/// The same of a flame graph: words in narrow frames are cut.
+/// The default width of a flame graph, in points: names in narrow frames are cut.
 const FLAME_WIDTH: u32 = 1400;
-/// Of a terminal that is wider, this is used.
+/// Maximal number of columns that are used of a wide terminal.
 const MOST_COLUMNS: usize = 1000;
 
 impl Plot {
-    /// Reads and draws.
+    /// Reads the recording and draws the picture.
     pub fn run(&self) -> Result<(), Failure> {
-        // A name that nothing can be written to is told before the recording is read.
+        // A file that cannot be written is reported before the recording is read.
         let written = [&self.out, &self.movie].into_iter().flatten();
         for file in written {
             self.ending(file)?;
@@ -134,7 +134,7 @@ impl Plot {
         print_as_it_is(&text.join("\n"))
     }
 
-    /// A flame graph: an SVG that can be zoomed and searched in a browser, and nothing else.
+    /// Draws a flame graph, only as an SVG, which can be zoomed and searched in a browser.
     fn flame(&self) -> Result<(), Failure> {
         let file = self.out.as_ref().filter(|file| self.ending(file).is_ok_and(|ending| ending == "svg"));
         let Some(file) = file.filter(|_| self.paper == Paper::Light) else {
@@ -167,7 +167,7 @@ impl Plot {
         std::fs::write(file, svg).map_err(Failure::write(&file.display().to_string()))
     }
 
-    /// The device that is drawn, if one was asked for.
+    /// The device that is drawn, if the filter selects a device or mount; else `None`, which means all.
     fn device(&self, e: &Explanation) -> Option<DevId> {
         let asked = !self.question.device.is_empty() || !self.question.mount.is_empty();
         e.top_devices().first().filter(|_| asked).map(|d| d.id)
@@ -206,7 +206,7 @@ impl Plot {
         plot::film(scene, cursor, file).map_err(failed)
     }
 
-    /// The ending of a file's name, which says its format.
+    /// The extension of a file's name, which selects its format; an error if the format is unknown.
     fn ending<'a>(&self, file: &'a Path) -> Result<&'a str, Failure> {
         let known: &[&str] = if self.movie.is_some() { &["svg", "mp4", "webm"] } else { &["svg", "png"] };
         let ending = file.extension().and_then(|e| e.to_str()).unwrap_or("");
@@ -224,8 +224,8 @@ impl Plot {
     }
 }
 
-/// Whether standard output has 256 colours, and whether it shows blocks, by what the environment says (`set`). A file or a
-/// pipe gets plain ASCII, and so does what calls itself dumb (terminfo's word for a terminal that can only print).
+/// Whether standard output has 256 colours, and whether it shows block characters, according to the environment (`set`). A
+/// file or a pipe gets plain ASCII, and so does a terminal of the type dumb (terminfo's name for one that can only print).
 fn abilities(is_terminal: bool, set: impl Fn(&str) -> Option<String>) -> (bool, bool) {
     let term = set("TERM").unwrap_or_default();
     if !is_terminal || term == "dumb" || term.is_empty() {
@@ -237,7 +237,7 @@ fn abilities(is_terminal: bool, set: impl Fn(&str) -> Option<String>) -> (bool, 
     (many && set("NO_COLOR").is_none(), blocks)
 }
 
-/// What a recording is called, and where it is. Pictures go to papers and mails: the path of the recording is left out.
+/// The name and path of a recording. Pictures are for papers and mails, so the name has no folders.
 fn named(capture: &OsStr) -> (String, &Path) {
     let (label, path) = labelled(capture);
     let name = path.file_name().filter(|_| label == path.to_string_lossy());

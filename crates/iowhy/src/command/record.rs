@@ -40,7 +40,7 @@ pub struct Record {
     pub command: Vec<OsString>,
 }
 
-/// A length of time; none at all would record nothing.
+/// Parses a length of time above 0.
 pub fn some_time(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err("the time to record must be longer than 0".into()),
@@ -58,7 +58,7 @@ pub enum Detail {
 }
 
 impl Record {
-    /// Records, and says what came of it.
+    /// Records, then reports the result.
     pub fn run(self) -> Result<(), Failure> {
         let host = Host::here()?;
         if self.clean {
@@ -69,7 +69,7 @@ impl Record {
             Some(to) => Output::Folder(to),
             None => Output::Folder(default_folder()),
         };
-        // A command that writes to the terminal and a live line would write over each other.
+        // A live line would interfere with a command that writes to the terminal.
         let quiet = !self.command.is_empty() || !std::io::stderr().is_terminal();
         let stop = match self.duration {
             Some(time) => Stop::After(time),
@@ -83,7 +83,7 @@ impl Record {
         let plan = Plan { detail, devices: self.device, buffer_kib: self.buffer, output, stop };
         let mut line = Line::new(quiet);
         let outcome = record(&host, &plan, &mut |report| {
-            // All is open, and the command runs with the rights of who started it.
+            // All files are open; the command runs with the rights of the user who started it.
             if let Report::Started = &report {
                 if let Err(why) = keep_few() {
                     line.tell(Report::Note(&why));
@@ -102,7 +102,7 @@ impl Record {
     }
 }
 
-/// What was recorded, on standard error: standard output is the command's or the stream's.
+/// Reports what was recorded on standard error: standard output belongs to the command or the stream.
 fn say(capture: &Capture, folder: Option<&Path>) {
     let seconds =
         Duration::from_nanos(capture.end.mono_ns.saturating_sub(capture.start.mono_ns)).as_secs_f64();
@@ -134,7 +134,7 @@ fn clean_up(host: &Host) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The live line on a terminal.
+/// The live line on a terminal while recording.
 struct Line {
     bar: Option<ProgressBar>,
     quiet: bool,
@@ -177,7 +177,7 @@ impl Line {
     }
 }
 
-/// `12 s   34,567 events/s   8.12 MiB   none lost`
+/// The text of the live line: `12 s   34,567 events/s   8.12 MiB   none lost`.
 fn words(p: &Progress) -> String {
     let lost = match p.lost {
         0 => "none lost".to_string(),
@@ -191,7 +191,7 @@ fn words(p: &Progress) -> String {
     )
 }
 
-/// `iowhy-20250131-235959`, in UTC.
+/// The default folder of a capture, by the time in UTC: `iowhy-20250131-235959`.
 pub fn default_folder() -> PathBuf {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let digits = now.chars().filter_map(|c| match c {
@@ -201,12 +201,12 @@ pub fn default_folder() -> PathBuf {
     format!("iowhy-{}", digits.collect::<String>()).into()
 }
 
-/// Reads `8M` as bytes.
+/// Parses a size such as `8M` as bytes.
 pub fn bytes(text: &str) -> Result<u64, String> {
     kib(text).map(|k| k.saturating_mul(1024))
 }
 
-/// Reads `8M` as KiB.
+/// Parses a size such as `8M` as KiB; a unit is required.
 fn kib(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text} is not a size: use for example 8M or 512K");
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());

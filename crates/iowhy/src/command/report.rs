@@ -32,7 +32,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads, counts, prints.
+    /// Reads the recording, prints the tables or writes the page.
     pub fn run(&self) -> Result<(), Failure> {
         if let Some(file) = &self.html {
             let captures =
@@ -68,7 +68,7 @@ fn is_table(name: &str) -> bool {
     KINDS.iter().any(|k| k.name == name)
 }
 
-/// A table's name; or, for --html, something that can be a recording.
+/// Accepts the name of a table or, for --html, an argument that may be a recording.
 fn table_or_capture(name: &str) -> Result<String, String> {
     let may_be_capture = name.contains('=') || Path::new(name).exists();
     if is_table(name) || may_be_capture {

@@ -51,7 +51,7 @@ pub struct Slow {
 }
 
 impl Slow {
-    /// Finds the slowest in a first reading and gathers events in a second.
+    /// Finds the slowest in a first reading, and their events in a second one.
     pub fn run(&self) -> Result<(), Failure> {
         let input = self.question.of_recording(&self.capture)?;
         if self.events && input.place().is_none() {
@@ -74,7 +74,7 @@ impl Slow {
         self.show(&self.find(&self.question, self.question.of_recording(&place)?)?, None)
     }
 
-    /// Whether the answer says whose are shown: the kernel's own threads often have slower ones, for which no task waits.
+    /// Whether only the answer's victim is shown: kernel threads often have slower operations, for which no task waits.
     fn is_of_the_victim(&self) -> bool {
         !self.all && !self.json && self.question.asking().is_all()
     }
@@ -120,14 +120,14 @@ impl Slow {
         Found { requests: SlowestRequests::new(self.number), operations: SlowestOperations::new(choice) }
     }
 
-    /// Operations are shown where there are any, unless excluded.
+    /// Whether requests are shown: on demand, or if no operations were recorded.
     fn shows_requests(&self, follow: &Follow) -> bool {
         let ops = &self.question.op;
         let request_only = !ops.is_empty() && ops.iter().all(|op| names::no_operation_is_called(op));
         self.requests || request_only || !follow.follows_operations()
     }
 
-    /// Prints them; `task` is whose they are, if no filter asked for it.
+    /// Prints the slowest; `task` is their task if no filter selected it.
     fn show(&self, seen: &Seen, task: Option<&str>) -> Result<(), Failure> {
         let Seen { found, places, of_requests, .. } = seen;
         let all = found.operations.all();
@@ -155,7 +155,7 @@ impl Slow {
         print(&text)
     }
 
-    /// Where nothing is shown: what was asked for, since others may have ended.
+    /// The text if nothing is shown; it names the filter for operations, since others may have ended.
     fn none_ended(&self) -> String {
         match self.question.op.join(" or ") {
             ops if ops.is_empty() => "no operation ended\n".into(),
@@ -176,13 +176,13 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "a number from 1".into())
 }
 
-/// What was found in a first reading.
+/// The result of the first reading.
 struct Seen {
     found: Found,
     places: Places,
-    /// Where the recording lies, to be read again; `None` of a pipe.
+    /// Where the recording is, to be read again; `None` for a pipe.
     place: Option<Place>,
-    /// Whether requests are shown, not operations.
+    /// Whether requests are shown instead of operations.
     of_requests: bool,
 }
 
@@ -195,7 +195,7 @@ impl Seen {
     }
 }
 
-/// Requests and operations, whichever the recording turns out to have.
+/// The slowest requests and operations; which of them are shown depends on the recording.
 struct Found {
     requests: SlowestRequests,
     operations: SlowestOperations,

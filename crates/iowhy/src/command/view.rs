@@ -1,7 +1,7 @@
-//! `iowhy view`: the page of `report --html`, from a server for this machine alone.
+//! `iowhy view`: serves the page of `report --html` on this machine only.
 //!
-//! It answers to 127.0.0.1 only, and only to requests that name it so: another site's page that was led here by its
-//! name server gets nothing.
+//! It listens only on 127.0.0.1, and answers only requests whose `Host` is this machine: another site's page that was
+//! led here by DNS rebinding gets nothing.
 
 use super::{html, print};
 use crate::failure::Failure;
@@ -14,11 +14,11 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How often an interrupt is looked for.
+/// The interval at which an interrupt is checked.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// A browser that says nothing for so long is not waited for.
+/// A browser that sends nothing for this long is dropped.
 const SILENCE: Duration = Duration::from_secs(2);
-/// What is read of a request; browsers send less than one KiB to a new place.
+/// Maximal number of bytes that are read of a request; browsers send less than one KiB to a new site.
 const MOST_OF_A_REQUEST: usize = 16 << 10;
 
 /// Show a recording as pictures, in a browser on this machine.
@@ -39,7 +39,7 @@ pub struct View {
 }
 
 impl View {
-    /// Makes the page and answers until interrupted.
+    /// Makes the page and answers requests until interrupted.
     pub fn run(&self) -> Result<(), Failure> {
         let captures: Vec<&OsStr> = self.captures.iter().map(OsString::as_os_str).collect();
         let page = html::page(&captures, &self.question)?;
@@ -55,7 +55,7 @@ impl View {
         }
         while !interrupt.came() {
             match listener.accept() {
-                // A browser that goes away in the middle is its own affair.
+                // An error on one connection does not stop the server.
                 Ok((stream, _)) => drop(answer(stream, &page, port)),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => std::thread::sleep(PATIENCE),
                 Err(e) => return Err(Failure::write(&here)(e)),
@@ -65,7 +65,7 @@ impl View {
     }
 }
 
-/// Opens the desktop's browser, if there is a desktop. Without one the address was printed.
+/// Opens the desktop's browser, if there is a desktop; the address was printed in any case.
 fn open_browser(address: &str) {
     let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
     if std::io::stdout().is_terminal() && (set("DISPLAY") || set("WAYLAND_DISPLAY")) {
@@ -98,7 +98,7 @@ fn answer(mut stream: TcpStream, page: &str, port: u16) -> std::io::Result<()> {
     stream.write_all(body.as_bytes())
 }
 
-/// Status and body for a request.
+/// The status and body of the answer to a request.
 fn respond<'a>(request: &str, page: &'a str, port: u16) -> (&'static str, &'a str) {
     let mut lines = request.lines();
     let first: Vec<&str> = lines.next().unwrap_or("").split(' ').collect();

@@ -1,4 +1,4 @@
-//! Latency over time: as a heat map, and its percentiles as lines.
+//! Latency over time: heat maps with percentiles as lines, and the lines alone.
 
 use super::{latency, Drawn};
 use crate::colours::{nth, Scheme, COLOURS};
@@ -8,12 +8,12 @@ use explain::pictured::Pictured;
 use stats::{heat_lower, Heat, Moment};
 use units::words::time;
 
-/// Columns that are drawn of each: three points wide each in a picture of usual width.
+/// Maximal number of columns of a heat map: each is three points wide in a picture of usual width.
 const MOST_COLUMNS: usize = 300;
-/// Operations in a step of the percentile lines, about.
+/// Target number of operations in a step of the percentile lines.
 const OF_A_STEP: u64 = 40;
 const MOST_STEPS: usize = 160;
-/// Buckets that make one cell: 8 cells in each power of two.
+/// Buckets that form one cell: 8 cells in each power of two.
 const OF_A_CELL: u16 = 2;
 
 pub fn maps(drawn: &Drawn) -> Vec<Panel> {
@@ -31,7 +31,7 @@ fn panels(drawn: &Drawn, with_cells: bool) -> Vec<Panel> {
     if range.0 > range.1 {
         return drawn.empty("Latency over time");
     }
-    // One range for all, so that they can be compared.
+    // All panels have the same range, so that they can be compared.
     let low = (heat_lower(range.0).0 as f64 * 0.8).max(100.0);
     let high = (heat_lower(range.1 + 1).0 as f64 * 1.2).max(1000.0);
     let axis = Axis::log((low, high), latency);
@@ -42,7 +42,7 @@ fn panels(drawn: &Drawn, with_cells: bool) -> Vec<Panel> {
         layers.extend(columns);
         let [median, p99, longest] = lines(drawn, p);
         let theme = Scheme::Light.theme();
-        // The median is black on white and white on black; beside a heat map it must be seen over its colours too.
+        // The median is black on white and white on black; over a heat map it needs a colour that is visible there.
         let line =
             |label: &str, colour, dashed, points| Layer::Line { label: label.into(), colour, dashed, points };
         layers.push(line("p50", nth(1), false, median));
@@ -58,7 +58,7 @@ fn panels(drawn: &Drawn, with_cells: bool) -> Vec<Panel> {
     first.iter().map(|p| panel(p)).collect()
 }
 
-/// Example: `the slowest: from 365 ms on`.
+/// The label of the tail's threshold. Example: `the slowest: from 365 ms on`.
 fn tail_words(tail: trace::Nanos) -> String {
     format!("the slowest: from {} on", time(tail))
 }
@@ -93,7 +93,7 @@ fn cells(drawn: &Drawn, p: &Pictured) -> Vec<Cell> {
 
 type Points = Vec<(f64, Option<f64>)>;
 
-/// p50, p99 and the longest, in steps wide enough that each has some tens of operations.
+/// The lines of p50, p99 and maximum, in steps wide enough that each has some tens of operations.
 fn lines(drawn: &Drawn, p: &Pictured) -> [Points; 3] {
     let columns: Vec<(f64, &Moment)> = p.columns.iter().map(|(t, m)| (drawn.seconds(t), m)).collect();
     let ended: u64 = columns.iter().map(|(_, m)| m.completed).sum();
@@ -112,7 +112,7 @@ fn lines(drawn: &Drawn, p: &Pictured) -> [Points; 3] {
     lines
 }
 
-/// By nearest rank, the middle of its bucket.
+/// A quantile by nearest rank, as the middle of its bucket; `None` if there are no values.
 fn quantile(heat: &Heat, q: f64) -> Option<f64> {
     let total: u64 = heat.counts().iter().map(|(_, n)| u64::from(*n)).sum();
     let rank = ((q * total as f64 - 1e-9).ceil() as u64).max(1);
@@ -124,12 +124,12 @@ fn quantile(heat: &Heat, q: f64) -> Option<f64> {
     })
 }
 
-/// Moments in which much of what ended belongs to the tail, by the finding that explains them.
+/// Marks moments in which much of what ended belongs to the tail, by the finding that explains them.
 fn moments(drawn: &Drawn, p: &Pictured, tail: trace::Nanos) -> Vec<Layer> {
     let step = (1u64 << p.columns.shift().min(63)) as f64 / 1e9;
     let place = drawn.all.iter().position(|other| std::ptr::eq(other, p));
     let found = findings(drawn.e, &drawn.all);
-    // The last is for what no finding explains.
+    // The last entry is for moments that no finding explains.
     let mut stretches: Vec<Vec<(f64, f64)>> = vec![vec![]; found.len() + 1];
     for (at, moment) in p.columns.iter() {
         let Some(reason) = marked(moment, tail) else { continue };
@@ -143,7 +143,7 @@ fn moments(drawn: &Drawn, p: &Pictured, tail: trace::Nanos) -> Vec<Layer> {
     }
     let layer = |(i, stretches): (usize, Vec<(f64, f64)>)| {
         let finding = found.get(i);
-        // Colours as on the page: not the first ones, which are those of reads and of write-back.
+        // The colours of the page; the first ones are left out, because reads and writeback have them.
         let colour = finding.map_or(Scheme::Light.theme().tail, |_| nth((i + 3) % COLOURS.len()));
         let label = finding.map_or("no finding", |f| f.cause).to_string();
         Layer::Moments { label, colour, stretches }

@@ -1,4 +1,4 @@
-//! Where the time of the slowest went: one bar for each group that is asked about, by reason; beneath, the waits.
+//! Where the time of the slowest went: a bar for each group that the answer covers, by reason; below, a bar per wait.
 
 use super::Drawn;
 use crate::colours;
@@ -7,13 +7,13 @@ use explain::where_time;
 use stats::Group;
 use units::words::{percent, time};
 
-/// Groups that are drawn.
+/// Maximal number of groups that are drawn.
 const MOST_GROUPS: usize = 6;
-/// A part of the time below this has no line of its own.
+/// A reason with less than this part of the time is not in the legend.
 const WORTH_A_LINE: f64 = 0.001;
-/// Waits that have bars.
+/// Maximal number of waits with bars.
 const MOST_WAITS: usize = 10;
-/// A wait below this is not worth a bar.
+/// A wait with less than this part of the time has no bar.
 const WORTH_A_BAR: f64 = 0.005;
 
 pub fn panels(drawn: &Drawn) -> Vec<Panel> {
@@ -57,7 +57,7 @@ pub fn panels(drawn: &Drawn) -> Vec<Panel> {
     panels
 }
 
-/// Of operations: within which waits that time was.
+/// For a group of operations: the waits in which the time of the slowest passed.
 fn waits(drawn: &Drawn, group: &Group) -> Panel {
     let total = group.tail.sum.time.total.0.max(1) as f64;
     let rows = where_time::rows(&drawn.e.facts, group);

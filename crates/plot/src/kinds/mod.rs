@@ -1,4 +1,4 @@
-//! What can be drawn of a recording, a file per noun.
+//! The kinds of pictures of a recording; each file draws one topic.
 
 mod heat;
 mod ledger;
@@ -18,30 +18,30 @@ use units::words::{count, decimals, ns, time};
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Latency of each, by when it ended.
+    /// Latency by completion time, as a heat map.
     Heatmap,
     /// Percentiles of latency over time.
     Latency,
     /// Places on the device over time.
     Offset,
-    /// Bytes a second.
+    /// Bytes per second over time.
     Throughput,
-    /// Completed a second.
+    /// Completions per second over time.
     Iops,
-    /// Requests in the device.
+    /// Number of requests in the device over time.
     QueueDepth,
     /// Cumulative distribution of latency.
     Cdf,
     /// Histogram of latency.
     Histogram,
-    /// How large requests were.
+    /// Numbers of requests by size.
     Sizes,
-    /// Where the time of the slowest went.
+    /// Where the time of the slowest went, by reason and by wait.
     Ledger,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds, in the order of the help.
     pub const ALL: [Kind; 10] = [
         Kind::Heatmap,
         Kind::Latency,
@@ -71,7 +71,7 @@ impl Kind {
         }
     }
 
-    /// What it shows.
+    /// What it shows, in words.
     pub fn words(self) -> &'static str {
         match self {
             Kind::Heatmap => "Latency of each operation or request by completion time",
@@ -88,22 +88,22 @@ impl Kind {
     }
 }
 
-/// What is drawn.
+/// A recording that is drawn.
 pub struct Subject<'a> {
-    /// What the recording is called.
+    /// The recording's name in the title.
     pub label: &'a str,
-    /// What is known of it.
+    /// The explanation of the recording.
     pub explanation: &'a Explanation,
-    /// What happened when.
+    /// Its I/O over time.
     pub pictures: &'a Pictures,
-    /// Only this device.
+    /// Draws only this device; `None`: all devices.
     pub device: Option<DevId>,
 }
 
-/// Panels of one picture.
+/// Maximal number of panels in one picture.
 const MOST_PANELS: usize = 4;
 
-/// A picture of a recording.
+/// Draws one kind of picture.
 pub fn picture(subject: &Subject, kind: Kind) -> Picture {
     let drawn = Drawn::new(subject);
     let panels = match kind {
@@ -123,7 +123,7 @@ pub fn picture(subject: &Subject, kind: Kind) -> Picture {
     Picture { title, about: drawn.about(), panels, over_time }
 }
 
-/// Several pictures over one time, for a film: who touched where, how long it took, how much was done.
+/// Several pictures over the same time axis, for a film: places on the device, latencies, throughput, queue depth.
 pub fn overview(subject: &Subject) -> Picture {
     let drawn = Drawn::new(subject);
     let mut panels: Vec<Panel> = places::panels(&drawn).into_iter().take(1).collect();
@@ -135,14 +135,14 @@ pub fn overview(subject: &Subject) -> Picture {
             *height = height.min(0.9);
         }
     }
-    // What has nothing to show says so where there is nothing else.
+    // A note that there is nothing to show is kept only if there are no charts.
     if panels.iter().any(|p| matches!(p, Panel::Chart { .. })) {
         panels.retain(|p| matches!(p, Panel::Chart { .. }));
     }
     Picture { title: subject.label.to_string(), about: drawn.about(), panels, over_time: true }
 }
 
-/// A recording, and what of it is drawn.
+/// A recording, and the devices and kinds of it that are drawn.
 struct Drawn<'a> {
     e: &'a Explanation,
     pictures: &'a Pictures,
@@ -162,18 +162,18 @@ impl<'a> Drawn<'a> {
         Drawn { e, pictures, at, devices, all }
     }
 
-    /// Those one looks at first.
+    /// The most important kinds, [`MOST_PANELS`] at most.
     fn first(&self) -> Vec<&Pictured<'a>> {
         first_looked_at(&self.all, MOST_PANELS).into_iter().map(|i| &self.all[i]).collect()
     }
 
-    /// The requests of the first device.
+    /// The classes of requests of the first device.
     fn of_first_device(&self) -> Vec<&Pictured<'a>> {
         let first = self.devices.first();
         self.all.iter().filter(|p| matches!(p.of, Of::Requests(dev, _) if Some(&dev) == first)).collect()
     }
 
-    /// Seconds since the first event.
+    /// The time since the first event, in seconds.
     fn seconds(&self, t: Nanos) -> f64 {
         (t.0 as f64 - self.at.began.0 as f64) / 1e9
     }
@@ -186,7 +186,7 @@ impl<'a> Drawn<'a> {
         Axis::linear((0.0, self.span()), seconds)
     }
 
-    /// Seconds in which events were lost.
+    /// A layer that shades the seconds in which events were lost.
     fn losses(&self) -> Layer {
         let mut seconds: Vec<u64> = self.e.subject.quality.lost.keys().map(|at| at.second).collect();
         seconds.dedup();
@@ -197,7 +197,7 @@ impl<'a> Drawn<'a> {
         Layer::Shades(seconds.into_iter().map(stretch).filter(|(_, to)| *to > 0.0).collect())
     }
 
-    /// The verdict in a line.
+    /// The recording, the causes found, and how far to trust them, in one line.
     fn about(&self) -> String {
         let answer = explain::Answer::of(self.e);
         let found = self.e.verdicts.iter().filter(|v| v.verdict == Answer::Found).map(|v| v.cause);
@@ -225,12 +225,12 @@ impl<'a> Drawn<'a> {
     }
 }
 
-/// Seconds beside an axis.
+/// The label of a time on an axis. Example: `0.25 s`.
 fn seconds(v: f64) -> String {
     format!("{} s", decimals(v, 6))
 }
 
-/// A latency beside an axis.
+/// The label of a latency on an axis.
 fn latency(v: f64) -> String {
     ns(v.max(0.0) as u64)
 }

@@ -1,4 +1,4 @@
-//! Places on the device over time: iowatcher's famous picture. Squares are reads, crosses are writes, colours are tasks.
+//! Places on the device over time, as in iowatcher's pictures. Squares are reads, crosses are writes, colours are tasks.
 
 use super::Drawn;
 use crate::colours::nth;
@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos, SECTOR_BYTES};
 use units::words::size;
 
-/// Devices that are drawn.
+/// Maximal number of devices that are drawn.
 const MOST_DEVICES: usize = 3;
-/// Cells of one device; the grid is made coarser if there are more.
+/// Maximal number of cells of one device; the grid is made coarser if there are more.
 const MOST_CELLS: usize = 12_000;
-/// Kinds of marks.
+/// Maximal number of entries in the legend.
 const MOST_WHO: usize = 12;
 
-/// Where a task did I/O.
+/// The I/O of a task in one direction: number of requests, and the lower left corners of its cells.
 #[derive(Default)]
 struct Marks {
     requests: u64,
@@ -24,7 +24,7 @@ struct Marks {
 
 pub fn panels(drawn: &Drawn) -> Vec<Panel> {
     let devices = || drawn.devices.iter().take(MOST_DEVICES);
-    // A task has one colour, for its reads and its writes and on every device.
+    // A task has the same colour for reads and writes and on every device.
     let mut requests: BTreeMap<u32, u64> = BTreeMap::new();
     for device in devices().filter_map(|d| drawn.pictures.devices.get(d)) {
         for (.., who, n) in device.extents.cells() {

@@ -1,4 +1,4 @@
-//! What was done each moment, by class of requests: throughput, requests a second, requests in the device.
+//! Throughput, completions per second and queue depth over time, by class of requests.
 
 use super::Drawn;
 use crate::colours;
@@ -8,10 +8,10 @@ use stats::{class_words, Moment};
 use trace::Bytes;
 use units::words::{count, size};
 
-/// Steps that are drawn; more would be noise.
+/// Maximal number of steps that are drawn; more would be noise.
 const MOST_STEPS: usize = 260;
 
-/// What is drawn.
+/// The rate that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     Throughput,
@@ -20,7 +20,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Of some columns, which make up so many seconds.
+    /// The mean rate over a step that lasts this many seconds.
     fn of(self, sum: &Moment, seconds: f64) -> f64 {
         match self {
             Measure::Throughput => sum.bytes as f64 / seconds,
@@ -64,13 +64,13 @@ fn line(drawn: &Drawn, p: &Pictured, measure: Measure, shift: u32) -> Option<Lay
     let Of::Requests(_, class) = p.of else { return None };
     let columns = p.columns.with_shift(shift);
     let step = (1u64 << shift) as f64 / 1e9;
-    // The first and the last step may reach beyond the recording.
+    // The first and the last step may extend beyond the recording.
     let point = |from: f64, moment: &Moment| {
         let recorded = (from + step).min(drawn.span()) - from.max(0.0);
         (from + step / 2.0, Some(measure.of(moment, recorded.max(1e-9))))
     };
     let mut points: Vec<_> = columns.iter().map(|(t, m)| point(drawn.seconds(t), m)).collect();
-    // Before and after there was nothing.
+    // Before the first and after the last step, the rate is 0.
     let (first, last) = (points.first()?.0, points.last()?.0);
     if first > step {
         points.splice(0..0, [(0.0, Some(0.0)), (first - step, Some(0.0))]);

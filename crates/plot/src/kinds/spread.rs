@@ -1,4 +1,4 @@
-//! How latencies and sizes are spread over the whole recording.
+//! Distributions of latencies and sizes over the whole recording.
 
 use super::{latency, Drawn};
 use crate::colours::{self, nth, OTHERS};
@@ -11,14 +11,14 @@ use stats::{class_words, Distribution};
 use trace::Bytes;
 use units::words::{count, decimals, size};
 
-/// Curves in one panel.
+/// Maximal number of curves in one panel.
 const MOST_CURVES: usize = 8;
-/// Classes of requests that are shown by phase.
+/// Maximal number of classes of requests that are shown by phase.
 const MOST_PHASED: usize = 3;
-/// Panels of histograms.
+/// Maximal number of histograms.
 const MOST_HISTOGRAMS: usize = 4;
 
-/// The distributions: of operations, and of the first device's requests in all.
+/// The latencies of operations; if none were recorded, those of the first device's requests by class.
 fn distributions<'a>(drawn: &'a Drawn) -> Vec<Named<'a>> {
     let facts = &drawn.e.facts;
     let of_kinds = drawn.all.iter().any(|p| matches!(p.of, Of::Operations(_)));
@@ -31,7 +31,7 @@ fn distributions<'a>(drawn: &'a Drawn) -> Vec<Named<'a>> {
     if let Some(device) = drawn.devices.first().and_then(|d| facts.device(*d)).filter(|_| all.is_empty()) {
         for class in Class::ALL {
             let phases = device.phases(class);
-            // The kernel's own flushes are never queued: of them, the time in the device.
+            // The kernel's own flushes are never queued, so their time in the device is shown.
             let whole = if phases.q2c.is_empty() { &phases.d2c } else { &phases.q2c };
             if !whole.is_empty() {
                 let name = format!("{} {}", drawn.e.name(device.id), class_words(class));
@@ -43,10 +43,10 @@ fn distributions<'a>(drawn: &'a Drawn) -> Vec<Named<'a>> {
     all
 }
 
-/// What it is, its colour.
+/// A distribution with its name and colour.
 type Named<'a> = (String, Colour, &'a Distribution);
 
-/// The phases of the first device's requests, those that are waited for first: each class with its phases.
+/// The phases of the first device's requests by class; classes that tasks wait for come first.
 fn phases<'a>(drawn: &'a Drawn) -> Vec<(String, Vec<Named<'a>>)> {
     let Some(device) = drawn.devices.first().and_then(|d| drawn.e.facts.device(*d)) else { return vec![] };
     let mut classes: Vec<_> = drawn
@@ -81,7 +81,7 @@ fn phases<'a>(drawn: &'a Drawn) -> Vec<(String, Vec<Named<'a>>)> {
         .collect()
 }
 
-/// What all took, then the phases of requests; on one axis, so that they can be compared.
+/// Draws the distributions, then the phases of requests; all on the same axis, so that they can be compared.
 pub fn cdf(drawn: &Drawn) -> Vec<Panel> {
     let whole = "higher is rarer: each line is ten times rarer than the one below".to_string();
     let mut all = vec![(whole, distributions(drawn))];
@@ -102,7 +102,7 @@ pub fn cdf(drawn: &Drawn) -> Vec<Panel> {
     all.into_iter().map(panel).collect()
 }
 
-/// A curve for each, and how rare the rarest is.
+/// The curve of each distribution, and the highest part of all that a curve reaches.
 fn lines(all: &[Named]) -> (Vec<Layer>, f64) {
     let mut top = 0.99f64;
     let mut layers = vec![];
@@ -110,15 +110,15 @@ fn lines(all: &[Named]) -> (Vec<Layer>, f64) {
         let (mut seen, total) = (0, d.count());
         let mut points = vec![];
         for bucket in d.buckets() {
-            // A step: flat until the bucket, then up.
+            // A step: flat until the bucket, then vertical.
             points.push((bucket.lower.max(1) as f64, Some(seen as f64 / total as f64)));
             seen += bucket.count;
-            // Of the last bucket all were reached; half a count keeps it on the picture.
+            // The curve ends half a count below 1, because 1 is infinitely far up on this scale.
             let part = (seen as f64).min(total as f64 - 0.5) / total as f64;
             points.push((bucket.lower.max(1) as f64, Some(part)));
             top = top.max(part);
         }
-        // All of it is the sum of the others.
+        // Q2C is the sum of the other phases.
         let dashed = *colour == Colour::hex(OTHERS);
         layers.push(Layer::Line { label: label.clone(), colour: *colour, dashed, points });
     }
@@ -134,7 +134,7 @@ pub fn histogram(drawn: &Drawn) -> Vec<Panel> {
     let panel = |(name, colour, d): &Named| {
         let mut columns: Vec<(f64, f64, f64)> = vec![];
         for bucket in d.buckets() {
-            // Two columns in each power of two.
+            // Each power of two has two columns.
             let half = |v: u64| ((v.max(1) as f64).log2() * 2.0).floor();
             let from = 2f64.powf(half(bucket.lower) / 2.0);
             match columns.last_mut().filter(|c| c.0 == from) {

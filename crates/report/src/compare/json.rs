@@ -1,4 +1,4 @@
-//! `compare --json`, schema `iowhy.compare/1`: names once shipped do not change, fields may be added.
+//! `compare --json`, schema `iowhy.compare/1`: fields that were shipped keep their names, new ones may be added.
 
 use evidence::{At, Conflict};
 use explain::compare::{self, Difference, Outcome, Tails};
@@ -6,53 +6,53 @@ use serde::Serialize;
 use stats::Range;
 use tooltext::Unit;
 
-/// Two recordings or runs, side by side.
+/// A comparison of two recordings or runs.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison<'a> {
     /// The name of this schema.
     schema: &'static str,
-    /// What the first side is called.
+    /// The name of the first side.
     before: &'a str,
-    /// What the second is called.
+    /// The name of the second side.
     after: &'a str,
-    /// The verdict.
+    /// The outcome over all operations that a task waits for.
     verdict: Outcome,
     /// Whether chance is an unlikely explanation; null for summaries.
     sure: Option<bool>,
-    /// The same in a sentence.
+    /// The verdict in one sentence.
     sentence: String,
-    /// Whether the loads differ.
+    /// Whether the loads differ so much that the sides are not comparable.
     unlike: bool,
-    /// Differences of the load.
+    /// Differences between the loads.
     load: Vec<Load<'a>>,
-    /// Settings that differ.
+    /// Settings that differ between the sides.
     settings: Vec<Setting<'a>>,
-    /// Numbers of each kind that both sides have.
+    /// Metrics of each kind of operation that both sides have.
     operations: Vec<Operations<'a>>,
-    /// Where the time of the slowest went.
+    /// Where the time of the slowest operations went, by kind.
     tails: Vec<Tail<'a>>,
-    /// The culprits of operations' lost time; empty of texts.
+    /// Lost time of operations by culprit; empty for texts.
     blame: Vec<Blame<'a>>,
-    /// What else must be known to trust it, a sentence each.
+    /// Remarks on how far the comparison can be trusted, one sentence each.
     notes: &'a [String],
 }
 
-/// A difference of the load.
+/// A difference between the loads.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Load<'a> {
-    /// The load in words.
+    /// The difference in words.
     what: &'a str,
-    /// Whether it makes the loads differ.
+    /// Whether it makes the sides incomparable.
     unlike: bool,
 }
 
-/// A setting that differs.
+/// A setting that differs between the sides.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Setting<'a> {
-    /// What was set.
+    /// The name of the setting.
     what: &'a str,
     /// Its value before.
     before: &'a str,
@@ -64,7 +64,7 @@ struct Setting<'a> {
     after_at: &'a At,
 }
 
-/// One kind of operation.
+/// One kind of operation on both sides.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Operations<'a> {
@@ -74,81 +74,81 @@ struct Operations<'a> {
     what: &'a str,
     /// Whether a task waits for it.
     waited_for: bool,
-    /// Its numbers.
+    /// Its metrics.
     metrics: Vec<Metric<'a>>,
 }
 
-/// A number on both sides.
+/// A metric on both sides.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Metric<'a> {
     /// Its name: p99, d2c.p99, iops, slow and outliers (the share that took at least threshold_ns), ...
     name: &'a str,
-    /// Of slow: the lower p99 of the two sides; of outliers: twice that.
+    /// For slow: the lower p99 of the two sides; for outliers: twice that; else null.
     threshold_ns: Option<u64>,
-    /// Its unit.
+    /// The unit of its values.
     unit: Unit,
     /// Its value before.
     before: f64,
     /// Its value after.
     after: f64,
-    /// After divided by before; null where that is 0.
+    /// `after` divided by `before`; null if `before` is 0.
     ratio: Option<f64>,
-    /// Whether the metric differs.
+    /// Whether this metric differs, and how.
     outcome: Outcome,
-    /// Where it lies with 95 % certainty; null where that is not known.
+    /// 95 % intervals of the values and their ratio; null if unknown.
     range_95: Option<Ranges>,
-    /// Why there is no range; null where there is one.
+    /// Why there is no interval; null if there is one.
     no_range_why: Option<&'a str>,
 }
 
-/// Where a number lies with 95 % certainty, each from and to.
+/// 95 % intervals, each with its lower and upper end.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Ranges {
-    /// Before.
+    /// The interval of the value before.
     before: [f64; 2],
-    /// After.
+    /// The interval of the value after.
     after: [f64; 2],
-    /// The ratio; to is null where it has no upper end, since there were none before.
+    /// The interval of the ratio; its upper end is null if it has none, because there were no such operations before.
     ratio: [Option<f64>; 2],
-    /// What the ranges were drawn from.
+    /// The samples from which the intervals were drawn.
     drawn_from: Sides<Blocks>,
 }
 
-/// What a range was drawn from.
+/// The sample from which an interval was drawn.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Blocks {
-    /// Blocks of consecutive operations.
+    /// Number of blocks of consecutive operations.
     blocks: usize,
-    /// Operations in each.
+    /// Number of operations in a block.
     length: u64,
 }
 
-/// The same on both sides.
+/// A value of each side.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sides_of_{T}"))]
 struct Sides<T> {
-    /// Before.
+    /// The value of the first side.
     before: T,
-    /// After.
+    /// The value of the second side.
     after: T,
 }
 
-/// Where the time of the slowest of one kind went.
+/// Where the time of the slowest operations of one kind went.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Tail<'a> {
-    /// Its name.
+    /// The name of the kind.
     what: &'a str,
-    /// How many are among the slowest.
+    /// Number of operations that are among the slowest.
     operations: Sides<u64>,
-    /// Their time by reason.
+    /// Their mean time by reason.
     by_reason: Vec<ByReason>,
 }
 
-/// A reason.
+/// The mean time with one reason.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ByReason {
@@ -156,17 +156,17 @@ struct ByReason {
     reason: &'static str,
     /// The reason in words.
     words: &'static str,
-    /// Of each operation, in nanoseconds.
+    /// The mean time of an operation with this reason, in nanoseconds.
     mean_ns: Sides<f64>,
 }
 
-/// A victim that both sides have.
+/// The lost time of a victim that both sides have.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Blame<'a> {
     /// The victim's name.
     victim: &'a str,
-    /// How many operations.
+    /// Number of its operations.
     operations: Sides<u64>,
     /// The mean time lost by each operation, in nanoseconds.
     lost_ns: Sides<f64>,
@@ -174,13 +174,13 @@ struct Blame<'a> {
     because: Vec<Because<'a>>,
 }
 
-/// The culprits of a victim's lost time.
+/// The time that a victim lost because of one culprit.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Because<'a> {
-    /// Who, and by which I/O.
+    /// The culprit and the kind of its I/O.
     culprit: &'a str,
-    /// What each operation lost because of it on average, in nanoseconds.
+    /// The mean time lost by each operation because of this culprit, in nanoseconds.
     lost_ns: Sides<f64>,
 }
 
@@ -228,7 +228,7 @@ fn tail(t: &Tails) -> Tail<'_> {
     Tail { what: &t.what, operations: t.operations.into(), by_reason: by_reason.collect() }
 }
 
-/// What each operation of a victim lost on average, because of whom.
+/// The mean lost time of a victim's operations, in all and by culprit, rounded to nanoseconds.
 fn blamed(b: &compare::Blamed) -> Blame<'_> {
     let each = |times: [f64; 2]| times.map(f64::round).into();
     let because = b.because.iter().map(|(culprit, ns)| Because { culprit, lost_ns: each(*ns) });

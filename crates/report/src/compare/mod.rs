@@ -1,4 +1,4 @@
-//! A comparison, drawn.
+//! Renders a comparison as text and JSON.
 
 mod json;
 mod screen;

@@ -1,4 +1,4 @@
-//! The screen of `compare`, at most as wide as the terminal or 80 columns: the verdict, what is unlike, the numbers, where the slowest spent their time.
+//! The screen of `compare`: the verdict, differences of load and settings, the metrics, where the slowest spent their time.
 
 use crate::screen::{Screen, Style};
 use crate::wrap::{columns_of, left, right};
@@ -7,25 +7,25 @@ use explain::compare::{span, times, Blamed, Comparison, Metric, Row, Tails};
 use explain::numbers::shown;
 use units::words::{count, ns};
 
-/// Kinds of operations with their numbers; JSON has all.
+/// Maximal number of kinds of operations with metrics; JSON has all.
 const MOST_ROWS: usize = 5;
-/// Kinds with fewer operations on a side are only in the JSON.
+/// A kind with fewer operations on a side is only in the JSON, unless the sentence mentions it.
 const FEW: u64 = 20;
-/// Kinds whose tails are shown.
+/// Maximal number of kinds whose tails are shown.
 const MOST_TAILS: usize = 3;
-/// Slow operations needed to show a mean.
+/// A tail is shown only if each side has at least this many slow operations.
 const LEAST_TAIL: u64 = 3;
-/// Victims whose culprits are shown, and culprits of each.
+/// Maximal number of victims whose culprits are shown, and of culprits of each.
 const MOST_BLAMED: usize = 2;
 const MOST_CULPRITS: usize = 5;
-/// A culprit with less of what was lost than this is not worth a line.
+/// A culprit with less than this part of the lost time has no line.
 const WORTH_BLAMING: f64 = 0.02;
-/// Settings and differences of load.
+/// Maximal number of lines for settings, and for differences of the load.
 const MOST_DIFFERENCES: usize = 12;
-/// A phase's p99 below this part of the whole p99 is not worth a line.
+/// A phase has a line only if its p99 is at least this part of the whole p99.
 const WORTH_A_LINE: f64 = 0.05;
 
-/// Draws the screen: the verdict stands alone in the first lines.
+/// Draws the screen; the verdict is alone in the first lines.
 pub fn render(c: &Comparison, style: Style) -> String {
     let mut s = Screen::new(style);
     s.text(&format!("{}.", c.verdict()), "", "");
@@ -41,7 +41,7 @@ pub fn render(c: &Comparison, style: Style) -> String {
     s.out
 }
 
-/// First what makes the rest a comparison of two things.
+/// Draws what differs besides the metrics: the load first, then settings.
 fn unlike(c: &Comparison, s: &mut Screen) {
     let heading = if c.is_unlike() { "UNLIKE" } else { "LOAD" };
     let mut load: Vec<_> = c.load.iter().collect();
@@ -62,7 +62,7 @@ fn unlike(c: &Comparison, s: &mut Screen) {
     s.blank();
 }
 
-/// A setting of one side. In a recording's own snapshot it stands where its name says.
+/// The value of a setting on one side, and its source unless that is the recording's own snapshot.
 fn setting(fact: &Fact<String>) -> String {
     match fact.at.to_string().starts_with(SNAPSHOT) {
         true => fact.value.clone(),
@@ -70,23 +70,23 @@ fn setting(fact: &Fact<String>) -> String {
     }
 }
 
-/// A line of the table: of which number, before, after, times, its range, what that says.
+/// The cells of a row: name of the metric, before, after, ratio, interval of the ratio, outcome.
 type Cells = [String; 6];
 
-/// The snapshot of the machine in a folder of `iowhy record`.
+/// The prefix of sources in the snapshot of the machine that `iowhy record` takes.
 const SNAPSHOT: &str = "system.json:";
-/// Columns of the indent of kinds, and of their numbers.
+/// Columns of the indent: of a kind's name, and of its metrics.
 const KINDS: usize = 2;
 const NUMBERS: usize = 8;
-/// Between two columns, where there is room.
+/// Spaces between two columns, if there is room; else one.
 const GAP: usize = 2;
 
-/// Each kind in a line, its numbers below it.
+/// Draws each kind in a line, with its metrics below.
 fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
-    // A single flush or commit has no percentiles.
+    // Percentiles of a few flushes or commits mean nothing.
     let several = |r: &&Row| r.least.is_none_or(|n| n >= FEW) || c.tells(r);
     let mut rows: Vec<&Row> = c.rows.iter().filter(several).collect();
-    // What the sentence tells stands there first.
+    // Rows that the sentence mentions come first.
     rows.sort_by_key(|r| !c.tells(r));
     let ranged = c.rows.iter().flat_map(|r| &r.metrics).any(|m| m.ranges.is_some());
     let head = ["", "before", "after", "times", if ranged { "95 %" } else { "" }, ""].map(String::from);
@@ -116,20 +116,20 @@ fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
     s.blank();
 }
 
-/// How a table is laid out: the width of each column but the last, what stands between two, and the width of the screen.
+/// The layout of a table: the width of each column but the last, the space between columns, and the width of the screen.
 struct Columns<'a> {
     wide: &'a [usize],
     gap: &'a str,
     width: usize,
 }
 
-/// One line, or two where the last cell has no room; where there is no range, that cell begins in its place.
+/// Draws a row in one line, or in two if the last cell does not fit; without an interval, that cell takes its column.
 fn draw(s: &mut Screen, lead: String, cells: &Cells, Columns { wide, gap, width }: &Columns) {
     let shown = if cells[4].is_empty() && !cells[5].is_empty() { 4 } else { 5 };
     let padded = |c: usize| if c == 0 { left(&cells[c], wide[c]) } else { right(&cells[c], wide[c]) };
     let line = lead + &(0..shown).map(padded).collect::<Vec<_>>().join(gap);
     let said = &cells[5];
-    // Bold letters of the heading take no columns, but nothing is said beside it.
+    // Bold letters of the heading take no columns; its last cell is empty.
     let fits = columns_of(&line) + gap.len() + columns_of(said) <= *width;
     match said.is_empty() || fits {
         true => s.out += format!("{line}{gap}{said}").trim_end(),
@@ -161,7 +161,7 @@ fn where_(c: &Comparison, s: &mut Screen) {
     }
 }
 
-/// Time lost by culprit, per operation.
+/// Draws the mean lost time of an operation, by culprit.
 fn blame(c: &Comparison, s: &mut Screen) {
     let mut heading = "BLAME";
     let several = |b: &&Blamed| b.operations.iter().all(|n| *n >= FEW);
@@ -233,11 +233,11 @@ fn list(s: &mut Screen, heading: &str, texts: impl ExactSizeIterator<Item = Stri
     }
 }
 
-/// Of phases only p99, and only where the phase is a visible part of the whole. A percentile beyond the slowest says
-/// the same as the maximum.
+/// Whether a metric is shown. For phases only the p99 is, if the phase is a visible part of the whole. With too few operations, a high
+/// percentile equals the maximum.
 pub(crate) fn worth(row: &Row, metric: &Metric) -> bool {
     let least = row.least.unwrap_or(u64::MAX);
-    // Of recordings, sums are for conditions, and a mean that a few slow operations decide says less than a percentile.
+    // For recordings, sums are for conditions only, and a mean that a few slow operations decide says less than a percentile.
     let is_known = metric.name == "mean" && metric.ranges.is_some();
     if row.least.is_some() && ["mean", "lost"].contains(&metric.name.as_str()) && !is_known {
         return false;
@@ -261,7 +261,7 @@ fn cells(m: &Metric) -> Cells {
     let [before, after] = m.values.map(|v| shown(v, m.unit));
     let ratio = m.ratio().map_or("-".into(), times);
     let range = m.ranges.map_or(String::new(), |r| span(r.ratio));
-    // In a sentence: `of 17.7 ms or more`.
+    // So that a sentence can say: `of 17.7 ms or more`.
     let name = m.threshold.map_or_else(|| m.name.clone(), |t| format!(">= {}", ns(t)));
     let name = name.replace("d2c.", "D2C ").replace("i2d.", "I2D ").replace("q2g.", "Q2G ");
     [name, before, after, ratio, range, m.said().into()]

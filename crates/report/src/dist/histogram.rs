@@ -1,5 +1,5 @@
-//! Powers of two, printed as the tools of bcc print them (`print_log2_hist`, src/python/bcc/table.py): xfsdist,
-//! ext4dist, btrfsdist and biolatency all have this form.
+//! Histograms by powers of two, in the form of bcc's tools (`print_log2_hist`, src/python/bcc/table.py): xfsdist,
+//! ext4dist, btrfsdist and biolatency all have it.
 //!
 //! ```text
 //!      usecs               : count     distribution
@@ -10,12 +10,12 @@
 use explain::dist::{Histogram, Row};
 use std::fmt::Write;
 
-/// How wide the longest row of stars is.
+/// The length of the longest row of stars.
 const STARS: u128 = 40;
-/// Steps up to 2^32 are printed narrow; beyond that all rows are wide.
+/// Up to this number of rows (values below 2^32), columns are narrow; beyond it, all rows are wide.
 const NARROW: usize = 32;
 
-/// As text.
+/// Draws a histogram; the fullest row has all stars.
 pub(super) fn render(h: &Histogram) -> String {
     let rows: Vec<Row> = h.rows().collect();
     let most = rows.iter().map(|r| r.count).max().unwrap_or(0).max(1);

@@ -1,4 +1,4 @@
-//! Distributions as JSON, schema `iowhy.dist/1`.
+//! `dist --json`, schema `iowhy.dist/1`: distributions of latencies.
 
 use explain::dist::{Dist, Groups, Layer, Row, Unit, Where};
 use explain::Places;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use stats::Summary;
 use trace::{DevId, Nanos};
 
-/// How long operations took, by file system. Times are in nanoseconds except for the bounds of histograms.
+/// Distributions of latencies by file system. Times are in nanoseconds except for the bounds of histograms.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distributions {
@@ -14,13 +14,13 @@ pub struct Distributions {
     schema: &'static str,
     /// The unit of the histograms' bounds.
     unit: Unit,
-    /// By file system, device and operation.
+    /// One entry per file system, device and kind of operation.
     operations: Vec<Operations>,
-    /// Layer by layer, from the operation to the device.
+    /// Latencies layer by layer, from the operation to the device.
     layers: Vec<Layers>,
-    /// Operations of further file systems, of which there were too many.
+    /// Number of operations on further file systems, which are not counted because there were too many.
     left_out: u64,
-    /// With --interval: the same of each.
+    /// With --interval: `operations` of each interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     intervals: Option<Vec<Interval>>,
 }
@@ -29,23 +29,23 @@ pub struct Distributions {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Operations {
-    /// The kind of file system.
+    /// The type of the file system, such as `ext4`.
     filesystem: &'static str,
-    /// Its device; null where that is not known.
+    /// Its device; null if unknown.
     device: Option<String>,
-    /// Where it is mounted; null where that is not known.
+    /// Its mount point; null if unknown.
     mount: Option<String>,
-    /// The operation.
+    /// The kind of operation, such as `fsync`.
     op: &'static str,
-    /// The number of values.
+    /// Number of operations.
     count: u64,
-    /// How many failed.
+    /// Number of operations that failed.
     errors: u64,
-    /// How many waited for no I/O.
+    /// Number of operations that waited for no I/O.
     without_io: u64,
-    /// How long they took, in nanoseconds.
+    /// Their latencies, in nanoseconds.
     latency_ns: Summary,
-    /// By doubling bounds.
+    /// Their number by latency; bounds are powers of two of `unit`.
     histogram: Vec<Row>,
 }
 
@@ -53,41 +53,41 @@ struct Operations {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Layers {
-    /// The kind of file system.
+    /// The type of the file system, such as `ext4`.
     filesystem: &'static str,
-    /// Its device; null where that is not known.
+    /// Its device; null if unknown.
     device: Option<String>,
-    /// The layers, from above.
+    /// The layers, from the operation down to the device.
     layers: Vec<OfLayer>,
 }
 
-/// What one layer had of one kind of operation.
+/// Latencies of one family of operations in one layer.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct OfLayer {
     /// `operation`, `bio` or `request`.
     layer: &'static str,
-    /// Of which operations.
+    /// The family of operations: reads, writes or syncs.
     of: &'static str,
-    /// The same in words.
+    /// The row's name on the screen.
     words: String,
-    /// The number of values.
+    /// Number of operations, bios or requests.
     count: u64,
-    /// Of operations: how many waited for no I/O.
+    /// For operations: how many waited for no I/O; else null.
     without_io: Option<u64>,
-    /// How long they took, in nanoseconds.
+    /// Latencies in this layer, in nanoseconds.
     latency_ns: Summary,
 }
 
-/// A stretch of the recording.
+/// An interval of the recording.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Interval {
-    /// When it begins, in nanoseconds since the first event.
+    /// Its start, in nanoseconds since the first event.
     from_ns: Nanos,
-    /// When it ends.
+    /// Its end, in nanoseconds since the first event.
     to_ns: Nanos,
-    /// By file system, device and operation.
+    /// One entry per file system, device and kind of operation.
     operations: Vec<Operations>,
 }
 

@@ -1,4 +1,4 @@
-//! Distributions by file system, drawn: bcc's histograms, percentiles, and the same a layer below and two below.
+//! Renders distributions by file system: bcc's histograms, percentiles, and latencies layer by layer.
 
 mod histogram;
 mod json;

@@ -11,10 +11,10 @@ use std::fmt::Write;
 use trace::DevId;
 use units::words::{count, ns, percent};
 
-/// Columns of a line.
+/// The width at which sentences are wrapped, in columns.
 const WIDTH: usize = 100;
 
-/// Everything that was asked for.
+/// Draws the histograms, of each interval if intervals were asked for, then the tables of layers.
 pub fn render(dist: &Dist, places: &Places) -> String {
     let whole = dist.whole();
     if whole.is_empty() {
@@ -41,7 +41,7 @@ pub fn render(dist: &Dist, places: &Places) -> String {
     out
 }
 
-/// Those with the most operations first; last where it is not known to which file system they went.
+/// File systems by number of operations, most first; operations of unknown file systems come last.
 fn in_order(groups: &Groups) -> Vec<(&Where, &BTreeMap<Ranked, Times>)> {
     let mut all: Vec<_> = groups.iter().collect();
     let count = |kinds: &BTreeMap<Ranked, Times>| kinds.values().map(|t| t.latency.count()).sum::<u64>();
@@ -103,7 +103,7 @@ fn layers(out: &mut String, name: &str, rows: &[Layer]) {
     out.push('\n');
 }
 
-/// Why the layers differ.
+/// Why there are fewer bios than operations: how many operations waited for no I/O.
 fn without_io(row: &Layer) -> String {
     let all = row.times.count();
     let words = row.family.words();

@@ -1,4 +1,4 @@
-//! Several captures beside one another: each against the first, with the numbers of `compare`.
+//! Several captures on one page: each against the first, with the metrics of `compare`.
 
 use super::escape::escape;
 use super::Shown;
@@ -9,19 +9,19 @@ use tooltext::Unit;
 use trace::Bytes;
 use units::words::{count, ns, percent, size};
 
-/// Kinds of operations in one table; `compare --json` has all.
+/// Maximal number of kinds of operations in one table; `compare --json` has all.
 const MOST_KINDS: usize = 6;
-/// Kinds with fewer operations on a side have no percentiles.
+/// A kind with fewer operations on a side is left out, unless the verdict mentions it.
 const FEW: u64 = 20;
-/// Culprits of each victim.
+/// Maximal number of culprits of each victim.
 const MOST_CULPRITS: usize = 5;
-/// Settings and differences of load that are listed.
+/// Maximal number of settings and differences of load that are listed.
 const MOST_DIFFERENCES: usize = 16;
-/// Numbers that are shown of each kind, by the names of `compare`.
+/// The metrics that are shown for each kind, by their names in `compare`.
 const METRICS: [&str; 10] =
     ["p50", "p90", "p99", "p99.9", "slow", "outliers", "max", "mean", "iops", "bandwidth"];
 
-/// Each of the further captures against the first.
+/// Compares each further capture with the first one; empty if there is only one.
 pub fn compared(captures: &[&Shown]) -> String {
     let [first, others @ ..] = captures else { return String::new() };
     let mut out = String::new();
@@ -63,7 +63,7 @@ fn one(c: &Comparison) -> String {
         let shown = |m: &&Metric| METRICS.contains(&m.name.as_str()) && worth(row, m);
         for metric in row.metrics.iter().filter(shown) {
             let range = metric.ranges.map(|r| span(r.ratio));
-            // Coloured is only what is shown not to be chance.
+            // Only a metric with an interval has a colour: without one, its difference may be chance.
             let class = metric.ranges.map_or("", |_| metric.outcome().name());
             let _ = writeln!(
                 out,
@@ -92,7 +92,7 @@ fn one(c: &Comparison) -> String {
     out + "</section>\n"
 }
 
-/// Time lost by culprit, per operation.
+/// Draws the mean lost time of an operation, by culprit; empty if no victim has enough operations.
 fn blame(c: &Comparison) -> String {
     let several = |b: &&explain::compare::Blamed| b.operations.iter().all(|n| *n >= FEW);
     let mut rows = String::new();

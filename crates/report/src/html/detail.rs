@@ -1,37 +1,37 @@
-//! How much of a recording a page holds: as much as fits.
+//! Limits how much of a recording a page holds.
 //!
-//! Pages are attached to tickets, so they have a size that no recording makes them exceed ([`MOST_BYTES`]). A page is
-//! made in full first; if it is too large, with half of the detail, and so on. Coarser columns are sums of finer ones,
-//! so the numbers stay true.
+//! Pages are attached to tickets, so their size is limited whatever the recording ([`MOST_BYTES`]). A page is first
+//! made in full; if it is too large, with half of the detail, and so on. Coarser columns are sums of finer ones, so
+//! the numbers stay true.
 
-/// A page is never larger: 2 MB, below the 10 MB that mail servers and trackers commonly take.
+/// The largest size of a page: 2 MB, below the 10 MB that mail servers and trackers commonly accept.
 pub const MOST_BYTES: usize = 2_000_000;
 
-/// How much is shown.
+/// Maximal numbers of the items on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// Columns of time.
+    /// Columns of a time axis.
     pub columns: usize,
-    /// Cells of each device's picture of places.
+    /// Cells in the picture of places, per device.
     pub cells: usize,
-    /// The slowest requests.
+    /// Requests among the slowest.
     pub requests: usize,
-    /// The slowest operations.
+    /// Operations among the slowest.
     pub operations: usize,
-    /// Stretches of which the slowest operation is shown besides.
+    /// Stretches of time, each of which adds its slowest operation.
     pub stretches: usize,
-    /// Events of one operation.
+    /// Events per operation.
     pub events: usize,
-    /// Devices.
+    /// Devices that are drawn.
     pub devices: usize,
-    /// Kinds of operations.
+    /// Kinds of operations that are drawn.
     pub kinds: usize,
-    /// Rows of long lists: losses, settings, samples, numbers of `explain --json`.
+    /// Rows of long lists: losses, settings, samples, lists of `explain --json`.
     pub rows: usize,
 }
 
 impl Detail {
-    /// Everything that was kept.
+    /// The detail of the first attempt.
     pub const FULL: Detail = Detail {
         columns: stats::MOST_COLUMNS,
         cells: 24_000,
@@ -44,7 +44,7 @@ impl Detail {
         rows: 2000,
     };
 
-    /// Half of it; something of everything remains.
+    /// Half of the detail; a minimum of everything remains.
     pub fn halved(self) -> Detail {
         Detail {
             columns: (self.columns / 2).max(32),

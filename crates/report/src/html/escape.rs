@@ -1,13 +1,12 @@
-//! Text from recordings in a page: names of tasks, files and devices are arbitrary, so nothing gets
-//! into the page but through here.
+//! Makes text from recordings safe for a page: names of tasks, files and devices are arbitrary, so each passes through
+//! this module.
 
 use serde_json::Value;
 
-/// The longest text that is shown; the kernel's own names have 15 (tasks) to 128 bytes (device mapper).
+/// The longest text that is shown, in characters; the kernel's own names have 15 (tasks) to 128 bytes (device mapper).
 const LONGEST: usize = 400;
 
-/// Text for a page, within an element or a quoted attribute. Control characters become a visible mark, text that is
-/// too long is cut.
+/// Escapes text for an element or a quoted attribute. Control characters become U+FFFD; 400 characters are kept.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (i, c) in text.chars().enumerate() {
@@ -29,13 +28,13 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Controls, and marks that turn the direction of what follows.
+/// Whether a character is a control, or changes the direction of the text after it.
 fn is_odd(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// JSON for a `script` element of type `application/json`. Nothing in it can end the element: `<` is written as
-/// `\u003c`, which JSON reads as the same.
+/// `\u003c`, which has the same meaning in JSON.
 pub fn json(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
@@ -43,7 +42,7 @@ pub fn json(value: &Value) -> String {
 /// Fields that hold packed numbers, not text.
 const PACKED: [&str; 6] = ["heat", "bytes", "depth", "why", "cells", "buckets"];
 
-/// Cuts all texts that are too long, and replaces odd characters.
+/// Cuts each text at four times [`LONGEST`] characters, and replaces odd ones.
 pub fn tame(value: &mut Value) {
     match value {
         Value::String(text) if text.chars().any(is_odd) || text.len() > LONGEST * 4 => {

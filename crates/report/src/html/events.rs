@@ -1,4 +1,4 @@
-//! The slowest, event by event, from a second reading.
+//! The events of the slowest requests and operations, from a second reading.
 
 use crate::operations;
 use explain::gathered::{Gathered, Gathering};
@@ -7,20 +7,20 @@ use life::{Class, Request};
 use stats::{Group, Pictures, SampledOperation, SlowRequest};
 use trace::{Batch, Nanos, Tid};
 
-/// Requests of each class that are told so.
+/// Maximal number of requests of each class with events.
 const OF_A_CLASS: usize = 12;
-/// Operations that are told so.
+/// Maximal number of operations with events.
 const OF_OPERATIONS: usize = 12;
-/// Events of one request; one of 256 merged bios has 770.
+/// Maximal number of events of one request; a request of 256 merged bios has 770.
 const MOST_EVENTS: usize = 40;
 
 /// The events of some requests and operations.
 #[derive(Default)]
 pub struct Events {
     requests: Vec<SlowRequest>,
-    /// The events of `requests`, in their order.
+    /// Collects the events of `requests`, in their order.
     gathering: Gathering,
-    /// Operations, by place in `told`.
+    /// Start, end and thread of each operation, in the order of `told`.
     which: Vec<(Nanos, Nanos, Tid)>,
     told: operations::Events,
 }
@@ -29,7 +29,7 @@ fn key(sampled: &SampledOperation) -> (Nanos, Nanos, Tid) {
     (sampled.operation.from, sampled.operation.to, sampled.operation.tid)
 }
 
-/// The slowest operations of those kinds that are asked about, of all kinds together.
+/// The slowest operations of the groups that the answer covers, over all kinds, slowest first.
 pub(super) fn slowest_operations(e: &Explanation) -> Vec<&SampledOperation> {
     let groups = &e.facts.operations.groups;
     let of = |g: &'_ Group| groups.get(&g.op?).map(|s| s.slowest.of(&g.task));
@@ -39,7 +39,7 @@ pub(super) fn slowest_operations(e: &Explanation) -> Vec<&SampledOperation> {
 }
 
 impl Events {
-    /// Of the slowest of each class, and of the slowest operations; nothing gathered yet.
+    /// Selects the slowest requests of each class and the slowest operations; starts without events.
     pub fn of_slowest(e: &Explanation, pictures: &Pictures) -> Events {
         let request = |slow: &SlowRequest| {
             let SlowRequest { dev, op, start, bytes, tid, time, .. } = *slow;
@@ -57,7 +57,7 @@ impl Events {
         }
     }
 
-    /// Takes in a batch of the second reading.
+    /// Processes a batch of the second reading.
     pub fn gather(&mut self, batch: &Batch) {
         if !self.which.is_empty() {
             self.told.gather(batch);
@@ -65,13 +65,13 @@ impl Events {
         self.gathering.feed(batch);
     }
 
-    /// The events of an operation, if it is one of them.
+    /// The events of an operation; `None` if it was not selected.
     pub fn of_operation(&self, sampled: &SampledOperation) -> Option<operations::Gathered<'_>> {
         let at = self.which.iter().position(|which| *which == key(sampled))?;
         self.told.gathered(at)
     }
 
-    /// The events of a request, if it is one of them.
+    /// The events of a request; `None` if it was not selected or has no events.
     pub fn of(&self, slow: &SlowRequest) -> Option<&Gathered> {
         let at = self.requests.iter().position(|s| s == slow)?;
         self.gathering.all.get(at).filter(|g| !g.events.is_empty())

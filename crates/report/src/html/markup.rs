@@ -1,5 +1,5 @@
-//! The part of the page that is plain markup, so that it can be read without scripts, printed and searched: what was
-//! slow, where its time went, why, what to try, how far to trust it. The words are those of the screen.
+//! The part of the page in plain markup, which can be read without scripts, printed and searched: what was slow, where its time
+//! went, why, what to try, how far to trust it. The words are those of the screen.
 
 use super::escape::escape;
 use super::waits::waits;
@@ -15,18 +15,18 @@ use stats::Group;
 use std::fmt::Write;
 use units::words::{count, ns, percent, time};
 
-/// Devices in the head.
+/// Maximal number of devices in the head.
 const DEVICES: usize = 8;
-/// Groups whose tail is broken down.
+/// Maximal number of groups whose tail is broken down.
 const GROUPS: usize = 4;
-/// Rows of the table of latencies.
+/// Maximal number of rows in the table of latencies, and of waits below a bar.
 const ROWS: usize = 16;
-/// Proofs of a cause: of hundreds of victims each may have its own.
+/// Maximal number of proofs of a cause: each of hundreds of victims may have its own.
 const PROOFS: usize = 24;
-/// What to try.
+/// Maximal number of remedies.
 const TRIES: usize = 24;
 
-/// The verdict of a capture.
+/// The verdict of a capture; `number` is its index on the page.
 pub fn verdict(told: &PageInput, number: usize) -> String {
     let PageInput { shown, answer, .. } = told;
     let found = found_by(&shown.explanation, answer);
@@ -117,7 +117,7 @@ fn why(shown: &Shown, found: &[Found]) -> String {
     out
 }
 
-/// How many are not shown.
+/// A list item with the number of items that are not shown; empty if that is 0.
 fn more(all: usize, shown: usize) -> String {
     match all.saturating_sub(shown) {
         0 => String::new(),
@@ -152,7 +152,7 @@ fn slow(shown: &Shown) -> String {
     out
 }
 
-/// One bar for each group: the tail's time by reason.
+/// Draws one bar for each group: the time of its tail by reason.
 fn where_(shown: &Shown) -> String {
     let e = &shown.explanation;
     let mut out = String::new();
@@ -199,7 +199,7 @@ fn where_(shown: &Shown) -> String {
     format!("<h3>Where</h3>\n{out}")
 }
 
-/// Of operations: within which waits that time was.
+/// For a group of operations: a table of the waits in which the tail's time passed.
 fn within(shown: &Shown, group: &Group) -> String {
     let total = group.tail.sum.time.total.0.max(1) as f64;
     let rows = where_time::rows(&shown.explanation.facts, group);
@@ -211,12 +211,12 @@ fn within(shown: &Shown, group: &Group) -> String {
     out + "</tbody></table>\n"
 }
 
-/// A wait below this part of the time is not worth a row.
+/// A wait with less than this part of the tail's time has no row.
 const WORTH_A_ROW: f64 = 0.005;
-/// A part of the time below this is in the bar only.
+/// A reason with less than this part of the tail's time is in the bar, but not in its legend.
 const WORTH_A_LINE: f64 = 0.001;
 
-/// The colour of a reason: its class in the style sheet.
+/// The class of a reason in the style sheet, which sets its colour.
 fn reason_class(reason: Reason) -> String {
     format!("r r-{}", reason.name())
 }

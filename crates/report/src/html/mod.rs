@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The script is built from `crates/report/page` by esbuild and committed, so that cargo needs no Node;
-//! `scripts/check-page` proves that the committed file is what the sources give. The page forbids itself to load
-//! anything (its Content-Security-Policy) and runs that one script only, known by its hash.
+//! `scripts/check-page` checks that the committed file matches the sources. The page's Content-Security-Policy forbids it to load
+//! anything, and allows only that one script, by its hash.
 
 mod compared;
 pub(crate) mod data;
@@ -32,18 +32,18 @@ const SCRIPT: &str = include_str!("built/page.js");
 const SCRIPT_HASH: &str = include_str!("built/page.js.sha256");
 const STYLE: &str = include_str!("built/page.css");
 
-/// Reducing the detail has an end: then hardly anything is left but the verdict.
+/// Maximal number of times that the detail is halved; after that hardly anything but the verdict is left.
 const MOST_ROUNDS: usize = 12;
 
-/// A capture to be shown.
+/// A capture that is shown on a page.
 pub struct Shown {
-    /// What it is called.
+    /// The capture's name on the page.
     pub label: String,
-    /// What is said of it.
+    /// The explanation of the capture.
     pub explanation: Explanation,
-    /// What happened when.
+    /// Its I/O over time.
     pub pictures: Pictures,
-    /// The events of the slowest requests, if it was read a second time.
+    /// The events of the slowest requests and operations; empty without a second reading.
     pub events: Events,
 }
 
@@ -63,7 +63,7 @@ pub fn html(captures: &[Shown]) -> String {
     before + &drawn + &after
 }
 
-/// A capture, and what is said of it in several places of the page.
+/// A capture with what several parts of the page need.
 pub(crate) struct PageInput<'a> {
     shown: &'a Shown,
     answer: Answer,
@@ -77,14 +77,14 @@ impl<'a> PageInput<'a> {
     }
 }
 
-/// What the pictures are drawn from.
+/// The JSON from which the script draws the pictures.
 fn drawn(told: &[PageInput], detail: Detail) -> String {
     let mut data = serde_json::to_value(data::page(told, detail)).unwrap_or_default();
     escape::tame(&mut data);
     escape::json(&data)
 }
 
-/// The page up to what its pictures are drawn from, and from there on: nothing of this depends on the detail.
+/// The page before and after that JSON; neither part depends on the detail.
 fn around(told: &[PageInput]) -> [String; 2] {
     let captures: Vec<&Shown> = told.iter().map(|t| t.shown).collect();
     let labels: Vec<&str> = captures.iter().map(|c| c.label.as_str()).collect();

@@ -1,5 +1,5 @@
-//! What the page opens with: the answer in one sentence, and who waited because of whom. Rows say which task they are about
-//! (`data-task`, `data-device`, `data-victim`), so that the page's filter finds them.
+//! The opening of the page: the answer in one sentence, and the victims with their culprits. Rows name their task,
+//! device and victim (`data-task`, `data-device`, `data-victim`) for the page's filter.
 
 use super::escape::escape;
 use super::PageInput;
@@ -10,11 +10,11 @@ use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, percent, time};
 
-/// Victims that are shown, and culprits of each: what leaves room for a picture on a small screen.
+/// Maximal number of victims, and of culprits of each: this leaves room for a picture on a small screen.
 const VICTIMS: usize = 3;
 const CULPRITS: usize = 2;
 
-/// The opening of a capture.
+/// The opening of a capture; `number` is its index on the page.
 pub fn opening(told: &PageInput, number: usize) -> String {
     let PageInput { shown, answer, .. } = told;
     let e = &shown.explanation;
@@ -59,7 +59,7 @@ fn victims(e: &Explanation, answer: &Answer) -> String {
     out
 }
 
-/// `71 % the device: flush (flush-cost), 19 % redis-server: journal writes`.
+/// A victim's culprits: `71 % the device: flush (flush-cost), 19 % redis-server: journal writes`.
 fn because(v: &Sufferer, cause: Option<&str>) -> String {
     let sums = by_culprit_and_cause(v, cause);
     let share = |t: Nanos| percent(t.0 as f64 / v.lost.0.max(1) as f64);
@@ -67,7 +67,7 @@ fn because(v: &Sufferer, cause: Option<&str>) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// Which task and device an element is about, for the page's filter.
+/// Attributes that name the task, the device and the victim of an element, for the page's filter.
 pub fn of(task: &str, device: &str, victim: &str) -> String {
     let (task, device, victim) = (escape(task), escape(device), escape(victim));
     format!("data-task=\"{task}\" data-device=\"{device}\" data-victim=\"{victim}\"")

@@ -1,5 +1,5 @@
-//! Rows of numbers as short text: each number in groups of seven bits, the lowest first, the top bit saying that more
-//! follow (LEB128, as DWARF has it), and the bytes in base64 (RFC 4648). A third of what JSON would take.
+//! Packs rows of numbers into short text: each number as LEB128 (groups of seven bits, the lowest first, the top bit
+//! set if more follow; as in DWARF), and the bytes in base64 (RFC 4648). A third of the size of JSON.
 //!
 //! ```text
 //! 5, 300  ->  05 ac 02  ->  "BawC"
@@ -7,7 +7,7 @@
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Numbers that are being packed.
+/// A row of numbers while it is packed.
 #[derive(Default)]
 pub struct Pack {
     bytes: Vec<u8>,
@@ -23,7 +23,7 @@ impl Pack {
         self.bytes.push(n as u8);
     }
 
-    /// All of them as text.
+    /// The packed numbers as base64.
     pub fn text(&self) -> String {
         let mut out = String::with_capacity(self.bytes.len().div_ceil(3) * 4);
         for three in self.bytes.chunks(3) {
@@ -38,7 +38,7 @@ impl Pack {
     }
 }
 
-/// Packs numbers.
+/// Packs numbers into text.
 pub fn pack(numbers: impl IntoIterator<Item = u64>) -> String {
     let mut pack = Pack::default();
     numbers.into_iter().for_each(|n| pack.put(n));

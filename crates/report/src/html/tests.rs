@@ -1,4 +1,4 @@
-//! The page as a browser's parser reads it.
+//! Checks the page as a browser's parser reads it.
 
 use super::pack::unpack;
 use super::*;
@@ -27,7 +27,7 @@ fn shown(batches: &[Batch], label: &str) -> Shown {
     Shown { label: label.into(), explanation, pictures, events }
 }
 
-/// Requests on so many devices, each at a place and with a latency of its own, by tasks of these names.
+/// Requests spread over `devices` devices, each with its own place and latency, by tasks with these names.
 fn busy(devices: u32, requests: u64, names: &[&str]) -> Vec<Batch> {
     let mut events: Vec<(Event, usize)> = vec![];
     for n in 0..requests {
@@ -101,7 +101,7 @@ fn its_numbers_are_those_of_explain() {
     let data = data_of(&page);
     let capture = &data["captures"][0];
     assert_eq!(capture["explain"], serde_json::to_value(to_json(&shown.explanation)).unwrap());
-    // What the heat maps hold is what `explain` counted.
+    // The heat maps hold what `explain` counted.
     let mut of_op = std::collections::BTreeMap::new();
     for group in capture["groups"].as_array().unwrap() {
         let numbers = unpack(group["heat"].as_str().unwrap());
@@ -185,7 +185,7 @@ fn the_answer_stands_before_the_pictures_and_these_before_the_causes() {
     assert!(order.is_sorted(), "{order:?}");
 }
 
-/// Whose time the table of waits has is on the page twice: who waits for whom, and for what; each row says whose it is.
+/// The lost time is on the page twice, as a matrix and as a flame graph; each row and frame names its victim.
 #[test]
 fn waits_are_a_matrix_and_a_flame_graph() {
     let shown = shown(&busy(2, 3000, &["fio", "dd"]), "recording");
@@ -224,7 +224,7 @@ fn the_script_is_the_one_that_its_hash_allows() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is told, at whatever time of the clock.
+    /// Any events, at any time of the clock.
     #[test]
     fn any_events_are_a_page(script in testkit::hostile::script(150), late in any::<bool>()) {
         let late = if late { u64::MAX - (1 << 42) } else { 0 };

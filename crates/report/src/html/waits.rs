@@ -1,4 +1,4 @@
-//! The table of waits as pictures of plain markup: who waits for whom (a matrix), and for what (a flame graph).
+//! The table of waits as plain markup: which victim waits for which culprit (a matrix), and in which waits (a flame graph).
 
 use super::escape::escape;
 use super::opening::of;
@@ -10,17 +10,17 @@ use std::fmt::Write;
 use trace::Nanos;
 use units::words::{percent, time};
 
-/// Rows and columns of the matrix.
+/// Maximal number of rows (victims) and columns (culprits) of the matrix.
 const VICTIMS: usize = 12;
 const CULPRITS: usize = 8;
-/// A frame narrower than this part of the whole is not drawn.
+/// A frame narrower than this part of the whole width is not drawn.
 const NARROWEST: f64 = 0.002;
-/// Frames on top of one another.
+/// Maximal number of frames on top of one another.
 const DEEPEST: usize = 12;
-/// How high a frame is, in pixels.
+/// The height of a frame, in pixels.
 const FRAME: usize = 20;
 
-/// Both, of a capture; nothing where no task lost time.
+/// The matrix and the flame graph of a capture; empty if no task lost time.
 pub fn waits(shown: &Shown) -> String {
     let e = &shown.explanation;
     let blame = Blame::of(e);
@@ -58,7 +58,7 @@ fn matrix(e: &Explanation, blame: &Blame) -> String {
     out + "</tbody></table>\n"
 }
 
-/// A cell: its colour follows the square root of its part, so that small parts are seen too.
+/// A cell of the matrix. Its colour follows the square root of its part, so that small parts are visible too.
 fn cell(lost: Nanos, all: Nanos) -> String {
     let part = lost.0 as f64 / all.0.max(1) as f64;
     match lost.0 {
@@ -67,7 +67,7 @@ fn cell(lost: Nanos, all: Nanos) -> String {
     }
 }
 
-/// A frame: how long, and what stands on it.
+/// A frame of the flame graph: its time, and the frames above it by name.
 #[derive(Default)]
 struct Frame<'a> {
     time: Nanos,
@@ -79,7 +79,7 @@ fn flame(e: &Explanation, blame: &Blame) -> String {
     let mut root = Frame::default();
     for (stack, time) in &stacks {
         let mut words = stack.split(';');
-        // What nobody waited for is no wait.
+        // Stacks of tasks that are not victims are left out.
         let is_victim = |name: &str| blame.victims.iter().any(|v| v.name == name);
         if !words.clone().next().is_some_and(is_victim) {
             continue;
@@ -110,7 +110,7 @@ fn flame(e: &Explanation, blame: &Blame) -> String {
     )
 }
 
-/// The frames above one, the widest first, each with where it begins.
+/// The frames above one, widest first, each with its left edge as a part of the whole width.
 fn in_order<'a, 'b>(frame: &'b Frame<'a>, left: f64, all: Nanos) -> Vec<(&'b &'a str, &'b Frame<'a>, f64)> {
     let mut above: Vec<_> = frame.above.iter().collect();
     above.sort_by_key(|(_, f)| std::cmp::Reverse(f.time));
@@ -122,7 +122,7 @@ fn in_order<'a, 'b>(frame: &'b Frame<'a>, left: f64, all: Nanos) -> Vec<(&'b &'a
     above.into_iter().scan(left, place).collect()
 }
 
-/// Draws a frame and what stands on it; how deep that is.
+/// Draws a frame and those above it; returns the depth below the deepest frame.
 fn draw(out: &mut String, name: &str, frame: &Frame, (left, depth): (f64, usize), all: Nanos) -> usize {
     let part = frame.time.0 as f64 / all.0 as f64;
     if part < NARROWEST {

@@ -85,7 +85,7 @@ pub(crate) struct Asked {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Part {
-    /// The begin of the window.
+    /// The start of the window.
     from_ns: Nanos,
     /// The end of the window; null: the end of the recording.
     to_ns: Option<Nanos>,

@@ -1,6 +1,6 @@
-//! A ledger as a tree that can be folded: equal parts become one, with their count and their sum.
+//! An operation's account as a tree that can be folded: equal parts become one, with their count and their sum.
 //!
-//! Invariant: the parts of a branch sum to it to the nanosecond, before folding and after.
+//! Invariant: the parts of a branch sum to its time, to the nanosecond, before and after folding.
 
 use ledger::Reason;
 use life::{Class, Op};
@@ -9,90 +9,90 @@ use stats::{Interfering, Ran, SampledOperation, Whose};
 use std::collections::BTreeSet;
 use trace::{Bytes, CommitPhase, DevId, Nanos, Sector, Tid};
 
-/// What one or several requests asked for.
+/// One or several similar requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// Of which device.
+    /// Their device.
     pub dev: DevId,
-    /// What.
+    /// Their operation.
     pub op: Op,
     /// The class they compete in.
     pub class: Class,
-    /// Where the first of them started.
+    /// The first sector; of several requests, the lowest one.
     pub start: Sector,
-    /// How much each moved, the least and the most.
+    /// The size of the smallest and of the largest request.
     pub each: (Bytes, Bytes),
-    /// How much all moved.
+    /// The sum of their sizes.
     pub bytes: Bytes,
-    /// Who queued them.
+    /// The name of the task that queued them.
     pub task: String,
-    /// The same as a number.
+    /// The number (tid) of that task; of several requests, of the first one.
     pub tid: Tid,
-    /// Whose data it was, where others had written it.
+    /// The tasks whose data they wrote; empty if unknown.
     pub writers: BTreeSet<String>,
-    /// Of which control groups it was, where no task is known.
+    /// The control groups whose data they wrote, if no task is known.
     pub groups: BTreeSet<u64>,
 }
 
-/// What a branch is.
+/// The kind of a branch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// The reason, and nothing within it.
+    /// A reason, without parts.
     Leaf(Reason),
-    /// A sleep.
+    /// A sleep of a task.
     Wait {
-        /// What for.
+        /// The kind of wait.
         wait: Wait,
-        /// The kernel's function that shows it; empty where there is no stack.
+        /// The kernel function that shows the kind of wait; empty without a stack.
         function: String,
     },
-    /// A request.
+    /// Requests that were waited for.
     Request(Asked),
-    /// Another task.
+    /// Another task that was waited for.
     Task {
-        /// Which.
+        /// Its thread number.
         tid: Tid,
-        /// What it is called.
+        /// Its name; `?` if unknown.
         name: String,
     },
     /// A work item.
     Work {
-        /// What it runs.
+        /// The function that it runs.
         function: String,
-        /// The worker.
+        /// The name of the worker that runs it.
         worker: String,
-        /// Who queued it, if that was seen.
+        /// The task that queued it, or `an interrupt`; `None` if that was not recorded.
         queuer: Option<String>,
     },
-    /// A step of a journal's commit.
+    /// A phase of a journal's commit.
     Commit(CommitPhase),
-    /// Parts too short for lines of their own; its branches are their leaves by reason.
+    /// Parts too short for lines of their own; its branches are their leaves, joined by reason.
     Rest,
 }
 
-/// A part of an operation's time, or several alike.
+/// A part of an operation's time, or several similar parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
-    /// What.
+    /// The kind of the part.
     pub what: What,
-    /// How many parts it stands for.
+    /// Number of parts that it stands for.
     pub count: u64,
-    /// When the first of them began.
+    /// The start of the first of them.
     pub from: Nanos,
-    /// How long they took together.
+    /// The sum of their lengths.
     pub time: Nanos,
-    /// The shortest and the longest of them.
+    /// The shortest and the longest length.
     pub each: (Nanos, Nanos),
-    /// What else the device did meanwhile.
+    /// I/O that the device completed meanwhile.
     pub met: Vec<Interfering>,
-    /// Who had the processor meanwhile.
+    /// Tasks that ran on the processor meanwhile.
     pub ran: Vec<Ran>,
-    /// The parts within.
+    /// The parts within it; they sum to `time`.
     pub parts: Vec<Branch>,
 }
 
 impl Branch {
-    /// The parts of an operation.
+    /// The tree of an operation's account.
     pub fn all(sampled: &SampledOperation) -> Vec<Branch> {
         let mut at = 0;
         below(sampled, &mut at, 0)
@@ -111,7 +111,7 @@ impl Branch {
         }
     }
 
-    /// Parts too short for lines of their own, as one.
+    /// Joins parts too short for lines of their own into one; a single reason becomes a leaf.
     pub fn rest(short: Vec<Branch>) -> Branch {
         let from = short.iter().map(|b| b.from).min().unwrap_or_default();
         let mut rest = Branch::new(What::Rest, from, short.iter().map(|b| b.time).sum());
@@ -133,7 +133,7 @@ impl Branch {
         }
     }
 
-    /// Each leaf.
+    /// Calls `see` for each leaf.
     fn leaves(&self, see: &mut impl FnMut(Reason, &Branch)) {
         match self.what {
             What::Leaf(reason) => see(reason, self),
@@ -141,7 +141,7 @@ impl Branch {
         }
     }
 
-    /// Whether two can be told as one: the same words would stand before them.
+    /// Whether two parts can be joined because their lines would begin with the same words.
     pub fn is_like(&self, other: &Branch) -> bool {
         match (&self.what, &other.what) {
             (What::Request(a), What::Request(b)) => {
@@ -151,7 +151,7 @@ impl Branch {
         }
     }
 
-    /// Takes in another one like it.
+    /// Joins another, similar branch to this one.
     pub fn join(&mut self, other: Branch) {
         self.count += other.count;
         self.time += other.time;
@@ -183,7 +183,7 @@ impl Branch {
     }
 }
 
-/// The parts at `depth` from `at` on.
+/// The nodes from `at` on that are at least as deep as `depth`, as a tree.
 fn below(sampled: &SampledOperation, at: &mut usize, depth: u8) -> Vec<Branch> {
     let mut all = Vec::new();
     while let Some(node) = sampled.account.nodes.get(*at).filter(|n| n.depth >= depth) {

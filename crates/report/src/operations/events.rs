@@ -1,5 +1,5 @@
-//! The raw events behind a ledger, gathered in a second reading: what its tasks did while they were part of it, and
-//! the steps of its requests. What else the device did is counted.
+//! The raw events of an operation, gathered in a second reading: what its tasks did while they were part of its
+//! account, and the steps of its requests. Other events of its devices are only counted.
 
 use super::screen::printable;
 use explain::gathered::{belongs, span, Nobody};
@@ -12,27 +12,27 @@ use stats::SampledOperation;
 use std::fmt::Write;
 use trace::{Batch, Completions, Cpu, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
 
-/// Events shown of one operation. An fsync that waits for a commit has some 200.
+/// Maximal number of events of one operation. An fsync that waits for a commit has some 200.
 const MAX_EVENTS: usize = 400;
-/// Functions of a stack that are shown: those that tell what is waited for are the innermost.
+/// Maximal number of functions of a stack: the innermost ones show what is waited for.
 const MAX_FUNCTIONS: usize = 6;
-/// Stacks and functions that are kept, as in `operation::History`.
+/// Maximal number of stacks and function names that are kept, as in `operation::History`.
 const MAX_TEXTS: usize = 1 << 16;
 
 /// An event in words.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Event"))]
 pub struct EventRow {
-    /// When, in nanoseconds of the recording's clock.
+    /// The time of the event, in nanoseconds of the recording's clock.
     #[serde(rename = "time_ns")]
     pub time: Nanos,
-    /// On which processor.
+    /// The processor on which it happened.
     pub cpu: Cpu,
-    /// The thread's number.
+    /// The thread's number (tid).
     pub tid: Tid,
-    /// The task's name.
+    /// The name of the thread's task.
     pub task: String,
-    /// What happened.
+    /// The event in words.
     #[serde(rename = "event")]
     pub words: String,
 }
@@ -41,26 +41,26 @@ pub struct EventRow {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gathered<'a> {
-    /// With --events: its events.
+    /// With --events: its events, in the order of time.
     pub events: &'a [EventRow],
-    /// With --events: events beyond those kept.
+    /// With --events: number of its events beyond those kept.
     pub events_left_out: u64,
-    /// With --events: events of requests on the same devices that it did not wait for.
+    /// With --events: number of events of requests on the same devices that it did not wait for.
     pub events_of_other_requests: u64,
 }
 
-/// Whose events belong to an operation, and those found.
+/// Selects the events of one operation and keeps them.
 #[derive(Debug, Default)]
 struct EventCollector {
     from: Nanos,
     to: Nanos,
-    /// Tasks, each while it was part of the ledger.
+    /// Tasks of the account, each with the span of time in which it was part of it.
     tasks: Vec<(Tid, Nanos, Nanos)>,
     requests: Vec<Done>,
     devices: FxHashSet<DevId>,
     told: Vec<EventRow>,
     left_out: u64,
-    /// Other events of its devices.
+    /// Number of other events of its devices.
     others: u64,
 }
 
@@ -68,19 +68,19 @@ struct EventCollector {
 #[derive(Default)]
 pub struct Events {
     stories: Vec<EventCollector>,
-    /// Those that are not over before the current batch, nor begin after it.
+    /// Indexes of the operations that overlap with the current batch.
     near: Vec<usize>,
     texts: FxHashMap<TextId, String>,
     tracker: IoTracker,
 }
 
 impl Events {
-    /// Of these operations.
+    /// Starts without events for these operations.
     pub fn of<'a>(all: impl IntoIterator<Item = &'a SampledOperation>) -> Events {
         Events { stories: all.into_iter().map(EventCollector::of).collect(), ..Events::default() }
     }
 
-    /// Takes in a batch of the second reading.
+    /// Processes a batch of the second reading.
     pub fn gather(&mut self, batch: &Batch) {
         let (first, last) = span(batch);
         let during = |s: &EventCollector| s.from <= last && first <= s.to;
@@ -138,7 +138,7 @@ impl Events {
         }
     }
 
-    /// Those of operation `at`, as text.
+    /// The events of operation `at` as text, with the time since the event before.
     pub fn render(&self, at: usize, places: &Places) -> String {
         let Some(story) = self.stories.get(at) else { return String::new() };
         let mut out = String::from("\n");
@@ -165,7 +165,7 @@ impl Events {
         out
     }
 
-    /// The same for JSON.
+    /// The events of operation `at` for JSON.
     pub fn gathered(&self, at: usize) -> Option<Gathered<'_>> {
         self.stories.get(at).map(|story| Gathered {
             events: &story.told,
@@ -208,7 +208,7 @@ impl EventCollector {
             return false;
         }
         match e.what {
-            // Whoever's they were.
+            // Lost events may belong to any task.
             What::Lost { .. } => true,
             What::Wake(who) => self.is_member(who, e.time),
             What::Switch { next, .. } if self.is_member(next, e.time) => true,

@@ -1,8 +1,8 @@
-//! Makes a ledger short enough to read, without losing a nanosecond of it.
+//! Makes an account short enough to read, without losing a nanosecond.
 //!
-//! - Leaves of one reason under one part become one: a task that ran fourteen times ran so long in all.
-//! - A long series of parts alike becomes one, with its count; what is within them is put together the same way.
-//! - What is too short to matter becomes one line, by reason.
+//! - Leaves of one reason under one part become one: the fourteen times in which a task ran become one sum.
+//! - A long series of similar parts becomes one with their count; the parts within them are joined in the same way.
+//! - Parts that are too short to matter share one line, by reason.
 //!
 //! ```text
 //! wait 71 ms, cpu 1, wait 73 ms, cpu 2, wait 72 ms, cpu 1    ->    3 waits 216 ms, cpu 4 ms
@@ -11,15 +11,15 @@
 use super::branch::{Branch, What};
 use trace::Nanos;
 
-/// From so many on, parts alike are one line.
+/// This many similar parts become one line.
 const SERIES: usize = 3;
-/// A part that is at least this of the operation's time keeps its own line even in a series: 10 %.
+/// A part of at least 1/10 of the operation's time keeps its own line even in a series.
 const LARGE: u64 = 10;
-/// Short is less than a thousandth of the operation...
+/// A part is short if it is below 1/1000 of the operation's time...
 const SHORT_PART: u64 = 1000;
-/// ...and less than this: what a wake-up and a few switches cost on a busy machine.
+/// ...and below this: the cost of a wakeup and a few switches on a busy machine.
 const SHORT: Nanos = Nanos(50_000);
-/// Lines below one part; what goes beyond is put together, the longest stay.
+/// Maximal number of lines below one part; the longest parts have lines, the others are joined.
 const MOST_LINES: usize = 12;
 
 /// Folds the parts of an operation that took `total`.
@@ -27,7 +27,7 @@ pub fn fold(parts: Vec<Branch>, total: Nanos) -> Vec<Branch> {
     fold_within(parts, total, SERIES)
 }
 
-/// The same for parts of which `series` alike are one line: within a series two are.
+/// Folds parts of which `series` similar ones become one line: 2 within a series, else [`SERIES`].
 fn fold_within(parts: Vec<Branch>, total: Nanos, series: usize) -> Vec<Branch> {
     let mut parts = shorten(alike(parts, total, series), total);
     for part in &mut parts {
@@ -39,11 +39,11 @@ fn fold_within(parts: Vec<Branch>, total: Nanos, series: usize) -> Vec<Branch> {
     parts
 }
 
-/// Puts parts alike together. They stand where the first of them stood; leaves that were several come last.
+/// Joins similar parts in the place of the first one; joined leaves come last.
 fn alike(parts: Vec<Branch>, total: Nanos, series: usize) -> Vec<Branch> {
     let is_leaf = |b: &Branch| matches!(b.what, What::Leaf(_));
     let own_line = |b: &Branch| !is_leaf(b) && b.time.0.saturating_mul(LARGE) >= total.0;
-    // Each group with its members; large ones are groups of their own.
+    // Groups of similar parts; each large part has a group of its own.
     let mut groups: Vec<Vec<Branch>> = Vec::new();
     for part in parts {
         let own = own_line(&part);
@@ -71,7 +71,7 @@ fn alike(parts: Vec<Branch>, total: Nanos, series: usize) -> Vec<Branch> {
     lines
 }
 
-/// Puts what is short, and what is too much, into one line.
+/// Joins parts that are short, or beyond [`MOST_LINES`], into one.
 fn shorten(mut parts: Vec<Branch>, total: Nanos) -> Vec<Branch> {
     let mut least = Nanos(total.0.div_ceil(SHORT_PART)).min(SHORT);
     if parts.len() > MOST_LINES {

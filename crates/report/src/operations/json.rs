@@ -1,5 +1,5 @@
-//! A ledger as JSON: the lines of the screen, every part unfolded, and the sum by reason. All in nanoseconds; the
-//! lines within a line, and the parts of each depth within the one above, sum to it exactly.
+//! An operation's account as JSON, in nanoseconds: the lines of the screen, every part unfolded, and the sum by reason.
+//! The lines within a line, and the parts of each depth within the one above, sum to it exactly.
 
 use super::events::Gathered;
 use super::line::{lines, Line};
@@ -12,75 +12,75 @@ use serde::Serialize;
 use stats::{Interfering, Ran, SampledOperation};
 use trace::{Bytes, DevId, Nanos, Sector, Tid};
 
-/// An operation of a task, and where every nanosecond of it went. Times are those of the recording's clock.
+/// An operation of a task, with an account of every nanosecond of it. Times are those of the recording's clock.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Operation<'a> {
     #[serde(flatten)]
     told: OperationSummary<Nanos>,
-    /// The account whole.
+    /// The unfolded account, depth first.
     parts: Vec<Part<'a>>,
-    /// Each passing from one task to another.
+    /// Wakeups and queued work items: each hop from one task to another.
     hops: Vec<WakeupRow<'a>>,
     #[serde(flatten)]
     events: Option<Gathered<'a>>,
 }
 
-/// An operation of a task in short.
+/// An operation of a task with its folded account.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct OperationSummary<Time> {
-    /// What it is: an operation of a task.
+    /// Always `operation`.
     level: Level,
-    /// The operation.
+    /// The kind of operation, such as `fsync`.
     op: &'static str,
-    /// The task it belongs to.
+    /// The name of the task that did it.
     task: String,
-    /// The thread's number.
+    /// The thread's number (tid).
     tid: Tid,
-    /// Its process; null where that is not known.
+    /// The number of its process; null if unknown.
     process: Option<Tid>,
-    /// On which kind of file system.
+    /// The type of the file system, such as `ext4`.
     filesystem: &'static str,
-    /// The device.
+    /// The file system's device; null if unknown.
     device: Option<String>,
-    /// Where that is mounted.
+    /// The file system's mount point; null if unknown.
     mount: Option<String>,
-    /// The file's number; 0 where it is not known.
+    /// The file's inode number; 0 if unknown.
     inode: u64,
-    /// The file's path; null where that is not known.
+    /// The file's path; null if unknown.
     file: Option<String>,
-    /// Whose data, if another task's.
+    /// The tasks whose data or changes it wrote, if others'.
     data_of: Option<String>,
-    /// The descriptor.
+    /// The file descriptor; null if it has none.
     fd: Option<i32>,
-    /// What it returned: bytes, a descriptor, or a negative error number.
+    /// Its result: bytes, a descriptor, or a negative error number.
     result: i64,
-    /// The start.
+    /// The time at which it began.
     from_ns: Time,
-    /// The end; of one that is not over, that of the recording.
+    /// The time at which it ended; if it is not over, the end of the recording.
     to_ns: Time,
-    /// Whether it had begun before the recording did: then `from_ns` is the beginning of that, and it took longer.
+    /// Whether it began before the recording: then `from_ns` is the start of the recording, and it took longer.
     begun_before: bool,
-    /// Whether its end was seen.
+    /// Whether its end was recorded.
     over: bool,
-    /// How long it took.
+    /// The time from `from_ns` to `to_ns`.
     total_ns: Nanos,
-    /// The part that nothing explains.
+    /// The part of that time which nothing explains.
     unexplained_ns: Nanos,
-    /// Sums to total_ns.
+    /// Its time by reason; sums to total_ns.
     by_reason: Vec<ByReason>,
-    /// The account as the screen of `slow` has it.
+    /// The folded account, as `slow` shows it on the screen.
     lines: Vec<Line>,
 }
 
-/// A reason.
+/// The time with one reason.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ByReason {
     /// The name of the reason.
     reason: Reason,
-    /// How long, in nanoseconds.
+    /// The length of time, in nanoseconds.
     ns: Nanos,
 }
 
@@ -88,63 +88,63 @@ struct ByReason {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Part<'a> {
-    /// Its depth in the tree.
+    /// Its depth in the tree, from 0.
     depth: u8,
-    /// When it began, in nanoseconds of the recording's clock.
+    /// The time at which it began, in nanoseconds of the recording's clock.
     from_ns: Nanos,
-    /// How long, in nanoseconds.
+    /// Its length, in nanoseconds.
     ns: Nanos,
     #[serde(flatten)]
     what: What<'a>,
-    /// What the device completed meanwhile.
+    /// I/O that the device completed meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     meanwhile: Option<&'a [Interfering]>,
-    /// What the processor ran meanwhile.
+    /// Tasks that the processor ran meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     processor_ran: Option<&'a [Ran]>,
 }
 
-/// What a part is.
+/// The kind of a part.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum What<'a> {
-    /// It has no parts: this was the reason.
+    /// A reason; it has no parts.
     Leaf {
-        /// The reason.
+        /// The reason for this time.
         reason: Reason,
     },
-    /// A sleep. Its parts say what ended it.
+    /// A sleep. Its parts show what ended it.
     Wait {
-        /// Which wait, by the stack.
+        /// The kind of wait, recognised by the stack.
         wait: Wait,
         /// The kernel function that waits.
         function: String,
-        /// The stack, from the innermost function.
+        /// The stack, innermost function first.
         stack: Vec<&'a str>,
     },
-    /// Another task, which the one above waited for. Its parts are what that task did.
+    /// Another task that was waited for. Its parts are what that task did.
     Task {
-        /// The task's name.
+        /// The name of the task; null if unknown.
         task: Option<&'a str>,
-        /// The thread's number.
+        /// The thread's number (tid).
         tid: Tid,
     },
-    /// A work item. Its parts are how it came to run, and what it did.
+    /// A work item. Its parts are how long it was queued, and what it did.
     Work {
-        /// Its function.
+        /// The function that it runs.
         work: &'a str,
-        /// The worker's name.
+        /// The name of the worker's task; null if unknown.
         task: Option<&'a str>,
-        /// The worker's number.
+        /// The worker's thread number.
         tid: Tid,
-        /// Who queued it; null where that was not seen.
+        /// The task that queued it; null if that was not recorded.
         queued_by: Option<&'a str>,
         /// The number of that thread.
         queued_by_tid: Option<Tid>,
-        /// Whether an interrupt queued it.
+        /// Whether it was queued in an interrupt.
         queued_in_interrupt: Option<bool>,
-        /// When, in nanoseconds of the recording's clock.
+        /// The time at which it was queued, in nanoseconds of the recording's clock.
         queued_ns: Option<Nanos>,
     },
     /// A phase of a journal's commit. Its parts are what the journal's thread did in it.
@@ -152,53 +152,53 @@ enum What<'a> {
         /// The phase: `start`, `locking`, `flushing`, `logging`, `end`.
         commit: &'static str,
     },
-    /// A request. Its parts are its own ledger.
+    /// A request, or a bio. Its parts are its own ledger.
     Request {
-        /// What it did.
+        /// The operation, such as a read or a write.
         request: Op,
-        /// With which requests it competes.
+        /// The class of requests with which it competes.
         class: Class,
-        /// The device.
+        /// The name of the device.
         device: String,
         /// The first sector.
         sector: Sector,
         /// The size in bytes.
         bytes: Bytes,
-        /// The task that sent it.
+        /// The name of the task that queued it; null if unknown.
         task: Option<&'a str>,
-        /// The thread's number.
+        /// The number (tid) of that task.
         tid: Tid,
-        /// The file's inode number.
+        /// The inode number of the file whose data it carries; null if unknown.
         inode: Option<u64>,
-        /// Whose data, where another task sent it.
+        /// The task whose data it carries, if another task queued it.
         data_of: Option<String>,
     },
 }
 
-/// A passing from one task to another.
+/// A hop from one task to another: a wakeup, or a queued work item.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct WakeupRow<'a> {
-    /// When, in nanoseconds of the recording's clock.
+    /// The time of the wakeup, in nanoseconds of the recording's clock.
     at_ns: Nanos,
-    /// Who woke the other, or queued the work item.
+    /// The task that woke the other or queued the work item; null if unknown.
     by: Option<&'a str>,
     /// The number of that thread.
     by_tid: Tid,
-    /// Whether an interrupt did it.
+    /// Whether it was done in an interrupt.
     interrupt: bool,
-    /// Who was woken, or works.
+    /// The task that was woken or runs the work item; null if unknown.
     who: Option<&'a str>,
     /// The number of that thread.
     who_tid: Tid,
-    /// Until it ran, in nanoseconds.
+    /// The time until that task ran, in nanoseconds.
     latency_ns: Nanos,
-    /// Whether it ran on another processor.
+    /// Whether it then ran on another processor.
     crossed: bool,
 }
 
 impl<'a> Operation<'a> {
-    /// One operation, with its events where they were gathered.
+    /// An operation for JSON, with its events if they were gathered.
     pub fn of(sampled: &'a SampledOperation, places: &Places, events: Option<Gathered<'a>>) -> Operation<'a> {
         let hop = |h: &Wakeup| WakeupRow {
             at_ns: h.at,
@@ -223,7 +223,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// An operation in short; `at` says when something was.
+/// An operation with its folded account; `at` converts times.
 pub(crate) fn told<T>(
     sampled: &SampledOperation,
     places: &Places,

@@ -1,7 +1,7 @@
-//! The lines of a folded ledger, as the screen and JSON show them.
+//! The lines of a folded account, as the screen and JSON show them.
 //!
-//! A branch with one part only is told in one line with it: a sleep, for a request, of some device.
-//! Invariant: the lines within a line sum to it to the nanosecond, and as shown.
+//! A branch with a single part shares its line: a sleep, for a request, of some device.
+//! Invariant: the lines within a line sum to it, to the nanosecond, and so do the shown microseconds.
 
 use super::branch::{Branch, What};
 use super::fold::fold;
@@ -13,36 +13,36 @@ use serde::Serialize;
 use stats::SampledOperation;
 use trace::Nanos;
 
-/// Parts below so much of the operation's time are told on the line of what they are part of: 1 %.
+/// The parts of a part below 1/100 of the operation's time are shown on that part's line...
 const INLINE_PART: u64 = 100;
-/// ...if they are no more than this.
+/// ...if there are at most this many.
 const MOST_INLINE: usize = 4;
 
-/// A part of the time; the lines within it sum to it.
+/// A line of the account; the lines within it sum to it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
-    /// How long, in nanoseconds.
+    /// The length of time, in nanoseconds.
     #[serde(rename = "ns")]
     pub time: Nanos,
-    /// The same in microseconds as the screen shows it: the lines of a level add up.
+    /// The same in microseconds, rounded so that the lines of a level add up.
     #[serde(rename = "shown_us")]
     pub shown: u64,
     /// The line as the screen shows it.
     pub text: String,
-    /// The one reason of this time, where there is only one.
+    /// The reason for this time, if it has no parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// What happened meanwhile.
+    /// What the device or the processor did meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// How many parts alike this stands for, if more than one.
+    /// The number of similar parts that it stands for, if more than one.
     #[serde(skip_serializing_if = "is_one")]
     pub count: u64,
-    /// Whether the lines within stand on this one.
+    /// Whether the lines within are shown on this one.
     #[serde(skip)]
     pub inline: bool,
-    /// The lines within.
+    /// The lines within; they sum to this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,
 }
@@ -51,7 +51,7 @@ fn is_one(count: &u64) -> bool {
     *count <= 1
 }
 
-/// The lines of an operation.
+/// The lines of an operation's folded account.
 pub fn lines(sampled: &SampledOperation, places: &Places) -> Vec<Line> {
     let total = sampled.account.total();
     let parts = fold(Branch::all(sampled), total);

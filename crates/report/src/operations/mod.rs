@@ -1,7 +1,7 @@
-//! The slowest operations: where every nanosecond of each went, as a tree.
+//! Shows the slowest operations: an account of every nanosecond, as a tree.
 //!
 //! ```text
-//! Kept (an account)  ->  branch  ->  fold  ->  line  ->  screen
+//! SampledOperation (an account)  ->  branch  ->  fold  ->  line  ->  screen
 //!                        a tree     shorter    words     or JSON
 //! ```
 

@@ -1,4 +1,4 @@
-//! A ledger as text that survives a mail.
+//! An operation's account as text that survives a mail.
 
 use super::line::{lines, Line};
 use super::shares::whole;
@@ -11,10 +11,10 @@ use stats::SampledOperation;
 use trace::Nanos;
 use units::words::{count, time};
 
-/// Levels that are shown by indenting; deeper ones stand below the last of them.
+/// Maximal number of indented levels; deeper ones have the indent of the last.
 const MOST_INDENT: usize = 16;
 
-/// One operation in lines of `width` columns. With `hops`, each passing from one task to another.
+/// Draws one operation in lines of `width` columns; with `hops`, also each wakeup of one task by another.
 pub fn render(sampled: &SampledOperation, places: &Places, hops: bool, width: usize) -> String {
     let total = sampled.account.total();
     let mut out = String::new();
@@ -31,7 +31,7 @@ pub fn render(sampled: &SampledOperation, places: &Places, hops: bool, width: us
     out
 }
 
-/// `total, all accounted for; 5 hops between tasks`.
+/// The last line. Example: `total, all accounted for; 5 hops between tasks`.
 fn sum(sampled: &SampledOperation) -> String {
     let unexplained = sampled.account.of(Reason::Unexplained);
     let total = match (sampled.operation.begun_before, sampled.operation.still_out) {
@@ -61,9 +61,9 @@ fn sum(sampled: &SampledOperation) -> String {
 }
 
 struct Page {
-    /// Width of the column of durations.
+    /// Columns of the durations.
     column: usize,
-    /// Columns of a line.
+    /// The width of a line, in columns.
     width: usize,
 }
 
@@ -131,12 +131,12 @@ impl Page {
     }
 }
 
-/// Names come from the recording: what would move the cursor or end the line is not printed.
+/// Replaces control characters: names come from the recording and could move the cursor or end the line.
 pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Microseconds as milliseconds with three decimals.
+/// Microseconds as milliseconds with three decimals. Example: `1.250`.
 fn ms(us: u64) -> String {
     format!("{}.{:03}", us / 1000, us % 1000)
 }

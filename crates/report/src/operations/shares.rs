@@ -1,8 +1,8 @@
-//! Durations in whole microseconds that visibly add up.
+//! Rounds durations to whole microseconds so that they visibly add up, by the method of the largest remainder.
 //!
-//! Each part's time is cut to whole microseconds; what is then missing to the whole's is given, a microsecond each, to
-//! those that were cut most. So every number shown is less than a microsecond off, and the lines of a level sum to
-//! the line above them, digit by digit. (The method of the largest remainder.)
+//! Each part is cut to whole microseconds; the microseconds that are missing to the whole go, one each, to the parts
+//! that lost most by the cut. So every number shown is less than a microsecond off, and the lines of a level sum to
+//! the line above them, digit by digit.
 //!
 //! ```text
 //! 1.0006 + 1.0006 + 1.0003 ms = 3.0015, shown as 3.002: 1.001 + 1.001 + 1.000
@@ -10,12 +10,12 @@
 
 use trace::Nanos;
 
-/// The whole in microseconds, to the nearest.
+/// A duration in microseconds, rounded to the nearest.
 pub fn whole(total: Nanos) -> u64 {
     total.0.saturating_add(500) / 1000
 }
 
-/// The parts in microseconds. They sum to `whole`, which is that of their sum, cut or rounded up.
+/// The parts in microseconds; they sum to `whole`, the sum of `parts` rounded up or down.
 pub fn shares(whole: u64, parts: &[Nanos]) -> Vec<u64> {
     let mut shown: Vec<u64> = parts.iter().map(|t| t.0 / 1000).collect();
     let missing = whole.saturating_sub(shown.iter().sum());

@@ -1,4 +1,4 @@
-//! A ledger built by hand, as it is shown; and what holds for the lines of any ledger.
+//! An account built by hand as text and JSON, and the properties of the lines of any account.
 
 use super::line::{lines, Line};
 use super::{json, render};
@@ -155,7 +155,7 @@ fsync by dd (tid 7) on ext4 on sda, inode 12, 120 ms, at 0.000000 s
     assert!(got == expected, "got\n{got}\nexpected\n{expected}");
 }
 
-/// What `lines` sum to, exactly and as shown, at every level.
+/// Checks that `lines` sum to `time`, exactly and as shown, at every level.
 fn assert_sums(lines: &[Line], time: Nanos, shown: u64) {
     assert_eq!(lines.iter().map(|l| l.time).sum::<Nanos>(), time);
     assert_eq!(lines.iter().map(|l| l.shown).sum::<u64>(), shown);
@@ -181,7 +181,7 @@ fn json_sums_at_every_level() {
     assert_eq!(v["unexplained_ns"], 44_910_000);
 }
 
-/// Parts of some length below each other: either a leaf or more of the same.
+/// Parts of an account: a leaf of some length, or a part with more of them.
 #[derive(Clone, Debug)]
 enum Shape {
     Leaf(usize, u64),

@@ -1,4 +1,4 @@
-//! The words of a ledger's lines.
+//! The words in the lines of an operation's account.
 
 use super::branch::{Asked, Branch, What};
 use explain::{names, Places};
@@ -8,7 +8,7 @@ use stats::{Interfering, Ran, SampledOperation};
 use trace::Bytes;
 use units::words::{count, size, time};
 
-/// What an operation was: `fsync by fio (tid 683) on /mnt (ext4, loop0), 2.4 s, at 3.114072 s`.
+/// An operation in one line: `fsync by fio (tid 683) on /mnt (ext4, loop0), 2.4 s, at 3.114072 s`.
 pub fn headline(sampled: &SampledOperation, places: &Places) -> String {
     let o = &sampled.operation;
     let moved = (o.result > 0 && o.moves_bytes()).then(|| format!(" of {}", size(Bytes(o.result as u64))));
@@ -40,7 +40,7 @@ pub fn headline(sampled: &SampledOperation, places: &Places) -> String {
     )
 }
 
-/// A branch's own words.
+/// The words of a branch, without those of its parts.
 pub fn label(branch: &Branch, places: &Places) -> String {
     let many = branch.count > 1;
     let times = || match branch.each {
@@ -91,12 +91,12 @@ fn request(r: &Asked, n: u64, places: &Places) -> String {
     format!("{number}{of}{place}, queued by {}{data}", r.task)
 }
 
-/// Whether the words of a sleep say all that its only leaf would: a wait for a tag is for a tag.
+/// Whether the words of a sleep say all that its only leaf would: a wait for a tag needs no reason `tag`.
 pub fn says_all(wait: Wait, leaf: ledger::Reason) -> bool {
     wait.reason() == Some(leaf) || (wait == Wait::Input && leaf == ledger::Reason::Sleep)
 }
 
-/// What else the device did.
+/// The other I/O that the device completed; `None` if there was none.
 pub fn meanwhile(met: &[Interfering]) -> Option<String> {
     let one = |m: &Interfering| {
         let what = match m.class {
@@ -119,7 +119,7 @@ pub fn meanwhile(met: &[Interfering]) -> Option<String> {
     (!all.is_empty()).then(|| format!("meanwhile it completed {}", all.join(", ")))
 }
 
-/// Who had the processor.
+/// The tasks that ran on the processor instead, at most three, longest first; `None` if there were none.
 pub fn instead(ran: &[Ran]) -> Option<String> {
     let mut ran: Vec<&Ran> = ran.iter().collect();
     ran.sort_by_key(|r| std::cmp::Reverse(r.time));

@@ -1,10 +1,10 @@
-//! How busy the device was: queue depth, active and idle periods, and how long I/Os took to reach it.
+//! The activity of devices: queue depth, active and idle periods, and the time of bios from queue to issue.
 
 use super::table::{columns, Column, Table, Value};
 use super::View;
 use stats::{Activity, Depth, Q2D_STEPS_MS};
 
-/// Depths from which the share of the time is shown.
+/// Queue depths for which the table shows how much of the time the depth was at least that.
 const DEPTHS: [u64; 6] = [1, 2, 8, 32, 128, 512];
 
 /// Table `depth`.

@@ -1,4 +1,4 @@
-//! Who waits for whom, in both directions.
+//! Who waits for whom: lost time by victim and by culprit.
 
 use super::table::{columns, Column, Table, Value};
 use super::View;
@@ -7,8 +7,8 @@ use explain::Blame;
 use trace::Nanos;
 use waits::{Culprit, CulpritKind};
 
-/// Smaller parts of what a victim lost, or a culprit cost, are one row together; so are victims and culprits that are a smaller
-/// part of all. What is unknown is always shown.
+/// Parts below 1 % of a victim's lost time, or of a culprit's cost, share a row; so do victims and culprits below 1 % of all
+/// lost time. Unknown culprits always have a row.
 const WORTH_A_ROW: f64 = 0.01;
 
 /// Table `blame`: by victim.
@@ -26,7 +26,7 @@ pub(super) fn blame(v: &View) -> Table {
     let mut rows = Rows::new("blame", "who waits for whom: time lost by victim, because of whom", &cols);
     let blame = Blame::of(v.e);
     let shown = blame.victims.iter().filter(|victim| v.shows(victim.dev) && v.wants_task(&victim.task));
-    // Who is asked for by name is told, however little it lost.
+    // A task that is selected by name is shown, however little it lost.
     let worth = |victim: &&Victim| !v.tasks.is_empty() || part(victim.lost, blame.lost) >= WORTH_A_ROW;
     let (told, small): (Vec<&Victim>, Vec<&Victim>) =
         shown.filter(|victim| victim.lost.0 > 0).partition(worth);
@@ -47,7 +47,7 @@ pub(super) fn blame(v: &View) -> Table {
     rows.t
 }
 
-/// Table `costs`: the same by culprit.
+/// Table `costs`: the same time by culprit.
 pub(super) fn costs(v: &View) -> Table {
     let cols = columns([
         ("culprit", "culprit"),
@@ -80,7 +80,7 @@ pub(super) fn costs(v: &View) -> Table {
     rows.t
 }
 
-/// What a culprit cost those that are shown; of a task that is asked for also what it cost others.
+/// What a culprit cost the victims that are shown; for a task that is selected by name, also what it cost others.
 fn costs_shown<'a>(v: &View, blame: &'a Blame, cost: &'a Cost) -> Vec<(String, &'a Culprit, Nanos)> {
     let name = cost.culprit.name.as_deref();
     let of = |(at, who, time): &'a (usize, Culprit, Nanos)| {
@@ -99,7 +99,7 @@ fn is_told(who: &Culprit, share: f64) -> bool {
     share >= WORTH_A_ROW || who.kind == CulpritKind::Unknown
 }
 
-/// A table whose rows are sums, each followed by what it is made of.
+/// A table of sums, each followed by its parts.
 struct Rows {
     t: Table,
     columns: usize,
@@ -119,7 +119,7 @@ impl Rows {
         self.t.row(row);
     }
 
-    /// One victim or culprit.
+    /// Adds the rows of one victim or culprit: the sum, then its parts.
     fn one<'a>(
         &mut self,
         of: &str,
@@ -147,7 +147,7 @@ impl Rows {
         }
     }
 
-    /// Those that are not worth rows of their own.
+    /// Adds a row for all that are too small for rows of their own.
     fn smaller(&mut self, small: impl Iterator<Item = Nanos>, all: Nanos, sums: Vec<Value>) {
         let (n, time) = small.fold((0, Nanos(0)), |(n, sum), time| (n + 1, sum + time));
         if n > 0 {

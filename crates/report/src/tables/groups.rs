@@ -1,4 +1,4 @@
-//! Requests in groups: by operation, by flags, by size. All are sums of the same cells.
+//! Requests by operation, by flags and by size; all tables are sums over the same cells.
 
 use super::table::{columns, Column, Table, Value};
 use super::View;
@@ -6,7 +6,7 @@ use life::Op;
 use stats::{CellKey, Distribution, Phases, SizeClass};
 use trace::{DevId, Flags};
 
-/// Columns that every group has, after device and operation and what makes the group.
+/// The columns of a table: device and operation, what the group is by, and numbers that are the same for all tables.
 fn group_columns(group: Option<(&'static str, &'static str)>) -> Vec<Column> {
     let lead = columns([("device", "device"), ("op", "op")]);
     let numbers = columns([
@@ -56,7 +56,7 @@ fn time(d: &Distribution, of: impl Fn(&Distribution) -> u64) -> Value {
     }
 }
 
-/// One row for each value of `by`, in its order.
+/// A table with one row for each device, operation and value of `by`, in that order.
 fn groups<K: Ord>(
     v: &View,
     name: &'static str,
@@ -76,7 +76,7 @@ fn groups<K: Ord>(
     t
 }
 
-/// Devices in the order of all tables.
+/// The rank of a device in the order of all tables.
 fn place(v: &View, dev: DevId) -> usize {
     v.e.facts.devices.iter().position(|d| d.id == dev).unwrap_or(usize::MAX)
 }

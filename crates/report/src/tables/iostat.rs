@@ -1,14 +1,14 @@
-//! What the kernel counted each second while it was recorded: `iostat -x`, use of the processors, dirty pages, pressure.
+//! Tables of the kernel's counters in each interval: `iostat -x`, use of the processors, dirty pages, pressure.
 //!
-//! These numbers come from `samples.jsonl`, not from events: they are there too where events were lost, and they hold
-//! what was in flight before the recording began. Terms are sysstat's.
+//! The numbers come from `samples.jsonl`, not from events: they exist even if events were lost, and include I/O that was in
+//! flight before the recording began. Terms are sysstat's.
 
 use super::table::{columns, Table, Value};
 use super::View;
 use evidence::{CpuUse, Interval, Iostat, Rates};
 use trace::Nanos;
 
-/// Table `iostat`: one line for each device, interval and operation; what had nothing to do is left out.
+/// Table `iostat`: one row for each device, interval and operation; idle devices and operations are left out.
 pub(super) fn iostat(v: &View) -> Table {
     let cols = columns([
         ("device", "device"),
@@ -47,7 +47,7 @@ pub(super) fn iostat(v: &View) -> Table {
             let before = t.len();
             for (op, rates) in ops {
                 let Some(rates) = rates.filter(|r| r.per_s > 0.0) else { continue };
-                // Queue and use are the device's: they stand once.
+                // Queue and utilization belong to the device: only its first row has them.
                 let device = std::mem::replace(&mut device, [Value::None, Value::None]);
                 t.row([lead(), vec![Value::Text(op.into())], numbers(op, &rates), device.to_vec()].concat());
             }
@@ -77,7 +77,7 @@ fn numbers(op: &str, r: &Rates) -> Vec<Value> {
     ]
 }
 
-/// Table `cpu`: what the processors did, all together, and the one that had the most to do.
+/// Table `cpu`: the use of all processors together, and of the busiest one.
 pub(super) fn cpu(v: &View) -> Table {
     let cols = columns([
         ("from_s", "from s"),
@@ -109,7 +109,7 @@ pub(super) fn cpu(v: &View) -> Table {
     t
 }
 
-/// Table `pressure`: what waited in memory to be written, and how long tasks stood still for want of something.
+/// Table `pressure`: dirty pages and pages under writeback, and how long tasks were stalled (PSI).
 pub(super) fn pressure(v: &View) -> Table {
     let cols = columns([
         ("from_s", "from s"),
@@ -139,7 +139,7 @@ pub(super) fn pressure(v: &View) -> Table {
     t
 }
 
-/// When an interval begins, in seconds from the first event on, or from the first sample if the trace has another clock.
+/// The start of an interval in seconds since the first event, or since the first sample if the trace has another clock.
 fn since(v: &View, interval: &Interval) -> Value {
     let samples = v.e.subject.samples.span().unwrap_or_default();
     let origin = match v.e.facts.flow.span {

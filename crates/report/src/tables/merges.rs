@@ -1,4 +1,4 @@
-//! How bios became requests: merged, split, and how large they were.
+//! How bios became requests: merges, splits and sizes.
 
 use super::table::{columns, Table, Value};
 use super::View;

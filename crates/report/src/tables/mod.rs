@@ -1,5 +1,5 @@
-//! The tables of `iowhy report`: all numbers of a recording, where `explain` shows the answer. Every table of `btt -A`
-//! has its counterpart here (docs/btt.md says which), with percentiles.
+//! The tables of `iowhy report`: all numbers of a recording, while `explain` shows the answer. Every table of `btt -A`
+//! has its counterpart here (docs/btt.md lists them), with percentiles.
 
 mod activity;
 mod blame;
@@ -25,15 +25,15 @@ use stats::{Details, Device, Distribution};
 pub use table::{Table, Value};
 use trace::DevId;
 
-/// A table that can be asked for.
+/// A table that can be selected.
 pub struct Kind {
-    /// By this name.
+    /// The name by which it is selected.
     pub name: &'static str,
-    /// What it shows.
+    /// What it shows, in one line.
     pub about: &'static str,
-    /// Whether it can be shown for one task alone.
+    /// Whether it can be filtered by task.
     pub by_task: bool,
-    /// Shown with this table too: the same, seen from another side.
+    /// A table that always brings this one with it: it shows the same from another side.
     beside: Option<&'static str>,
     make: fn(&View) -> Table,
 }
@@ -84,16 +84,16 @@ const fn kind(name: &'static str, about: &'static str, by_task: bool, make: fn(&
     Kind { name, about, by_task, beside: None, make }
 }
 
-/// What is to be shown.
+/// The tables and tasks that were selected.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Names of [`KINDS`]; none: all.
+    /// Names of tables in [`KINDS`]; empty: all.
     pub tables: Vec<String>,
-    /// Only these tasks; none: all.
+    /// Names of tasks; empty: all.
     pub tasks: Vec<String>,
 }
 
-/// A recording and what is to be shown of it.
+/// A recording and the selection of what is shown of it.
 pub(crate) struct View<'a> {
     e: &'a Explanation,
     details: &'a Details,
@@ -106,14 +106,14 @@ impl View<'_> {
         self.e.facts.devices.iter().filter(|d| self.shows(d.id))
     }
 
-    /// Whether no devices are chosen.
+    /// Whether the filter selects no devices or mounts.
     fn has_all_devices(&self) -> bool {
         let chosen =
             |asking: &Asking| [By::Device, By::Mount].into_iter().any(|by| !asking.of(by).is_empty());
         !self.e.subject.scope.as_ref().is_some_and(|scope| chosen(scope.asking()))
     }
 
-    /// Whether nothing else is chosen: no tasks, no kinds of operations.
+    /// Whether neither tasks nor anything but devices and mounts is selected.
     fn has_all_tasks(&self) -> bool {
         let others = |by: &By| !matches!(by, By::Device | By::Mount);
         let chosen =
@@ -125,7 +125,7 @@ impl View<'_> {
         self.e.asks_about(dev)
     }
 
-    /// The same by the kernel's name, for what is not told by number.
+    /// Like `shows`, for a device that is known only by the kernel's name.
     fn shows_name(&self, name: &str) -> bool {
         self.has_all_devices() || self.devices().any(|d| self.e.name(d.id) == name)
     }
@@ -134,7 +134,7 @@ impl View<'_> {
         self.wants_task(self.e.facts.tasks.name(task))
     }
 
-    /// The same by name, for who did no I/O of its own.
+    /// Like `shows_task`, for a task that may have no number because it did no I/O.
     fn wants_task(&self, name: &str) -> bool {
         self.tasks.is_empty() || self.tasks.iter().any(|task| task == name)
     }
@@ -148,10 +148,10 @@ impl View<'_> {
     }
 }
 
-/// Tables that are read off the table of waits, and so obey every question.
+/// Tables that come from the table of waits, and so can be filtered by everything.
 const OF_WAITS: [&str; 2] = ["blame", "costs"];
 
-/// Makes the tables that were asked for, without the empty ones. `Err` says what was asked for that does not exist.
+/// Makes the selected tables, without empty ones. `Err` names a table that does not exist or cannot be filtered so.
 pub fn tables(e: &Explanation, details: &Details, wanted: &Selection) -> Result<Vec<Table>, String> {
     let view = View { e, details, tasks: &wanted.tasks };
     let told = |k: &&Kind| match (e.asks_of_waits(), view.tasks.is_empty()) {
@@ -175,7 +175,7 @@ pub fn tables(e: &Explanation, details: &Details, wanted: &Selection) -> Result<
     Ok(made.filter(|t| !t.is_empty()).collect())
 }
 
-/// The tables as text.
+/// The tables as text, separated by empty lines.
 pub fn tables_text(tables: &[Table]) -> String {
     tables.iter().map(Table::text).collect::<Vec<_>>().join("\n")
 }
@@ -186,11 +186,11 @@ pub fn tables_text(tables: &[Table]) -> String {
 pub struct Report {
     /// The name of this schema.
     schema: &'static str,
-    /// What was read.
+    /// The recording that was read.
     capture: Capture,
     /// What was lost, damaged or out of order.
     quality: Quality,
-    /// By name of the table (`iowhy report --help` lists them): its rows, each by column.
+    /// Rows by name of the table (`iowhy report --help` lists the tables); each row by column.
     #[cfg_attr(
         feature = "schema",
         schemars(
@@ -200,14 +200,14 @@ pub struct Report {
     tables: Map<String, Json>,
 }
 
-/// The tables as one object, schema `iowhy.report/1`: what was recorded and how well as in `explain --json`, and the
-/// rows by name of the table.
+/// The tables as one object, schema `iowhy.report/1`: the recording and its quality as in `explain --json`, and rows by
+/// name of the table.
 pub fn tables_json(e: &Explanation, tables: &[Table]) -> Report {
     let tables = tables.iter().map(|t| (t.name.to_string(), t.json())).collect();
     Report { schema: "iowhy.report/1", capture: Capture::of(e), quality: Quality::of(e), tables }
 }
 
-/// Keys and headings of [`spread`].
+/// Keys and headings of the columns that [`spread`] fills.
 const SPREAD: [(&str, &str); 8] = [
     ("count", "count"),
     ("min_ns", "min"),
@@ -219,7 +219,7 @@ const SPREAD: [(&str, &str); 8] = [
     ("max_ns", "max"),
 ];
 
-/// How a time is distributed.
+/// The number of values, and their minimum, mean, percentiles and maximum.
 fn spread(d: &Distribution) -> Vec<Value> {
     let s = d.summary();
     let times = [s.min, s.mean, s.p50, s.p90, s.p99, s.p999, s.max];

@@ -1,7 +1,7 @@
-//! Time by phase: per device, per task, and each phase as a part of the whole.
+//! Time by phase: per device, per task, and each phase as a part of Q2C.
 //!
-//! Two things have phases. Requests are what the device was asked for: each counts once, whatever it carries, split or
-//! not. Bios are what tasks asked the block layer for: a bio that was merged or split counts once too. btt counts
+//! Both requests and bios have phases. Requests are the I/O of the device: each counts once, whatever it carries, split
+//! or not. Bios are the I/O that tasks submit to the block layer: a merged or split bio counts once too. btt counts
 //! bios throughout, and leaves out those that were split.
 
 use super::table::{columns, Column, Table, Value};
@@ -11,7 +11,7 @@ use stats::{Device, DeviceDetails, Distribution, Phases, TaskDetails};
 use std::collections::BTreeMap;
 use units::words::{counted, size};
 
-/// Phases in plain words.
+/// A phase with its name and plain words for it.
 fn phase(name: &str) -> Value {
     let (name, plain) = match name {
         "q2q" => ("Q2Q", "between two"),
@@ -33,10 +33,10 @@ fn phase_columns(who: (&'static str, &'static str)) -> Vec<Column> {
     lead.into_iter().chain(columns(SPREAD)).collect()
 }
 
-/// Adds a row for each phase that has something.
+/// Adds a row for each phase that has values.
 fn add(t: &mut Table, who: &Value, level: &'static str, rows: &[(&'static str, &Distribution)]) {
     for (name, d) in rows.iter().filter(|(_, d)| !d.is_empty()) {
-        // Names of tasks are long, and the table of devices has said it in words already.
+        // Names of tasks are long, and the table of devices has the plain words already.
         let term = match phase(name) {
             Value::Term(name, _) if t.name == "task" => Value::Term(name, ""),
             term => term,
@@ -46,14 +46,14 @@ fn add(t: &mut Table, who: &Value, level: &'static str, rows: &[(&'static str, &
     }
 }
 
-/// All requests of a device.
+/// The phases of all requests of a device.
 pub(super) fn requests(device: &Device) -> Phases {
     let mut sum = Phases::default();
     device.requests.iter().for_each(|p| sum.merge(p));
     sum
 }
 
-/// All bios of a device: their phases, and `Q2M`.
+/// The phases of all bios of a device, and their `Q2M`.
 fn bios(device: &Device) -> (Phases, Distribution) {
     let (mut sum, mut q2m) = (Phases::default(), Distribution::new());
     for class in &device.bios {
@@ -63,7 +63,7 @@ fn bios(device: &Device) -> (Phases, Distribution) {
     (sum, q2m)
 }
 
-/// What has the phases of one device, or of all.
+/// The phases of one device, or of all devices.
 #[derive(Default)]
 struct Sum {
     requests: Phases,
@@ -125,7 +125,7 @@ pub(super) fn by_device(v: &View) -> Table {
             "all: Q2Q, D2C and Q2C of bios are those of devices not below another recorded one.".into(),
         );
     }
-    // Their requests wait since the bio was queued, and may have waited longer than any bio that is over.
+    // Requests of unfinished bios count from the bio's queue on, and may have waited longer than any finished bio.
     if open.bios > 0 && v.has_all_tasks() {
         t.notes.push(format!(
             "requests are also those of {} of {} not over at the end, from when it was queued on:",
@@ -197,7 +197,7 @@ pub(super) fn overhead(v: &View) -> Table {
     for device in v.devices() {
         let classes = Class::ALL.map(|c| (c, &device.requests[c.index()]));
         let used: Vec<_> = classes.into_iter().filter(|(_, p)| p.q2c.count() > 0).collect();
-        // Without the kernel's own flushes: nobody queued them, so they have no Q2C to be a part of.
+        // The kernel's own flushes are left out: they are never queued, so they have no Q2C.
         let mut all = Phases::default();
         used.iter().for_each(|(_, p)| all.merge(p));
         row(v.name(device.id), "all", &all);

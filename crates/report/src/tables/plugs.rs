@@ -3,7 +3,7 @@
 use super::table::{columns, Table, Value};
 use super::View;
 
-/// Table `plugs`. Per device and task, because a plug is a task's; btt has one per device.
+/// Table `plugs`, per device and task, because a plug belongs to a task; btt has one row per device.
 pub(super) fn plugs(v: &View) -> Table {
     let cols = columns([
         ("device", "device"),

@@ -1,4 +1,4 @@
-//! What each second brought, as `iostat -x` would have shown it.
+//! I/O completed in each second, as `iostat -x` would have shown it.
 
 use super::table::{columns, Table, Value};
 use super::View;
@@ -6,8 +6,8 @@ use life::Class;
 use stats::Second;
 use trace::Nanos;
 
-/// Table `seconds`. The mean queue follows from Little's law: time of all I/Os completed in a step, over the step.
-/// There is no `svctm`: on a device that serves several requests at once it means nothing, and iostat has dropped it.
+/// Table `seconds`. By Little's law, the mean queue depth is the time of all I/Os completed in a step over the step.
+/// There is no `svctm`: for a device that serves several requests at once it means nothing, and iostat has dropped it.
 pub(super) fn seconds(v: &View) -> Table {
     let cols = columns([
         ("device", "device"),
@@ -28,7 +28,7 @@ pub(super) fn seconds(v: &View) -> Table {
     let Some((first, last)) = v.e.facts.flow.span else { return t };
     for device in v.devices() {
         let step = device.series.step();
-        // Cells begin at whole steps of the trace's clock; the first and the last are covered in part.
+        // Cells begin at whole steps of the trace's clock; the recording covers the first and the last only in part.
         for (from, cell) in device.series.cells() {
             let covered = (from + step).min(last).since(from.max(first));
             let lead = vec![v.name(device.id), Value::Number(from.max(first).since(first).seconds())];

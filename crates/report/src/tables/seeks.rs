@@ -1,11 +1,11 @@
-//! Distances between one I/O and the next.
+//! Seek distances between consecutive I/Os.
 
 use super::table::{columns, Table, Value};
 use super::View;
 use stats::Seeks;
 use trace::SECTOR_BYTES;
 
-/// Table `seeks`. Distances are in bytes here; btt has sectors of 512 bytes.
+/// Table `seeks`. Distances are in bytes; btt shows sectors of 512 bytes.
 pub(super) fn seeks(v: &View) -> Table {
     let cols = columns([
         ("device", "device"),

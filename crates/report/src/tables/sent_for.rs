@@ -1,10 +1,10 @@
-//! Writes that some tasks sent for others.
+//! Writes that one task sent on behalf of another.
 
 use super::table::{columns, Table, Value};
 use super::View;
 use crate::sent_for::{purpose, rows};
 
-/// Table `writers`.
+/// Table `writers`: whose data was written back, and whose changes journals wrote.
 pub(super) fn writers(v: &View) -> Table {
     let cols = columns([
         ("device", "device"),

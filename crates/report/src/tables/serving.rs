@@ -1,9 +1,9 @@
-//! How devices serve, and by what their time was split.
+//! How many requests devices serve at once, and how the time in them was split.
 
 use super::table::{columns, Table, Value};
 use super::View;
 
-/// Table `serving`.
+/// Table `serving`; devices that never had several requests at a time are left out.
 pub(super) fn serving(v: &View) -> Table {
     let cols = columns([
         ("device", "device"),

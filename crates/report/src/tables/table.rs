@@ -1,7 +1,7 @@
 //! A table: one model that is printed as aligned text and as JSON, so that both show the same numbers.
 //!
-//! Text has humane units on every number and no box characters, so that it survives a mail. JSON has one object per
-//! row with raw numbers: nanoseconds, bytes, shares from 0 to 1; what a row does not have is `null`.
+//! Text has readable units on every number and no box characters, so that it survives a mail. JSON has one object per
+//! row with raw numbers: nanoseconds, bytes, shares from 0 to 1; a missing value is `null`.
 
 use crate::wrap::{self, columns_of};
 use serde_json::{Map, Value as Json};
@@ -9,29 +9,29 @@ use std::fmt::Write;
 use trace::{Bytes, Nanos};
 use units::words;
 
-/// The content of a table's cell.
+/// The content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged, rename = "Cell"))]
 pub enum Value {
     /// Words, the same in text and in JSON.
     Text(String),
-    /// A term of art, in JSON in small letters, with plain words beside it in text.
+    /// A technical term: in lower case in JSON, followed by plain words in text.
     #[cfg_attr(feature = "schema", schemars(skip))]
     Term(&'static str, &'static str),
-    /// A name in JSON, and the words for it in text.
+    /// A name in JSON, shown in text as other words.
     #[cfg_attr(feature = "schema", schemars(skip))]
     Named(&'static str, &'static str),
-    /// A number of things.
+    /// An integer, such as a number of requests.
     Count(u64),
     /// A time in nanoseconds.
     Time(u64),
     /// A size in bytes.
     Size(u64),
-    /// A part of a whole, 0 to 1.
+    /// A part of a whole, from 0 to 1; in percent in text.
     Share(f64),
     /// A number without a unit.
     Number(f64),
-    /// Nothing to say.
+    /// No value: empty in text, `null` in JSON.
     None,
 }
 
@@ -70,12 +70,12 @@ impl Value {
     }
 }
 
-/// A column: its name in JSON, with the unit where there is one, and its heading in text.
+/// A column: its name in JSON, which ends in the unit, and its heading in text.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// In JSON: `p99_ns`.
+    /// The name in JSON: `p99_ns`.
     pub key: &'static str,
-    /// In text: `p99`. Empty: in JSON only, where a line of text would become too long.
+    /// The heading in text: `p99`. Empty: only in JSON, because the line of text would become too long.
     pub head: &'static str,
 }
 
@@ -90,14 +90,14 @@ pub const fn columns<const N: usize>(pairs: [(&'static str, &'static str); N]) -
     out
 }
 
-/// Rows under named columns, with their title and notes.
+/// Rows under named columns, with a title and notes.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What it is asked for by.
+    /// The name by which the table is selected.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// What the table shows, in one line.
     pub title: String,
-    /// What one must know to read it, in lines.
+    /// Lines below the table that explain how to read it.
     pub notes: Vec<String>,
     columns: Vec<Column>,
     rows: Vec<Vec<Value>>,
@@ -115,12 +115,12 @@ impl Table {
         self.rows.push(values);
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is nothing to show.
+    /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -130,7 +130,7 @@ impl Table {
         self.columns.iter().map(|c| c.key).collect()
     }
 
-    /// The rows as objects.
+    /// The rows as objects, by the columns' names.
     pub fn json(&self) -> Json {
         let object = |row: &Vec<Value>| {
             let fields = self.columns.iter().zip(row).map(|(c, v)| (c.key.to_string(), v.json()));
@@ -139,8 +139,8 @@ impl Table {
         self.rows.iter().map(object).collect()
     }
 
-    /// The table as text. Columns in which no row has anything are left out; words that repeat those of the row above,
-    /// counted from the left, are not said again.
+    /// The table as text. Columns without any value are left out. From the left, words that repeat those of the row
+    /// above are blank.
     pub fn text(&self) -> String {
         let said = |c: &usize| !self.columns[*c].head.is_empty();
         let used = |c: &usize| self.rows.iter().any(|r| r[*c] != Value::None);

@@ -1,4 +1,4 @@
-//! How many and how much.
+//! Bios, requests and bytes by operation, and events by action.
 
 use super::table::{columns, Table, Value};
 use super::View;
@@ -7,7 +7,7 @@ use stats::{class_op, Device, Phases};
 use trace::{Action, Bytes};
 use units::words::{counted, size};
 
-/// Table `totals`.
+/// Table `totals`: bios, requests, their bytes and rates, by device and operation.
 pub(super) fn totals(v: &View) -> Table {
     let cols = columns([
         ("device", "device"),
@@ -47,7 +47,7 @@ pub(super) fn totals(v: &View) -> Table {
             let unless_zero = |n: u64| if n == 0 { Value::None } else { Value::Count(n) };
             let open = unfinished(v, device, op);
             let of_open = |bytes: Bytes| if open.bios == 0 { Value::None } else { Value::Size(bytes.0) };
-            // The kernel's own flushes have no bio, and passthrough is no bio's.
+            // Flushes of the kernel have no bio, nor has passthrough.
             let has_bios = !matches!(op, Op::Flush | Op::Passthrough);
             let without = if has_bios { requests.count.saturating_sub(requests.q2c.count()) } else { 0 };
             apart.extend(counted_apart(&format!("{} {}", v.e.name(device.id), op.name()), open, without));
@@ -82,7 +82,7 @@ pub(super) fn totals(v: &View) -> Table {
     t
 }
 
-/// Why requests are more than bios asked for: some bios are not counted, and what was done for them is.
+/// Notes on why requests exceed the bios: unfinished bios are not counted, but what was served for them is.
 fn counted_apart(what: &str, open: Unfinished, without: u64) -> Vec<String> {
     let mut notes = vec![];
     if open.bios > 0 {
@@ -102,7 +102,7 @@ fn counted_apart(what: &str, open: Unfinished, without: u64) -> Vec<String> {
     notes
 }
 
-/// The bios of an operation that were in flight at the end and of which requests had completed parts, where all are asked about.
+/// The unfinished bios of an operation with parts that were served; 0 if tasks are selected.
 fn unfinished(v: &View, device: &Device, op: Op) -> Unfinished {
     let mut sum = Unfinished::default();
     if v.has_all_tasks() && op != Op::Passthrough {
@@ -112,8 +112,8 @@ fn unfinished(v: &View, device: &Device, op: Op) -> Unfinished {
     sum
 }
 
-/// The bios of an operation, how many of them were merged and how many split. Passthrough requests have no bios;
-/// discards are the rest of their class.
+/// The bios of an operation, and how many of them were merged and split. Passthrough requests have no bios; only discards
+/// remain in their class.
 fn bios(device: &Device, op: Op) -> (Phases, u64, u64) {
     let of = |class: &Class| op != Op::Passthrough && class_op(*class) == op;
     let mut sum = (Phases::default(), 0, 0);
@@ -126,7 +126,7 @@ fn bios(device: &Device, op: Op) -> (Phases, u64, u64) {
     sum
 }
 
-/// Table `events`.
+/// Table `events`: events by action, over all devices.
 pub(super) fn events(v: &View) -> Table {
     let cols = columns([("action", "action"), ("meaning", "meaning"), ("events", "events")]);
     let mut t = Table::new("events", "events by action, of all devices", &cols);
@@ -141,7 +141,7 @@ pub(super) fn events(v: &View) -> Table {
     t
 }
 
-/// All actions, in the order of an I/O's life; notes last.
+/// All actions in the order of an I/O's life; those that are not I/O come last.
 const ACTIONS: [Action; Action::KINDS] = [
     Action::Queue,
     Action::Remap,

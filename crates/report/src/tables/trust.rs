@@ -1,10 +1,10 @@
-//! What the kernel said, what was lost and what found no place.
+//! The kernel's messages, lost events and unmatched events.
 
 use super::table::{columns, Table, Value};
 use super::View;
 use trace::Nanos;
 
-/// Table `messages`.
+/// Table `messages`: the kernel's messages in the trace, by device; equal ones but for their numbers share a row.
 pub(super) fn messages(v: &View) -> Table {
     let cols = columns([("device", "device"), ("message", "message"), ("times", "times")]);
     let mut t = Table::new("messages", "what the kernel said in the trace; N stands for any number", &cols);
@@ -20,7 +20,7 @@ pub(super) fn messages(v: &View) -> Table {
     t
 }
 
-/// Table `losses`.
+/// Table `losses`: lost events by device, processor and second.
 pub(super) fn losses(v: &View) -> Table {
     let cols =
         columns([("device", "device"), ("cpu", "CPU"), ("second", "second"), ("events", "events lost")]);
@@ -33,7 +33,7 @@ pub(super) fn losses(v: &View) -> Table {
     t
 }
 
-/// Table `unmatched`.
+/// Table `unmatched`: unmatched or damaged events by kind; kinds without any are left out.
 pub(super) fn unmatched(v: &View) -> Table {
     let cols = columns([("what", "what"), ("events", "events"), ("bytes", "bytes")]);
     let mut t = Table::new("unmatched", "unmatched or damaged events", &cols);

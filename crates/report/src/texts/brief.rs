@@ -1,5 +1,5 @@
-//! The screen of texts: at most 24 lines. The sentence, the cause's best proofs or what it lacks, what to try, the numbers as far as
-//! there is room, and how far to trust them. `-v` has all.
+//! The screen of texts, at most 24 lines: the sentence, the cause's best proofs or what is missing, what to try, as many numbers as fit,
+//! and how far to trust them. `-v` has all.
 
 use super::screen::trust_of;
 use super::table::{tables, Line, Table};
@@ -15,16 +15,16 @@ use std::collections::HashSet;
 use tooltext::ToolOutput;
 use units::words::{count, counted};
 
-/// Causes of which it is told what they lack.
+/// Maximal number of unproven causes for which the missing evidence is named.
 const LACKING: usize = 2;
-/// Tables, lines of each, columns of what a line is of.
+/// Maximal number of tables, of lines of each, and of columns of a line's name.
 const TABLES: usize = 3;
 const ROWS: usize = 5;
 const OF: usize = 24;
-/// Settings, where a text has nothing else.
+/// Maximal number of settings that are shown if a text has no numbers.
 const SETTINGS: usize = 6;
 
-/// How much each part matters, the most first, and so how many proofs and remedies there are.
+/// Ranks of the blocks, the lowest first; they also limit the number of proofs, remedies and tables.
 mod rank {
     pub const SENTENCE: u8 = 0;
     pub const TRUST: u8 = 0;
@@ -39,7 +39,7 @@ mod rank {
     pub const GAP: u8 = 12;
 }
 
-/// Draws the screen.
+/// Draws the screen of at most 24 lines.
 pub(crate) fn render(e: &Explanation, a: &Answer, style: Style) -> String {
     let mut page = Blocks::new(style.width);
     page.text(&line(e, a), "", "", rank::SENTENCE);
@@ -81,7 +81,7 @@ fn cause(page: &mut Blocks, v: &Verdict, others: &[&Verdict]) {
     }
 }
 
-/// What would have to be known, where no cause is shown: first of those for which something speaks.
+/// If no cause is proven: the evidence that is missing, first for causes that some evidence supports.
 fn lacking(page: &mut Blocks, texts: &Texts) {
     let lacks = texts.verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && !v.missing.is_empty());
     let mut lacks: Vec<&Verdict> = lacks.collect();
@@ -123,8 +123,8 @@ fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
     }
 }
 
-/// Tables that prove the cause come first, unless they say no more than the proof, in one column; those of processors last: what was asked
-/// is I/O.
+/// Tables that prove the cause come first, unless they have only one column and so repeat the proof. Tables of processors come last:
+/// the question is about I/O.
 fn rank_of(table: &Table, proves: impl Fn(&Line) -> bool) -> u8 {
     match () {
         () if table.columns.len() > 1 && table.lines.iter().any(proves) => 0,
@@ -133,17 +133,17 @@ fn rank_of(table: &Table, proves: impl Fn(&Line) -> bool) -> u8 {
     }
 }
 
-/// Columns by which rows are ordered, the first first; of several names of one thing the largest number.
+/// Columns by which rows are sorted, the most important first; of several names in one entry, the largest value counts.
 const MATTERING: [&[&str]; 4] =
     [&["util"], &["await", "r_await", "w_await", "lat.mean"], &["queue"], &["iowait"]];
-/// Tools whose last column is a maximum or how busy the device was: it stays, as another's that is no extreme.
+/// Tools whose last column is always shown: it is a maximum or the device's utilization. For others, only if it is no extreme.
 const LAST_STAYS: [&str; 4] = ["fio", "iostat", "sar", "histograms"];
-/// What a drive counts of sectors that it could not read, and of its link.
+/// A drive's counters of unreadable sectors, which are shown before other attributes.
 const SECTORS: [&str; 4] =
     ["failing", "Reallocated_Sector_Ct", "Current_Pending_Sector", "Offline_Uncorrectable"];
 
-/// Of a table with more rows than there is room for: those that prove the cause come first, then those of the busiest devices and the
-/// longest waits; last those of another time, and of nothing but zeros.
+/// Sorts the rows of a table that has too many: rows that prove the cause come first, then the busiest devices and the longest
+/// waits; rows of zeros come last, and after them rows since boot.
 fn first_what_matters(table: &mut Table, proves: impl Fn(&Line) -> bool) {
     if table.lines.len() <= ROWS {
         return;
@@ -153,7 +153,7 @@ fn first_what_matters(table: &mut Table, proves: impl Fn(&Line) -> bool) {
     table.lines.sort_by_cached_key(|line| {
         let largest = |columns: &Vec<usize>| {
             let all = columns.iter().filter_map(|c| line.values[*c]).map(|n| n.value);
-            // Numbers of no sign are in the order of their bits.
+            // The bits of non-negative floats sort like their values.
             std::cmp::Reverse(all.fold(0.0, f64::max).to_bits())
         };
         let zero = line.values.iter().flatten().all(|n| n.value == 0.0);
@@ -161,10 +161,10 @@ fn first_what_matters(table: &mut Table, proves: impl Fn(&Line) -> bool) {
     });
 }
 
-/// How late a minimum or a maximum comes in.
+/// The lateness of a minimum or a maximum.
 const EXTREME: u8 = 3;
 
-/// How late a column comes in: waits are what is asked, of iostat's reads and writes alike; then means; extremes are of one request.
+/// The order in which columns are added, 0 first: waits, then means, then others, then extremes, which describe single requests.
 fn lateness(column: &str) -> u8 {
     let extreme = ["min", "max", "stddev"].iter().any(|end| column.ends_with(end));
     let mean = ["bw", "iops"].contains(&column) || column.ends_with("mean");
@@ -176,7 +176,7 @@ fn lateness(column: &str) -> u8 {
     }
 }
 
-/// A table's first lines, and as many of its columns as there is room for.
+/// Draws a table's first lines with as many of its columns as fit.
 fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
     let short = |of: &str| match of.chars().count() {
         n if n > OF => of.chars().take(OF - 3).chain("...".chars()).collect(),
@@ -192,7 +192,7 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
     rows[0][0] += " run";
     let wide = |c: usize| rows.iter().map(|r| columns_of(&r[c])).max().unwrap_or(0);
     let last = rows[0].len() - 1;
-    // Columns of nothing but zeros come when there is room left, unless that is what they are asked for.
+    // Columns of zeros are added last, unless zero is what the reader asks for.
     let zero = |c: &usize| table.lines.iter().all(|l| l.values[c - 1].is_none_or(|n| n.value == 0.0));
     let asked = |c: &usize| SECTORS.contains(&rows[0][*c].as_str());
     let (zeros, mut told): (Vec<usize>, Vec<usize>) = (1..=last).partition(|c| zero(c) && !asked(c));
@@ -277,7 +277,7 @@ mod tests {
             sdd 1.00 2.00 90.00 0.10 1.00\nsde 0.50 0.00 1.00 0.10 0.10\nsdf 1.00 2.00 3.00 9.10 1.00\n";
         let lines = shown(&format!("{HEADING}{rows}"), "sde");
         assert_eq!(names(&lines), ["iostat", "sde", "sdc", "sdd", "sdf", "sdb", "and"]);
-        // All fit: they stay where they were.
+        // All rows fit, so their order is kept.
         let few: String = rows.lines().take(3).map(|line| format!("{line}\n")).collect();
         assert_eq!(names(&shown(&format!("{HEADING}{few}"), "sdc")), ["iostat", "sda", "sdb", "sdc"]);
     }

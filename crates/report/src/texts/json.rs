@@ -1,4 +1,4 @@
-//! `explain --json` of texts: what a trace would tell is there and empty; `texts` has every
+//! `explain --json` for texts: fields that only a trace can fill are present but empty; `texts` has every
 //! number with its unit and place.
 
 use crate::answer::Answered;
@@ -10,7 +10,7 @@ use explain::texts::{devices, tools};
 use explain::Explanation;
 use tooltext::{Row, ToolOutput};
 
-/// The whole object.
+/// The whole object for texts without a recording.
 pub(crate) fn explained(e: &Explanation, answered: Answered) -> Explained<'_> {
     let outputs = &e.texts.outputs;
     let sources = tools(outputs).into_iter().map(str::to_string).collect();
@@ -47,7 +47,7 @@ fn notes(outputs: &[ToolOutput]) -> Vec<String> {
     std::iter::once(counters).chain(outputs.iter().filter_map(left_out)).collect()
 }
 
-/// fio's operations; each reading of each run is one, `run` counts from 1.
+/// fio's operations, one entry for each row with latencies; `run` counts from 1.
 fn operations(outputs: &[ToolOutput]) -> Vec<Operations> {
     let mut all = vec![];
     for output in outputs {

@@ -1,4 +1,4 @@
-//! Texts of other tools, drawn: their runs side by side, what differs between these, the causes that counters show.
+//! Renders the output of other tools: runs side by side, their differences, and the causes that counters show.
 
 mod brief;
 mod json;

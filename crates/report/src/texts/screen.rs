@@ -1,4 +1,4 @@
-//! All that `explain -v` shows of texts: the answer, then the runs and their numbers, then what was left out.
+//! The long screen of texts (`explain -v`): the answer, the causes, then the runs with their numbers, then what was left out.
 
 use super::table::{tables, Table};
 use crate::screen::{Screen, Style};
@@ -11,20 +11,20 @@ use std::fmt::Write;
 use tooltext::{Number, ToolOutput};
 use units::words::{count, counted, percent};
 
-/// Lines of a table on the screen; JSON has all.
+/// Maximal number of lines of a table on the screen; JSON has all.
 const MOST_LINES: usize = 24;
-/// Impossible numbers that are named.
+/// Maximal number of impossible numbers that are named.
 const MOST_DOUBTS: usize = 4;
-/// Runs that are listed on the screen.
+/// Maximal number of runs that are listed; JSON has all.
 const MOST_RUNS: usize = 30;
-/// Columns of a label.
+/// Maximal number of characters of a run's label.
 const LABEL: usize = 64;
-/// Devices or operations of a table whose differences are told.
+/// Maximal number of devices or operations of a table whose differences are shown.
 const MOST_DIFFERENCES: usize = 4;
-/// Between runs of like things a number differs from here on.
+/// A number differs between runs if its largest value is at least this many times its smallest.
 const DIFFERS: f64 = 1.25;
 
-/// Draws the screen.
+/// Draws the long screen.
 pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
     let mut s = Screen::new(style);
     s.out += &crate::wrap::wrap(&answer, style.width, "", "").join("\n");
@@ -60,14 +60,13 @@ pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
     s.out
 }
 
-/// Counters are sums over all operations: what they explain is a part of an operation's time.
+/// A cause found by counters. These are sums over all operations, so it explains a part of an operation's time.
 fn part(v: &Verdict) -> Found<'_> {
     (v, (v.share > 0.0).then(|| format!("{} of the time of an operation", percent(v.share))))
 }
 
-/// For texts beside a recording: the runs of those that were named, with their numbers, and how far these can be trusted. The
-/// others were not asked for, they lie in the recording's folder: a line says which they are, or a recording with all that
-/// was kept beside it would be told on ten screens.
+/// For texts beside a recording: the runs and numbers of texts that were named as arguments, and how far these can be
+/// trusted. Texts that were found in the recording's folder are only listed in a line: their tables would fill ten screens.
 pub(crate) fn beside(texts: &Texts, s: &mut Screen) {
     if texts.outputs.is_empty() {
         return;
@@ -103,7 +102,7 @@ fn numbers(outputs: &[ToolOutput], s: &mut Screen) {
     }
 }
 
-/// Rows of fio's whose time passed in the call that submits: why no completion latencies are shown of them.
+/// For rows of fio whose time passed in the submitting call: says why total latencies are shown.
 fn submitting(output: &ToolOutput, s: &mut Screen) {
     let rows =
         output.runs.iter().flat_map(|run| run.of("fio")).flat_map(|r| r.rows.iter().map(move |row| (r, row)));
@@ -132,7 +131,7 @@ fn trust(outputs: &[ToolOutput], s: &mut Screen) {
     s.line("", "- counters are totals: they cannot say where a single operation's time went");
 }
 
-/// How far a text was understood, and what of it is not used.
+/// How much of a text was recognised, and what of it is not used.
 pub(super) fn trust_of(output: &ToolOutput) -> String {
     let share = output.understood as f64 / output.words.max(1) as f64;
     let mut text = format!("{} of the words were recognised as output of tools", percent(share));
@@ -204,7 +203,7 @@ fn runs(output: &ToolOutput, s: &mut Screen) {
     }
 }
 
-/// What was set, each with its place.
+/// Draws the settings in a text, each with its place.
 fn settings(output: &ToolOutput, s: &mut Screen) {
     let mut heading = "SET";
     for setting in output.settings.iter().take(MOST_LINES) {
@@ -244,7 +243,7 @@ fn draw(table: &Table, heading: &str, s: &mut Screen) {
     if table.lines.len() > MOST_LINES {
         s.line("", &format!("and {} more; --json has all", table.lines.len() - MOST_LINES));
     }
-    // Tables that people make are of different things; of events only the phases tell.
+    // Tables of unknown tools compare different things; for events, only the phases matter.
     if !["table", "blkparse", "btt"].contains(&table.tool.as_str()) {
         for text in differences(table) {
             s.line("", &text);
@@ -253,7 +252,7 @@ fn draw(table: &Table, heading: &str, s: &mut Screen) {
     s.blank();
 }
 
-/// What differs between runs of the same thing: the columns by how much, the most first.
+/// For each thing with several runs: the columns that differ between them and by how much, the largest ratio first.
 fn differences(table: &Table) -> Vec<String> {
     let mut subjects: Vec<&str> = vec![];
     for line in &table.lines {
@@ -267,7 +266,7 @@ fn differences(table: &Table) -> Vec<String> {
         let lines = lines_of(subject);
         let mut differ: Vec<(f64, String)> = vec![];
         let mut same: Vec<&str> = vec![];
-        // How many there were is no result.
+        // A count is no result.
         for (c, column) in table.columns.iter().enumerate().filter(|(_, name)| *name != "count") {
             let values: Vec<Number> =
                 lines.iter().filter_map(|line| line.values[c]).filter(|n| n.value > 0.0).collect();

@@ -1,33 +1,33 @@
-//! The numbers of all runs side by side: a table for each kind of tool, a line for each row that it printed.
+//! The numbers of all runs side by side: a table for each tool and set of columns, a line for each row of the output.
 
 use std::collections::HashMap;
 use tooltext::{Bucket, Number, Reading, Row, SinceBoot, ToolOutput, Unit};
 
-/// Numbers side by side.
+/// Lines with the same columns, side by side.
 pub(super) struct Table {
-    /// What they are of: `fio`.
+    /// The tool that printed the numbers, such as `fio`; `histograms` for those of any tool.
     pub tool: String,
-    /// Headings.
+    /// The headings of the columns.
     pub columns: Vec<String>,
     pub lines: Vec<Line>,
 }
 
 /// A line of a table.
 pub(super) struct Line {
-    /// The run's number.
+    /// The number of the run in the text, from 1.
     pub run: usize,
-    /// What it is of.
+    /// The device, operation or other thing that the numbers describe.
     pub of: String,
-    /// A number or nothing for each column.
+    /// One value for each column; `None` if the row has none.
     pub values: Vec<Option<Number>>,
-    /// Whether it is of the time since the machine was started, which is another than the slow one.
+    /// Whether the numbers are, or may be, means since the machine was started, which hide the slow period.
     pub since_boot: bool,
 }
 
-/// What stands behind the name in a row that is surely so.
+/// Follows the name in a row that surely has means since boot.
 const SINCE_BOOT: &str = " (since boot)";
 
-/// Columns of fio's tables, by the names in a row.
+/// Columns of fio's tables: heading, and name of the value in a row.
 const FIO: [(&str, &str); 9] = [
     ("rate", "iops"),
     ("bandwidth", "bw"),
@@ -39,7 +39,7 @@ const FIO: [(&str, &str); 9] = [
     ("p99.99", "p99.99"),
     ("max", "max"),
 ];
-/// Columns of iostat's.
+/// Columns of iostat's and sar's tables: heading, and name of the value in a row.
 const IOSTAT: [(&str, &str); 11] = [
     ("tps", "tps"),
     ("r/s", "r/s"),
@@ -53,16 +53,16 @@ const IOSTAT: [(&str, &str); 11] = [
     ("w_await", "w_await"),
     ("util", "util"),
 ];
-/// What fio's logs are called as readings.
+/// The name of readings that come from fio's log files.
 const LOG: &str = "log";
-/// Phases of a request, between two of its events.
+/// Phases of a request: name, and the events at its start and end.
 const PHASES: [(&str, &str, &str); 4] =
     [("Q2I", "at.Q", "at.I"), ("I2D", "at.I", "at.D"), ("D2C", "at.D", "at.C"), ("I2C", "at.I", "at.C")];
-/// Upper bounds of a histogram that are shown.
+/// Quantiles of a histogram that are shown as upper bounds.
 const QUANTILES: [(&str, f64); 4] =
     [("p50 below", 0.5), ("p99 below", 0.99), ("p99.9 below", 0.999), ("max below", 1.0)];
 
-/// The tables of a text.
+/// The tables of a text, in the order of their first rows.
 pub(super) fn tables(output: &ToolOutput) -> Vec<Table> {
     let mut tables: Vec<Table> = vec![];
     for (i, run) in output.runs.iter().enumerate() {
@@ -83,7 +83,7 @@ pub(super) fn tables(output: &ToolOutput) -> Vec<Table> {
             }
         }
     }
-    // Like beside like: the runs of one operation or device stand together.
+    // Lines of the same operation or device are adjacent, in the order of their first appearance.
     for table in tables.iter_mut().filter(|t| t.tool != "iostat") {
         let mut order: HashMap<String, usize> = HashMap::new();
         for line in &table.lines {
@@ -107,7 +107,7 @@ type TableLine = (Vec<String>, String, Vec<Option<Number>>);
 fn line(reading: &Reading, row: &Row) -> Option<TableLine> {
     let names = |columns: &[(&str, &str)]| columns.iter().map(|(heading, _)| heading.to_string()).collect();
     match reading.tool {
-        // A log has one kind of number, each as often as it has lines; which kind its name says.
+        // A log has one kind of number, which its name says.
         "fio" if reading.name == LOG => {
             let columns = row.values.iter().map(|(name, _)| name.to_string()).collect();
             let of = format!("{} (log)", row.of);
@@ -121,7 +121,7 @@ fn line(reading: &Reading, row: &Row) -> Option<TableLine> {
             let of = format!("{} ({})", row.of, reading.called());
             Some((names(&FIO), of, FIO.iter().map(|(_, name)| value(name)).collect()))
         }
-        // What fio says of disks and processors is for arithmetic.
+        // fio's numbers of disks and processors are used for calculations only.
         "fio" => None,
         "iostat" | "sar" if row.of != "cpu" => {
             Some((names(&IOSTAT), row.of.clone(), IOSTAT.iter().map(|(_, name)| row.get(name)).collect()))
@@ -152,7 +152,7 @@ fn line(reading: &Reading, row: &Row) -> Option<TableLine> {
     }
 }
 
-/// The bound below which a part `q` of a histogram lies.
+/// The upper bound of the bucket that contains the quantile `q` of a histogram.
 fn below(histogram: &[Bucket], all: f64, q: f64) -> Option<Number> {
     let mut seen = 0.0;
     let bucket = histogram.iter().find(|b| {
@@ -163,7 +163,7 @@ fn below(histogram: &[Bucket], all: f64, q: f64) -> Option<Number> {
 }
 
 impl Table {
-    /// Columns in which nothing stands are no columns.
+    /// Removes columns without any value.
     fn drop_empty(&mut self) {
         let full: Vec<bool> =
             (0..self.columns.len()).map(|i| self.lines.iter().any(|line| line.values[i].is_some())).collect();

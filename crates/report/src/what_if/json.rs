@@ -1,4 +1,4 @@
-//! `whatif --json`, schema `iowhy.whatif/1`: names once shipped do not change, fields may be added.
+//! `whatif --json`, schema `iowhy.whatif/1`: fields that were shipped keep their names, new ones may be added.
 
 use crate::answer::{without_json, Absence};
 use crate::without::{now, Victims};
@@ -16,7 +16,7 @@ use whatif::schedule::{Schedule, Sent};
 use whatif::settings::Settings;
 use whatif::suggest::Suggestion;
 
-/// Predicted latencies without a task or under other settings; or the load that was found, or the order of requests.
+/// Predicted latencies without a task or under other settings; or the reconstructed load, or the order of requests.
 /// Times are in nanoseconds.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -27,97 +27,97 @@ pub struct Supposed<'a> {
     said: Said<'a>,
 }
 
-/// What was asked for.
+/// The answer to one kind of question.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Said<'a> {
-    /// With --without and --alone.
+    /// For --without and --alone.
     Without {
-        /// The victims and their latencies.
+        /// The victims with their measured and predicted latencies.
         victims: Vec<Victim<'a>>,
     },
-    /// With --set.
+    /// For --set.
     Predicted {
-        /// The device.
+        /// The name of the device.
         device: &'a str,
         /// The settings that were recorded.
         settings: &'a Settings,
-        /// What was set, by name.
+        /// The settings that were asked about, by name.
         #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, String>"))]
         set: Map<String, Value>,
-        /// The predictions.
+        /// The predictions, one for each class, phase and percentile.
         cells: &'a [Cell],
-        /// Devices that explain the recording, the best first.
+        /// Models of the device that explain the recording, the best first.
         devices: Vec<Device<'a>>,
     },
-    /// With `or` between settings.
+    /// For `or` between settings.
     Alternatives {
-        /// The device.
+        /// The name of the device.
         device: &'a str,
-        /// The answer for each, as one is alone.
+        /// One answer for each alternative, in the form that it has alone.
         alternatives: Vec<Supposed<'a>>,
     },
-    /// With --sweep.
+    /// For --sweep.
     Swept {
-        /// The device.
+        /// The name of the device.
         device: &'a str,
-        /// The setting of which values were tried.
+        /// The name of the setting whose values were tried.
         swept: &'a str,
-        /// The answer for each value.
+        /// One answer for each value.
         values: Vec<Tried<'a>>,
     },
-    /// With --suggest.
+    /// For --suggest.
     Suggested {
-        /// The device.
+        /// The name of the device.
         device: &'a str,
-        /// What was found.
+        /// The best settings that were found.
         suggested: Suggested<'a>,
     },
-    /// With --explain-load.
+    /// For --explain-load.
     Load {
-        /// The device.
+        /// The name of the device.
         device: &'a str,
-        /// How long the load is.
+        /// The length of the load.
         span_ns: u64,
-        /// The latencies that were recorded.
+        /// The latencies that were recorded, by class and phase.
         recorded: Vec<Latency>,
-        /// What the load is made of.
+        /// The streams that make up the load.
         streams: Vec<Stream<'a>>,
     },
-    /// With --schedule.
+    /// For --schedule.
     Schedule {
-        /// The device.
+        /// The name of the device.
         device: &'a str,
-        /// What was set, by name.
+        /// The settings that were asked about, by name.
         #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, String>"))]
         set: Map<String, Value>,
-        /// The requests that were recorded, in the order in which they went to the device.
+        /// The recorded requests in the order in which they were issued to the device.
         recorded: Vec<Request>,
-        /// The same in the model.
+        /// The simulated requests in the order in which they were issued to the device.
         simulated: Vec<Request>,
     },
 }
 
-/// Operations of one task, as they were and as they would be.
+/// Operations of one task with their measured and predicted latencies.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Victim<'a> {
-    /// The task.
+    /// The name of the task.
     task: &'a str,
-    /// The operation.
+    /// The kind of operation in words.
     op: &'a str,
-    /// The device.
+    /// The name of the device.
     device: String,
-    /// How many operations.
+    /// Number of its operations.
     count: u64,
-    /// Their latencies as recorded, in nanoseconds.
+    /// Its measured latencies, in nanoseconds.
     now_ns: Now,
-    /// Their predicted latencies.
+    /// Its predicted latencies.
     without: Absence,
 }
 
-/// Latencies as they were.
+/// Measured latencies, in nanoseconds.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Now {
@@ -125,53 +125,53 @@ struct Now {
     mean: Nanos,
     /// The median.
     p50: Nanos,
-    /// One in a hundred took longer.
+    /// The 99th percentile.
     p99: Nanos,
 }
 
-/// A device that explains the recording.
+/// A model of the device that explains the recording.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Device<'a> {
-    /// The deviation of its times from the recorded ones; 0 is equal.
+    /// How far its times deviate from the recorded ones; 0 if they are equal.
     score: f64,
-    /// Its model.
+    /// The model of the device.
     device: &'a Model,
 }
 
-/// A value that was tried.
+/// A value of the setting with its predictions.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Tried<'a> {
-    /// The value of the setting.
+    /// The value that was tried.
     value: u64,
-    /// The predictions.
+    /// The predictions, one for each class, phase and percentile.
     cells: &'a [Cell],
 }
 
-/// Settings that come closest to an aim.
+/// The settings that come closest to the aim.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Suggested<'a> {
-    /// The settings, each its name and value.
+    /// The settings, each with name and value.
     set: &'a [(String, String)],
-    /// Whether that reaches the aim.
+    /// Whether they reach the aim.
     reached: bool,
-    /// The predictions.
+    /// The predictions, one for each class, phase and percentile.
     cells: &'a [Cell],
 }
 
-/// A latency that was recorded.
+/// Recorded latencies of one class and phase, in nanoseconds.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Latency {
-    /// The metric.
+    /// The class of I/O and the phase.
     metric: Metric,
-    /// The median.
+    /// The median; null if there are no values.
     p50: Option<u64>,
-    /// One in a hundred is more.
+    /// The 99th percentile; null if there are no values.
     p99: Option<u64>,
-    /// How many values.
+    /// Number of values.
     values: usize,
 }
 
@@ -179,27 +179,27 @@ struct Latency {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Stream<'a> {
-    /// The task it belongs to.
+    /// The name of the task that it belongs to.
     name: &'a str,
-    /// Its arrival pattern.
+    /// The arrival pattern.
     stream: Kind,
-    /// How many I/Os.
+    /// Number of I/Os.
     arrivals: usize,
-    /// How many of them are writes.
+    /// Number of them that are writes.
     writes: usize,
-    /// The evidence for it.
+    /// The evidence for this arrival pattern.
     support: &'a str,
 }
 
-/// A request that went to the device.
+/// A request that was issued to the device.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Request {
-    /// When, since the first event.
+    /// The time of its issue, since the first event.
     issued_ns: u64,
-    /// How long it had waited.
+    /// The time that it had waited before.
     waited_ns: u64,
-    /// The class: read, sync-write, background-write, flush, other.
+    /// Its class: read, sync-write, background-write, flush, other.
     class: &'static str,
     /// The first sector.
     sector: u64,
@@ -212,7 +212,7 @@ impl<'a> Supposed<'a> {
         Supposed { schema: "iowhy.whatif/1", said }
     }
 
-    /// Predictions without a task.
+    /// The answer to --without and --alone: latencies without a task.
     pub fn without(e: &'a Explanation, victims: &Victims) -> Supposed<'a> {
         let victims = victims.iter().map(|(number, w)| {
             let group = &e.focus.groups[*number];
@@ -229,30 +229,30 @@ impl<'a> Supposed<'a> {
         Supposed::said(Said::Without { victims: victims.collect() })
     }
 
-    /// What settings would have done.
+    /// The answer to --set: latencies under other settings.
     pub fn predicted(device: &'a str, set: &Set, lab: &'a Lab, cells: &'a [Cell]) -> Supposed<'a> {
         let devices = lab.devices.iter().map(|d| Device { score: d.score, device: &d.model }).collect();
         Supposed::said(Said::Predicted { device, settings: &lab.settings, set: by_name(set), cells, devices })
     }
 
-    /// The same of several.
+    /// The answer to several alternatives.
     pub fn alternatives(device: &'a str, alternatives: Vec<Supposed<'a>>) -> Supposed<'a> {
         Supposed::said(Said::Alternatives { device, alternatives })
     }
 
-    /// What values of a setting would have done.
+    /// The answer to --sweep: latencies for each value of a setting.
     pub fn swept(device: &'a str, swept: &'a str, values: &'a [(u64, Vec<Cell>)]) -> Supposed<'a> {
         let values = values.iter().map(|(value, cells)| Tried { value: *value, cells }).collect();
         Supposed::said(Said::Swept { device, swept, values })
     }
 
-    /// Settings for an aim, and whether they reach it.
+    /// The answer to --suggest: settings for an aim, and whether they reach it.
     pub fn suggested(device: &'a str, found: &'a Suggestion) -> Supposed<'a> {
         let Suggestion { set, reached, cells, .. } = found;
         Supposed::said(Said::Suggested { device, suggested: Suggested { set, reached: *reached, cells } })
     }
 
-    /// The streams of a load.
+    /// The answer to --explain-load: the streams of the load.
     pub fn load(device: &'a str, load: &'a Load, recorded: &Recorded) -> Supposed<'a> {
         let times = Times::recorded(recorded).sort();
         let latency = |metric| {
@@ -270,7 +270,7 @@ impl<'a> Supposed<'a> {
         Supposed::said(Said::Load { device, span_ns: load.span, recorded, streams: streams.collect() })
     }
 
-    /// In which order requests went to the device, and would have gone.
+    /// The answer to --schedule: the recorded and the simulated order of requests.
     pub fn schedule(device: &'a str, set: &Set, order: &Schedule) -> Supposed<'a> {
         let [recorded, simulated] =
             [&order.recorded, &order.simulated].map(|sent| sent.iter().map(request).collect());

@@ -1,4 +1,4 @@
-//! `whatif`: latencies under other settings, the load that was found, the order of requests; as text and as JSON.
+//! Renders the answers of `whatif` as text and JSON: latencies under other settings, the load, the order of requests.
 
 mod json;
 mod schedule;

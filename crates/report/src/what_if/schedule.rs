@@ -1,4 +1,4 @@
-//! The order in which requests went to the device, recorded beside simulated.
+//! The order in which requests were issued to the device, recorded and simulated side by side.
 
 use super::screen::in_words;
 use std::fmt::Write;
@@ -8,14 +8,14 @@ use whatif::metric::name_of;
 use whatif::question::Set;
 use whatif::schedule::{Schedule, Sent};
 
-/// Requests that are shown one by one; JSON has all.
+/// Maximal number of requests that are shown one by one; JSON has all.
 const ROWS: usize = 40;
-/// Letters of the orders in a line, in tens.
+/// Letters in a line, one per request, in groups of ten.
 const LETTERS: usize = 70;
-/// Lines of letters that are shown of each order.
+/// Maximal number of lines of letters for each order.
 const LINES: usize = 10;
 
-/// The orders as letters, then the first requests one by one.
+/// Draws both orders as letters, then the first requests one by one.
 pub fn schedule(name: &str, set: &Set, order: &Schedule) -> String {
     let asked = if set.is_empty() { "as it was".to_string() } else { in_words(set) };
     let mut out = format!(

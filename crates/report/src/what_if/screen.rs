@@ -1,4 +1,4 @@
-//! Latencies under other settings, and the load that was found.
+//! Draws latencies under other settings, and the reconstructed load.
 
 use crate::wrap::wrap_into;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use whatif::metric::{words_of, Phase};
 use whatif::predict::{Cell, Lab};
 use whatif::question::Set;
 
-/// The table, and what is refused, in so many columns.
+/// Draws the table of predictions and the refused ones in lines of `width` columns.
 pub fn predicted(name: &str, set: &Set, lab: &Lab, cells: &[Cell], width: usize) -> String {
     let mut out = format!("{name}: what {} would have done\n\n", in_words(set));
     let paragraph = |out: &mut String, text: &str| wrap_into(out, text, width, "", "");
@@ -60,12 +60,12 @@ pub fn predicted(name: &str, set: &Set, lab: &Lab, cells: &[Cell], width: usize)
     out
 }
 
-/// Example: `read_expire=200 fifo_batch=1`.
+/// Settings in words. Example: `read_expire=200 fifo_batch=1`.
 pub(super) fn in_words(set: &Set) -> String {
     set.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A row for each number, its columns as wide as they must be.
+/// Draws a row for each prediction; each column is as wide as its content.
 fn table(cells: &[Cell]) -> String {
     let head = ["", "recorded", "its model", "predicted", "90 % within", "change"].map(String::from);
     let rows: Vec<_> = std::iter::once(head).chain(cells.iter().map(columns)).collect();
@@ -86,7 +86,7 @@ fn columns(cell: &Cell) -> [String; 6] {
         Some(p) => {
             let change = (p.value as f64 / cell.recorded.max(1) as f64 - 1.0) * 100.0;
             let within = format!("{} to {}", ns(p.from), ns(p.to));
-            // What rounds to nothing has no sign.
+            // A change that rounds to 0 has no sign.
             let change = if change.abs() < 0.5 { "0 %".into() } else { format!("{change:+.0} %") };
             (ns(p.value), within, change)
         }
@@ -100,7 +100,7 @@ fn label(cell: &Cell) -> String {
     format!("{} {:?} {}", words_of(m.class), m.phase, cell.percentile)
 }
 
-/// The streams of a load.
+/// Draws the streams of a load; those of fewer than 20 I/Os are only counted.
 pub fn load(name: &str, load: &Load) -> String {
     let mut out = format!("{name}: {} arrivals in {}\n\n", load.len(), ns(load.span));
     let mut small = (0, 0);
@@ -126,10 +126,10 @@ pub fn load(name: &str, load: &Load) -> String {
     out
 }
 
-/// Widths of the picture.
+/// Columns of the picture of a sweep.
 const BAR: usize = 40;
 
-/// A row for each value, with a picture of each p99.
+/// Draws a row for each value, with a picture of the predicted value and its range.
 pub fn sweep(name: &str, key: &str, rows: &[(u64, Vec<Cell>)]) -> String {
     let mut out = format!("{name}: {key} swept\n");
     let Some((_, first)) = rows.first() else { return out };

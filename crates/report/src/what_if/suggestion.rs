@@ -1,4 +1,4 @@
-//! Settings that come closest to an aim: the commands, and whom they slow down.
+//! Draws the settings that come closest to an aim: the commands, and which classes of I/O they slow down.
 
 use std::fmt::Write;
 use units::words::ns;
@@ -6,7 +6,7 @@ use whatif::metric::{words_of, Phase};
 use whatif::predict::Lab;
 use whatif::suggest::Suggestion;
 
-/// The commands, and their effect on each class.
+/// Draws the commands, and their effect on each class.
 pub fn suggested(name: &str, found: &Suggestion, lab: &Lab) -> String {
     let now = &lab.settings.deadline;
     let mut out = match found.reached {

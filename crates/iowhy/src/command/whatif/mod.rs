@@ -82,7 +82,7 @@ pub struct WhatIf {
 }
 
 impl WhatIf {
-    /// Reads, fits, predicts, prints.
+    /// Answers one question about the recording.
     pub fn run(&self) -> Result<(), Failure> {
         if let Some(question) = without::Question::of(self.without.as_deref(), self.alone.as_deref()) {
             let devices: Vec<String> = self.device.iter().map(|name| device_name(name)).collect();
@@ -115,7 +115,7 @@ impl WhatIf {
         let settings = arrivals.settings(asked_of, &self.was).map_err(|why| {
             refused(why, "say how it was set: --was scheduler=mq-deadline nr_requests=256 ...")
         })?;
-        // What is asked is tried before the device is fitted: that takes seconds.
+        // The question is checked before the device is fitted, which takes seconds.
         let sets = self.alternatives()?;
         let asked = sets
             .iter()
@@ -155,7 +155,7 @@ impl WhatIf {
         self.tell(name, &lab, &sets, &told)
     }
 
-    /// The settings that a sweep tries, by value.
+    /// The settings that a sweep tries, each with its value.
     fn swept(&self, settings: &Settings) -> Result<Vec<(u64, Settings)>, Failure> {
         let Some(sweep) = &self.sweep else { return Ok(Vec::new()) };
         let one = |v: u64| Ok((v, settings.with(&[(sweep.key.clone(), v.to_string())])?));
@@ -172,7 +172,7 @@ impl WhatIf {
         }
     }
 
-    /// Prints what each alternative would have done.
+    /// Prints the prediction for each alternative.
     fn tell(&self, name: &str, lab: &Lab, sets: &[Set], told: &[Vec<Cell>]) -> Result<(), Failure> {
         let each = sets.iter().zip(told);
         if self.json {
@@ -189,7 +189,7 @@ impl WhatIf {
         print(&all.join("\n"))
     }
 
-    /// What is to be set, each alternative for itself.
+    /// The alternatives for --set, each with its settings.
     fn alternatives(&self) -> Result<Vec<Set>, Failure> {
         let all = alternatives(&self.set);
         match all.len() {

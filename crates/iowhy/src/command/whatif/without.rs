@@ -1,5 +1,5 @@
-//! `iowhy whatif --without cp`, `--without cp,rsync`, `--without writeback`, `--without /backup.slice`, `--alone postgres`: read off the
-//! table of waits.
+//! `iowhy whatif --without cp`, `--without cp,rsync`, `--without writeback`, `--without /backup.slice`, `--alone postgres`: predictions
+//! from the table of waits.
 
 use crate::command::style::style;
 use crate::command::{print, print_json};
@@ -9,9 +9,9 @@ use explain::{Explanation, Input};
 use life::Io;
 use report::what_if::Supposed;
 
-/// The name for taking flushes away.
+/// The word for removing the cost of flushes.
 const FLUSHES: &str = "flushes";
-/// Names of kinds of I/O that others send.
+/// The words for kinds of I/O that others send.
 const KINDS: [(&str, Io); 5] = [
     ("reads", Io::Read),
     ("writes", Io::SyncWrite),
@@ -19,24 +19,24 @@ const KINDS: [(&str, Io); 5] = [
     ("discards", Io::Discard),
     ("journal", Io::Journal),
 ];
-/// How many candidates are named.
+/// Maximal number of interfering tasks that an error names.
 const NAMED: usize = 5;
 
-/// What is taken away, and for which task.
+/// What is removed, and whose latencies are predicted.
 pub struct Question<'a> {
-    /// What is taken away, as it was written: tasks, kinds of I/O, control groups.
+    /// The argument of --without: tasks, kinds of I/O, control groups.
     without: Option<&'a str>,
-    /// Whose latencies, if not all tasks'; without any other task.
+    /// The argument of --alone: the task whose latencies are predicted without any other task.
     alone: Option<&'a str>,
 }
 
 impl<'a> Question<'a> {
-    /// Of the two options.
+    /// The question of the two options; `None` if neither is given.
     pub fn of(without: Option<&'a str>, alone: Option<&'a str>) -> Option<Question<'a>> {
         (without.is_some() || alone.is_some()).then_some(Question { without, alone })
     }
 
-    /// Reads and prints. `open` opens the recording: to know who is in a control group it is read twice.
+    /// Reads the recording and prints the answer. `open` opens the recording: to find the tasks of a control group, it is read twice.
     pub fn answer(
         &self,
         open: impl Fn() -> Result<Input<'static>, Failure>,
@@ -59,7 +59,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// What is taken away.
+    /// What is removed, from the argument of --without or --alone.
     fn absent(&self, open: impl Fn() -> Result<Input<'static>, Failure>) -> Result<Absent, Failure> {
         let words: Vec<&str> = match self.without {
             None => return Ok(Absent::Everybody),
@@ -86,7 +86,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// Why there is nothing to show.
+    /// An error if nothing can be shown: what is removed delayed no task, or no task waited.
     fn refused(&self, e: &Explanation, absent: &Absent, victims: &[(usize, Without)]) -> Option<Failure> {
         let costs = in_the_way(e);
         let known = match absent {
@@ -108,7 +108,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// The tasks of a control group.
+/// The tasks of a control group that did I/O; an error if there are none.
 fn in_group(input: Input, path: &str) -> Result<Vec<Box<str>>, Failure> {
     let e = input.explain()?;
     let tasks: Vec<Box<str>> = tasks_of_cgroup(&e, path).map(Into::into).collect();

@@ -1,4 +1,4 @@
-//! What was found, and which moments of what is drawn are its: see [`explain::findings`].
+//! The causes found, each with the moments in the pictures where it shows: see [`explain::findings`].
 
 use super::Data;
 use explain::findings::findings;
@@ -9,16 +9,16 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The cause's name.
+    /// The name of the cause.
     cause: &'static str,
     /// The part of the time that it explains, 0 to 1.
     share: f64,
-    /// Where it shows: a place in `groups` from 0, and one in `reasons` from 1.
+    /// Where it shows: pairs of an index in `groups`, from 0, and a number in `reasons`, from 1.
     moments: Vec<(usize, usize)>,
 }
 
 impl Data<'_> {
-    /// The findings: cause, and pairs of a group (a place in `groups`) and a reason (a place in all, counted from 1).
+    /// The causes found, each with the pairs of group and reason where it shows.
     pub(super) fn findings(&self) -> Vec<Finding> {
         let pair = |(group, reason): &(usize, Reason)| (*group, reason.index() + 1);
         let all = findings(&self.shown.explanation, &self.pictured());

@@ -1,4 +1,4 @@
-//! What is drawn over time: of each kind its columns.
+//! The columns over time of each kind of operations and requests.
 
 use super::Data;
 use crate::html::pack::Pack;
@@ -10,48 +10,48 @@ use serde::Serialize;
 use stats::{class_op, Behind, Columns, Moment};
 use trace::Nanos;
 
-/// What is drawn over time of one kind of operations or requests.
+/// One kind of operations or requests over time.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     #[serde(flatten)]
     columns: Drawn,
-    /// Packed: of each column what most of its slowest one waited for, a place in `reasons`; 0 where none belongs to the slowest 1 %.
+    /// Packed: for each column, the main reason of its slowest operation, a number in `reasons`; 0 if it is not in the tail.
     why: String,
-    /// Whether these are operations of tasks, or requests.
+    /// Whether these are operations of tasks or requests.
     level: Level,
-    /// Of operations: what they did.
+    /// For operations: their kind, such as `fsync`.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
-    /// Of operations: whether an application waits for them.
+    /// For operations: whether an application waits for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     waited_for: Option<bool>,
-    /// Of requests: on which device.
+    /// For requests: the name of their device.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
-    /// What it is called.
+    /// The name of this kind on the page.
     name: String,
-    /// The operation.
+    /// The operation of its class, such as a read or a write.
     op: Op,
-    /// With which requests it competes.
+    /// The class of requests with which it competes.
     class: Class,
-    /// The threshold of the slowest 1 %; null if there are none.
+    /// The latency threshold of the slowest 1 %, in nanoseconds; null if there are none.
     tail_ns: Option<Nanos>,
-    /// Whether a visible part of the time is theirs.
+    /// Whether it has a visible part of the time.
     matters: bool,
 }
 
-/// What the kernel did on its own with a device.
+/// I/O that the kernel did on its own with a device, over time.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Kernel {
     #[serde(flatten)]
     columns: Drawn,
-    /// Whether it is `writeback` or the `journal`.
+    /// The kind of that I/O: `writeback` or `journal`.
     what: &'static str,
-    /// What it is called.
+    /// The name of this row on the page.
     name: String,
-    /// `behind`: it is what the kernel did behind operations and requests.
+    /// Always `behind`: it is I/O of the kernel behind operations and requests.
     level: &'static str,
 }
 
@@ -59,21 +59,21 @@ pub struct Kernel {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Drawn {
-    /// When the first column begins.
+    /// The start of the first column; may be negative.
     first_ns: i64,
-    /// How many there are.
+    /// Number of columns.
     columns: usize,
-    /// Packed: of each column how many buckets of latency, then of each bucket by how much its number exceeds the one before, and its
-    /// count.
+    /// Packed: for each column the number of latency buckets; then for each bucket the difference of its number from that of the one
+    /// before, and its count.
     heat: String,
-    /// Packed: bytes of each column.
+    /// Packed: bytes in each column.
     bytes: String,
-    /// Packed: of each column the mean number in flight, in thousandths.
+    /// Packed: the mean number in flight in each column, in thousandths.
     depth: String,
 }
 
 impl Data<'_> {
-    /// The step of all columns, as a power of two: of the coarsest row, and coarser if there are too many columns.
+    /// The common width of all columns, as a power of two: that of the coarsest row, or coarser if there are too many columns.
     pub(super) fn shift(&self) -> u32 {
         let p = &self.shown.pictures;
         let rows =
@@ -120,7 +120,7 @@ impl Data<'_> {
         }
     }
 
-    /// What the kernel did on its own with the uppermost devices.
+    /// The kernel's own I/O with the uppermost devices.
     pub(super) fn behind(&self, shift: u32) -> Vec<Kernel> {
         let e = &self.shown.explanation;
         let mut all = vec![];
@@ -144,7 +144,7 @@ impl Data<'_> {
         all
     }
 
-    /// Columns of one kind, and where most of the time of the slowest one of each went.
+    /// The columns of one kind, and packed the main reason of each column's slowest operation.
     fn columns(&self, columns: &Columns<Moment>, tail: Option<Nanos>, shift: u32) -> (Drawn, String) {
         let columns = columns.with_shift(shift);
         let [mut heat, mut bytes, mut depth, mut why]: [Pack; 4] = Default::default();

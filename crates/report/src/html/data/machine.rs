@@ -1,4 +1,4 @@
-//! The machine and the recording: settings, what the kernel counted, what was lost, how far the numbers are good.
+//! The machine and the recording: settings, the kernel's counters, lost events, and the quality of the data.
 
 use super::Data;
 use life::Unfinished;
@@ -7,27 +7,27 @@ use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos};
 use units::words::size;
 
-/// Settings of a device, or of what is beside them.
+/// Settings of a device, of the kernel's memory management, or of mounts.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
-    /// The device or object they belong to.
+    /// The device or object that they belong to.
     name: String,
-    /// Each its name, its value, where that is said.
+    /// Each setting as name, value and source.
     rows: Vec<(String, String, String)>,
 }
 
-/// What the kernel counted each second; null where it was not counted.
+/// The kernel's counters over time; null if a value was not recorded.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// The end of the interval.
+    /// The end of each interval.
     at_ns: Vec<i64>,
-    /// Bytes that wait to be written back.
+    /// Bytes of dirty data, which waits to be written back.
     dirty: Vec<Option<Bytes>>,
     /// Bytes under writeback.
     writeback: Vec<Option<Bytes>>,
-    /// The part of the time in which tasks were stalled on I/O, in thousandths.
+    /// The part of each interval in which some task was stalled on I/O, in thousandths.
     io_stalled: Vec<Option<u64>>,
 }
 
@@ -57,7 +57,7 @@ impl Data<'_> {
         all
     }
 
-    /// Seconds in which events were lost: from, to, how many, on which device.
+    /// Seconds in which events were lost, as start, end, number of events and device.
     pub(super) fn losses(&self) -> Vec<(i64, i64, u64, String)> {
         let e = &self.shown.explanation;
         let mut sum: BTreeMap<(u64, DevId), u64> = BTreeMap::new();
@@ -69,7 +69,7 @@ impl Data<'_> {
         sum.iter().take(self.detail.rows).map(one).collect()
     }
 
-    /// What the kernel counted each second.
+    /// The kernel's counters; with too many intervals, every n-th one.
     pub(super) fn memory(&self) -> Memory {
         let all = &self.shown.explanation.subject.samples.intervals;
         let every = all.len().div_ceil(self.detail.rows.max(1)).max(1);
@@ -86,11 +86,11 @@ impl Data<'_> {
         }
     }
 
-    /// How good the data is: what, how many, what that means.
+    /// The quality of the data, each row as name, count and meaning.
     pub(super) fn quality(&self) -> Vec<(&'static str, Option<u64>, String)> {
         let e = &self.shown.explanation;
         let (q, tally) = (&e.subject.quality, &e.facts.tally);
-        // As the trust of the screen: a request and the bios in it were both not over.
+        // Like the trust on the screen: requests, and bios that have no request.
         let flight = tally.requests_in_flight + tally.bios_in_flight;
         let counts = [
             ("events read", q.events, "of the block layer and of tasks"),

@@ -1,7 +1,7 @@
-//! What the page's pictures are drawn from: schema `iowhy.page/1`, read by `page/src/data.ts` and by nothing else.
+//! The data of the page's pictures: schema `iowhy.page/1`, read only by `page/src/data.ts`.
 //!
-//! Times are in nanoseconds since the first event. Numbers that `explain --json` has are that object itself; rows of
-//! numbers are [packed](super::pack).
+//! Times are in nanoseconds since the first event. The object of `explain --json` is included as it is; rows of numbers are
+//! [packed](super::pack).
 
 mod findings;
 mod groups;
@@ -29,54 +29,54 @@ pub struct Page<'a> {
     schema: &'static str,
     /// The program's version.
     version: &'static str,
-    /// What operations waited for, each its name and the same in words, in the order to which numbers elsewhere refer, counted from 1.
+    /// The reasons for waits, each with its name and the same in words; numbers elsewhere refer to this order, counted from 1.
     reasons: Vec<(Reason, &'static str)>,
     /// The recordings, in the order in which they were given.
     captures: Vec<Drawn<'a>>,
 }
 
-/// A recording.
+/// The data of a recording.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Drawn<'a> {
-    /// What it is called.
+    /// The recording's name on the page.
     label: &'a str,
     /// The answer: the same object as `explain --json` prints (iowhy.explain/2), long lists cut to what the page shows.
     #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     explain: Explained<'a>,
-    /// How long it is.
+    /// The length of the recording.
     span_ns: Nanos,
-    /// Two to the power of this is how many nanoseconds a column of the time axes stands for.
+    /// The width of a column of the time axes: two to the power of this, in nanoseconds.
     step_shift: u32,
-    /// What is drawn over time: kinds of operations, and requests by device and class.
+    /// The rows over time: kinds of operations, and requests by device and class.
     groups: Vec<groups::Group>,
-    /// What the kernel did on its own with a device: writeback, the journal.
+    /// I/O that the kernel did on its own with a device: writeback, the journal.
     behind: Vec<groups::Kernel>,
-    /// The causes that were found, and which moments are theirs.
+    /// The causes found, each with the moments where it shows.
     findings: Vec<findings::Finding>,
-    /// Which task touched which part of a device when.
+    /// I/O by place on the device, time and task.
     places: Vec<places::Device>,
-    /// The slowest requests, of all and of each stretch of time.
+    /// The slowest requests, of the whole recording and of each stretch of time.
     slow: Vec<slow::Request<'a>>,
-    /// The slowest operations, of all and of each stretch of time.
+    /// The slowest operations, of the whole recording and of each stretch of time.
     operations: Vec<slow::Operation<'a>>,
-    /// How latencies are spread over the whole recording.
+    /// Distributions of latencies over the whole recording.
     latency: Vec<spread::Spread>,
-    /// How large requests are.
+    /// Distributions of the requests' sizes.
     sizes: Vec<spread::Sizes>,
     /// Settings of the devices and of the machine.
     settings: Vec<machine::Settings>,
-    /// Seconds in which events were lost: from, to, how many, on which device.
+    /// Seconds in which events were lost, as start, end, number of events and device.
     losses: Vec<(i64, i64, u64, String)>,
-    /// What the kernel counted each second.
+    /// The kernel's counters over time.
     memory: machine::Memory,
-    /// How good the data is: what, how many, what that means.
+    /// The quality of the data, each row as name, count and meaning.
     quality: Vec<(&'static str, Option<u64>, String)>,
-    /// What is not in the page, a sentence each.
+    /// What the page leaves out, one sentence each.
     left_out: Vec<String>,
 }
 
-/// The captures as the page reads them.
+/// The data of all captures, with at most this detail.
 pub fn page<'a>(captures: &'a [PageInput], detail: Detail) -> Page<'a> {
     Page {
         schema: "iowhy.page/1",
@@ -119,26 +119,26 @@ struct Data<'a> {
 }
 
 impl Data<'_> {
-    /// Since the first event; a column may begin before it.
+    /// The time since the first event, in nanoseconds; negative before it, as the start of a column may be.
     fn since(&self, t: Nanos) -> i64 {
         (i128::from(t.0) - i128::from(self.from.0)).clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
-    /// The devices that are shown.
+    /// The devices that are drawn, within the limit of the detail.
     fn devices(&self) -> Vec<DevId> {
         let mut all = pictured::devices(&self.shown.explanation);
         all.truncate(self.detail.devices);
         all
     }
 
-    /// Kinds of operations that are shown.
+    /// The kinds of operations that are drawn, within the limit of the detail.
     fn kinds(&self) -> Vec<OpKey> {
         let mut all = pictured::kinds(&self.shown.explanation);
         all.truncate(self.detail.kinds);
         all
     }
 
-    /// What is not in the page, in words.
+    /// What the page leaves out, one sentence each.
     fn left_out(&self) -> Vec<String> {
         let mut words = vec![];
         let facts = &self.shown.explanation.facts;

@@ -1,4 +1,4 @@
-//! Places on the device over time.
+//! I/O by place on the device and time.
 
 use super::Data;
 use crate::html::pack::Pack;
@@ -6,42 +6,42 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 
-/// Which task touched which part of a device when.
+/// I/O on one device by place, time and task.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Device {
-    /// The device.
+    /// The name of the device.
     device: String,
-    /// Two to the power of this is how many nanoseconds a cell is wide.
+    /// The width of a cell: two to the power of this, in nanoseconds.
     time_shift: u32,
-    /// When the first cell begins.
+    /// The start of the first cell.
     first_ns: i64,
-    /// How many bytes a cell is high, as a number in text: it may exceed 2^53.
+    /// The height of a cell in bytes, as a number in text: it may exceed 2^53.
     row_bytes: String,
-    /// The number of the first row that is used.
+    /// The number of the lowest row that is used.
     first_row: u64,
-    /// How many rows are used.
+    /// Number of rows, from the lowest to the highest that is used.
     rows: u64,
-    /// Whose I/O it is, the most first.
+    /// The tasks with their I/O, most requests first.
     who: Vec<Whose>,
-    /// Packed: of each cell by how much its column exceeds the one before, its row, whose it is (a place in `who`), how many requests.
+    /// Packed: for each cell the difference of its column from the one before, its row, an index in `who`, and the number of requests.
     cells: String,
 }
 
-/// Whose I/O it is.
+/// The reads or the writes of one task.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Whose {
-    /// The task.
+    /// The name of the task.
     task: String,
     /// Whether these are writes.
     writes: bool,
-    /// How many requests.
+    /// Number of requests.
     requests: u64,
 }
 
 impl Data<'_> {
-    /// Places on the device over time.
+    /// The I/O of each device that is drawn; cells are made coarser until the detail allows their number.
     pub(super) fn places(&self) -> Vec<Device> {
         let one = |dev: DevId| {
             let full = &self.shown.pictures.devices.get(&dev)?.extents;

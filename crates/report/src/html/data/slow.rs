@@ -1,4 +1,4 @@
-//! The slowest, one by one.
+//! The slowest requests and operations.
 
 use super::Data;
 use crate::html::events::slowest_operations;
@@ -11,38 +11,38 @@ use stats::{SampledOperation, SlowRequest};
 use std::collections::BTreeSet;
 use trace::{Bytes, Cpu, Nanos, Sector, Tid};
 
-/// Longer accounts of an operation are told folded only.
+/// An account with more nodes has no bars, only the folded lines.
 const MOST_PARTS: usize = 160;
 
 /// A slow request.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request<'a> {
-    /// When it was queued.
+    /// The time at which it was queued.
     at_ns: i64,
-    /// How long it took.
+    /// The time that it took.
     ns: Nanos,
-    /// The device.
+    /// The name of the device.
     device: String,
-    /// The operation.
+    /// The operation, such as a read or a write.
     op: Op,
-    /// With which requests it competes.
+    /// The class of requests with which it competes.
     class: Class,
     /// The first sector.
     sector: Sector,
     /// The size in bytes.
     bytes: Bytes,
-    /// The task it belongs to.
+    /// The name of the task that it belongs to.
     task: &'a str,
-    /// The thread's number.
+    /// The thread's number (tid).
     tid: Tid,
-    /// Its time, in parts that sum to it: what it waited for, and how long.
+    /// Its time as segments that sum to it, each with its reason and length.
     segments: Vec<(Reason, Nanos)>,
-    /// Requests that the device completed meanwhile.
+    /// Number of requests that the device completed meanwhile.
     served: u64,
-    /// Their bytes.
+    /// The bytes of those requests.
     served_bytes: Bytes,
-    /// Requests that were in the device before it.
+    /// Number of requests that were in the device before it.
     ahead: u64,
     #[serde(flatten)]
     events: Option<Events<'a>>,
@@ -52,9 +52,9 @@ pub struct Request<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Events<'a> {
-    /// Its events: when, what (as blkparse has it), sector, bytes, processor, task, thread.
+    /// Its events, each as time, action (as in blkparse), sector, bytes, processor, task and thread.
     events: Vec<(i64, &'static str, Sector, Bytes, Cpu, &'a str, Tid)>,
-    /// Events beyond these.
+    /// Number of its events beyond these.
     events_left_out: u64,
 }
 
@@ -64,7 +64,7 @@ struct Events<'a> {
 pub struct Operation<'a> {
     #[serde(flatten)]
     told: OperationSummary<i64>,
-    /// The account as bars: when each begins, how long it is, how deep it lies, what was waited for.
+    /// The leaves of the account as bars, each with start, length, depth and reason; empty for a long account.
     bars: Vec<(i64, Nanos, u8, Reason)>,
     #[serde(flatten)]
     events: Option<Steps<'a>>,
@@ -74,17 +74,17 @@ pub struct Operation<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Steps<'a> {
-    /// Its events: when, what, processor, task, thread.
+    /// Its events, each as time, words, processor, task and thread.
     events: Vec<(i64, &'a str, Cpu, &'a str, Tid)>,
-    /// Events beyond these.
+    /// Number of its events beyond these.
     events_left_out: u64,
-    /// Events of requests that it did not wait for.
+    /// Number of events of requests that it did not wait for.
     events_of_others: u64,
 }
 
 impl<'a> Data<'a> {
-    /// The slowest requests of all, and those of each stretch of time. Classes that a task waits for have twice the
-    /// room of those that no task waits for.
+    /// The slowest requests of the whole recording, and those of each stretch of time. Classes that a task waits for
+    /// get twice the share of the others.
     pub(super) fn slow(&self) -> Vec<Request<'a>> {
         let p = &self.shown.pictures;
         let used: Vec<Class> = Class::ALL.into_iter().filter(|c| !p.slowest(*c).is_empty()).collect();
@@ -136,7 +136,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The slowest operations, where any were recorded: those of all, and that of each stretch of time.
+    /// The slowest operations of the whole recording, and that of each stretch of time; empty if none were recorded.
     pub(super) fn operations(&self) -> Vec<Operation<'a>> {
         let mut chosen = slowest_operations(&self.shown.explanation);
         chosen.truncate(self.detail.operations);

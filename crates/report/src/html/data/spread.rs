@@ -1,4 +1,4 @@
-//! How latencies and sizes are spread over the whole recording.
+//! Distributions of latencies and sizes over the whole recording.
 
 use super::Data;
 use crate::html::pack::pack;
@@ -8,38 +8,38 @@ use serde::Serialize;
 use stats::{class_words, Distribution, Summary};
 use trace::Bytes;
 
-/// How latencies of a kind of operation, or of a phase of requests, are spread.
+/// The latencies of a kind of operation, or of a phase of requests.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// What it is called.
+    /// The name of this kind on the page.
     name: String,
-    /// The phase; `all` for the whole.
+    /// The phase, such as `d2c`; `all` for operations.
     phase: &'static str,
     /// The number of values.
     count: u64,
-    /// The longest.
+    /// The longest latency, in nanoseconds.
     max: u64,
-    /// Packed: of each bucket by how much its lower end exceeds the one before, and its count.
+    /// Packed: for each bucket the difference of its lower bound from the one before, and its count.
     buckets: String,
-    /// Its main numbers, in nanoseconds.
+    /// Percentiles and other key numbers, in nanoseconds.
     summary: Summary,
 }
 
-/// How large requests of a device and class are.
+/// The sizes of requests of one device and class.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sizes {
-    /// What it is called.
+    /// The name of device and class on the page.
     name: String,
-    /// With which requests they compete.
+    /// The class of requests with which they compete.
     class: Class,
-    /// By size: up to how many bytes, how many requests, their bytes.
+    /// Rows by size: upper bound in bytes, number of requests, their bytes.
     rows: Vec<(Bytes, u64, Bytes)>,
 }
 
 impl Data<'_> {
-    /// How long requests took, in all and by phase, in the buckets of `explain`.
+    /// The latencies of kinds of operations, and of requests by phase, in the buckets of `explain`.
     pub(super) fn latency(&self) -> Vec<Spread> {
         let e = &self.shown.explanation;
         let mut all = vec![];
@@ -62,7 +62,7 @@ impl Data<'_> {
         all
     }
 
-    /// How large requests were, by device and class.
+    /// The sizes of requests, by device and class.
     pub(super) fn sizes(&self) -> Vec<Sizes> {
         let e = &self.shown.explanation;
         let cells = &e.facts.cells;
@@ -85,7 +85,7 @@ impl Data<'_> {
     }
 }
 
-/// A distribution: of each bucket by how much its lower end exceeds the one before, then its count.
+/// The distribution, packed: for each bucket the difference of its lower bound from the one before, and its count.
 fn distribution(name: String, phase: &'static str, d: &Distribution) -> Spread {
     let mut before = 0;
     let steps = d.buckets().flat_map(|b| {
