@@ -13,8 +13,8 @@
 //! has a log and a job file. They name a file beside them, not the device: replaying writes destroys
 //! existing data.
 
+use crate::device_names::DeviceNames;
 use crate::output::{Failure, Folder, Output};
-use crate::DeviceNames;
 use life::Op;
 use rustc_hash::FxHashMap;
 use std::io::Write;

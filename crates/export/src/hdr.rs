@@ -4,8 +4,8 @@
 //! Each line has a tag (`vda:read`, `fsync`), the start and length of its interval, the longest latency in
 //! milliseconds, and the histogram, in nanoseconds with three significant digits.
 
+use crate::device_names::DeviceNames;
 use crate::output::{Failure, Folder, Output};
-use crate::DeviceNames;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::Histogram;

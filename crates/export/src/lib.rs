@@ -13,6 +13,7 @@
 //! need the end. Names of tasks and devices are arbitrary: each format escapes them in its own way.
 
 mod btt;
+mod device_names;
 mod fio;
 mod folded;
 mod hdr;
@@ -22,6 +23,7 @@ mod rows;
 mod tables;
 
 pub use btt::{BttExport, BttOptions};
+pub use device_names::DeviceNames;
 pub use fio::Fio;
 pub use folded::{folded, write_folded};
 pub use hdr::HdrLog;
@@ -29,8 +31,3 @@ pub use output::{Failure, Folder, Output};
 pub use perfetto::Perfetto;
 pub use rows::Rows;
 pub use tables::{write_tables, Form};
-
-use trace::DevId;
-
-/// Returns the name of a device.
-pub type DeviceNames = Box<dyn Fn(DevId) -> String>;

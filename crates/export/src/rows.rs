@@ -1,9 +1,9 @@
 //! Every request and every operation as a row, for notebooks. Times are in nanoseconds of the recording's clock; phases
 //! that were not recorded are empty.
 
+use crate::device_names::DeviceNames;
 use crate::output::{Failure, Folder};
 use crate::tables::{Form, TableFile};
-use crate::DeviceNames;
 use ledger::{Ledger, Reason};
 use life::{Bio, Class, IoObserver, Names, Op, Request, Timeline};
 use operation::{Account, Follow, History, Operation, OperationObserver, Outside};

@@ -12,6 +12,7 @@ mod failure;
 mod help;
 mod part;
 mod question;
+mod stdout;
 
 use std::process::ExitCode;
 

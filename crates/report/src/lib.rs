@@ -6,6 +6,7 @@ pub mod dist;
 pub mod html;
 mod json;
 pub mod operations;
+mod render;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod screen;
@@ -14,6 +15,7 @@ mod slow;
 mod slow_rows;
 mod slowest;
 mod stacked;
+mod style;
 mod tables;
 mod texts;
 mod trust;
@@ -24,8 +26,9 @@ pub mod wrap;
 
 pub use answer::line;
 pub use json::{to_json, to_json_with_texts};
-pub use screen::{render, Detail, Style};
+pub use render::render;
 pub use slow::{slowest_operations, slowest_requests};
 pub use slowest::requests;
+pub use style::{Detail, Style};
 pub use tables::{tables, tables_json, tables_text, Kind, Selection, Table, KINDS};
 pub use without::{without, Victims};

@@ -13,7 +13,7 @@ const NAMED: [&str; 2] = ["properties", "$defs"];
 pub fn schemas() -> Vec<(&'static str, Value)> {
     let page = "the data of `iowhy report --html`";
     vec![
-        of::<crate::json::Explained>(crate::json::SCHEMA, "`iowhy explain --json`"),
+        of::<crate::json::explained::Explained>(crate::json::explained::SCHEMA, "`iowhy explain --json`"),
         of::<crate::tables::Report>("iowhy.report/1", "`iowhy report --json`"),
         of::<crate::slow::Slowest>("iowhy.slow/1", "`iowhy slow --json`"),
         of::<crate::compare::Comparison>("iowhy.compare/1", "`iowhy compare --json`"),

@@ -1,62 +1,18 @@
-//! The screen of `explain`: the answer before the tables, in plain text that survives a mail.
+//! The long screen of `explain` and its parts, in plain text that survives a mail.
 
-use crate::answer::{self, line};
 use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
-use crate::texts;
+use crate::style::{Detail, Style, GROUPS};
 use crate::trust::{length, trust_lines};
-use crate::why::{found_by, remedies, Why};
 use crate::wrap::{wrap, wrap_into};
 use events::Window;
-use explain::device_mapper::InMapper;
 use explain::where_time;
-use explain::{Answer, Explanation};
+use explain::Explanation;
 use stats::Device;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use trace::{DevId, Nanos};
 use units::words::{count, counted, ns, percent, time};
-
-/// How the screen is drawn.
-#[derive(Clone, Copy, Debug)]
-pub struct Style {
-    /// Whether headings are bold (ANSI escapes), for a terminal.
-    pub colour: bool,
-    /// The width of a line, in columns; words and commands that do not fit may exceed it.
-    pub width: usize,
-    /// The level of detail.
-    pub detail: Detail,
-}
-
-/// The level of detail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
-    /// One sentence.
-    Brief,
-    /// The answer on one screen of 24 lines.
-    #[default]
-    Screen,
-    /// Where the time went, more proofs, what it is not and why, what cannot be told.
-    More,
-    /// Everything that was judged.
-    All,
-}
-
-impl Detail {
-    /// How many rows of a list are shown: all of them if everything is.
-    pub(crate) fn most(self, usual: usize) -> usize {
-        match self {
-            Detail::All => usize::MAX,
-            _ => usual,
-        }
-    }
-}
-
-impl Default for Style {
-    fn default() -> Style {
-        Style { colour: false, width: 80, detail: Detail::default() }
-    }
-}
 
 /// Columns of a heading; lines below it are indented by as many.
 pub(crate) const MARGIN: usize = 7;
@@ -70,42 +26,8 @@ const ROWS: usize = 6;
 const BAR: f64 = 30.0;
 /// Columns of a percentage and the spaces around it.
 const PERCENT: usize = 10;
-/// Maximal number of devices, and of groups with a breakdown, on the screen; `iowhy report` has all.
-pub(crate) const GROUPS: usize = 3;
 /// A row of the breakdown is omitted if its share of the time is below this.
 const WORTH_A_LINE: f64 = 0.005;
-
-/// Draws the screen at the level of detail that `style` asks for.
-pub fn render(e: &Explanation, style: Style) -> String {
-    let answer = Answer::of(e);
-    match style.detail {
-        Detail::Brief => return line(e, &answer) + "\n",
-        Detail::Screen if e.is_of_texts() => return texts::render_brief(e, &answer, style),
-        _ if e.is_of_texts() => return texts::render(&e.texts, line(e, &answer), style),
-        Detail::Screen => return answer::render(e, &answer, style),
-        Detail::More | Detail::All => {}
-    }
-    let mut s = Screen::new(style);
-    s.out += &answer::render(e, &answer, style);
-    s.blank();
-    s.subject(e);
-    s.slow(e);
-    s.wrote(e);
-    s.where_(e);
-    let found = found_by(e, &answer);
-    let in_mapper: Vec<String> = e.in_mapper.iter().map(InMapper::words).collect();
-    s.why(&Why {
-        found: &found,
-        all: &e.verdicts,
-        none: "no known cause explains it; the breakdown above is what was measured",
-        unexplained: &in_mapper,
-        title: |cause| Some(causes::all().iter().find(|c| c.name == cause)?.title),
-    });
-    s.try_(remedies(e, &answer, &found), answer.victims.first());
-    s.trust(e);
-    texts::beside(&e.texts, &mut s);
-    s.out
-}
 
 /// A screen that is being drawn.
 pub(crate) struct Screen {
@@ -160,7 +82,8 @@ impl Screen {
         self.style.width.saturating_sub(MARGIN).max(40)
     }
 
-    fn subject(&mut self, e: &Explanation) {
+    /// What was recorded.
+    pub(crate) fn subject(&mut self, e: &Explanation) {
         for device in e.top_devices().into_iter().take(self.detail().most(GROUPS)) {
             self.text(&about(e, device), "", "  ");
         }
@@ -181,7 +104,8 @@ impl Screen {
         self.blank();
     }
 
-    fn slow(&mut self, e: &Explanation) {
+    /// Latencies by kind of operation.
+    pub(crate) fn slow(&mut self, e: &Explanation) {
         let rows = slow_rows(e, self.detail());
         if rows.is_empty() {
             self.line("SLOW", "no I/O was completed in this recording");
@@ -215,7 +139,8 @@ impl Screen {
         self.blank();
     }
 
-    fn wrote(&mut self, e: &Explanation) {
+    /// Whose data the kernel wrote.
+    pub(crate) fn wrote(&mut self, e: &Explanation) {
         let lines = sent_for::lines(e);
         for (i, line) in lines.iter().take(self.detail().most(GROUPS)).enumerate() {
             self.line(if i == 0 { "WROTE" } else { "" }, line);
@@ -225,7 +150,8 @@ impl Screen {
         }
     }
 
-    fn where_(&mut self, e: &Explanation) {
+    /// Where the slowest operations spent their time.
+    pub(crate) fn where_(&mut self, e: &Explanation) {
         let mut heading = "WHERE";
         let detail = self.detail();
         for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(detail.most(GROUPS)) {
@@ -267,7 +193,8 @@ impl Screen {
         }
     }
 
-    fn trust(&mut self, e: &Explanation) {
+    /// How far to trust it.
+    pub(crate) fn trust(&mut self, e: &Explanation) {
         let mut heading = "TRUST";
         for (i, line) in trust_lines(e).iter().enumerate() {
             let bullet = if i == 0 { "" } else { "- " };

@@ -1,6 +1,6 @@
 //! The rows of the SLOW table: operations of tasks first, then the I/O of devices.
 
-use crate::screen::{Detail, GROUPS};
+use crate::style::{Detail, GROUPS};
 use explain::Explanation;
 use life::Class;
 use stats::{class_words, Device, Distribution, OpStats, Phases};

@@ -5,7 +5,8 @@
 //! each cause, each with what it is a share of.
 
 use crate::answer::{confidence, explains, with_gain};
-use crate::screen::{Detail, Screen, MARGIN};
+use crate::screen::{Screen, MARGIN};
+use crate::style::Detail;
 use crate::wrap::wrap_command;
 use causes::{Answer as Judged, Proof, Verdict};
 use explain::answer::{slows, Sufferer, Try};

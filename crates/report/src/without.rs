@@ -1,6 +1,6 @@
 //! Predicts each victim's latencies without an interfering task, beside the measured ones.
 
-use crate::answer::those;
+use crate::answer::words::those;
 use crate::wrap::wrap_into;
 use explain::answer::{Predicted, Without, CONCERNED};
 use explain::Explanation;

@@ -20,8 +20,8 @@ mod packets;
 mod rates;
 mod wire;
 
+use crate::device_names::DeviceNames;
 use crate::output::{Failure, Folder};
-use crate::DeviceNames;
 use in_the_way::InTheWay;
 use lanes::{Lanes, Place};
 use ledger::Ledger;

@@ -1,8 +1,8 @@
 //! `iowhy causes`.
 
-use super::print;
 use super::style::style;
 use crate::failure::Failure;
+use crate::stdout::print;
 use clap::Args;
 use report::wrap::wrap_into;
 use std::io::IsTerminal;

@@ -1,7 +1,7 @@
 //! `iowhy checkup`.
 
-use super::print;
 use crate::failure::Failure;
+use crate::stdout::print;
 use checkup::{
     compare, Captured, Checkup as Outcome, Confirm, Fio, Length, Place, Plan, Remedy, Setting, Signals, Wish,
 };

@@ -1,8 +1,7 @@
 //! `iowhy completions`.
 
-use super::print;
-use crate::cli;
 use crate::failure::Failure;
+use crate::stdout::print;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args, Command};
 use clap_complete::Shell;
@@ -16,9 +15,9 @@ pub struct Completions {
 
 impl Completions {
     /// Prints the completions for the shell.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, command: clap::Command) -> Result<(), Failure> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut with_names(cli::plain_command()), "iowhy", &mut text);
+        clap_complete::generate(self.shell, &mut with_names(command), "iowhy", &mut text);
         print(&String::from_utf8_lossy(&text))
     }
 }

@@ -1,9 +1,9 @@
 //! `iowhy dist`.
 
-use super::{print, print_json};
 use crate::command::record::some_time;
 use crate::failure::Failure;
 use crate::part::Part;
+use crate::stdout::{print, print_json};
 use clap::Args;
 use explain::dist::{Dist, Question, Unit};
 use explain::{began, Input};

@@ -1,9 +1,9 @@
 //! `iowhy explain`.
 
 use super::style::style;
-use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
+use crate::stdout::{print, print_json};
 use clap::Args;
 use explain::Input;
 use report::{Detail, Style};

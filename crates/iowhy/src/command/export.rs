@@ -1,8 +1,8 @@
 //! `iowhy export`.
 
-use super::print;
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
+use crate::stdout::print;
 use clap::{Args, ValueEnum};
 use evidence::Recorded;
 use explain::blame;

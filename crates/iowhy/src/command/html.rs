@@ -1,8 +1,8 @@
 //! Makes the page with the pictures, for `report --html` and for `view`.
 
-use super::print_as_it_is;
 use crate::failure::Failure;
 use crate::question::Question;
+use crate::stdout::print_as_it_is;
 use explain::Explanation;
 use report::html::{Events, Shown};
 use stats::Pictures;

@@ -1,9 +1,8 @@
 //! `iowhy man`.
 
-use super::print;
-use crate::cli;
 use crate::failure::Failure;
 use crate::help::{topic, Topic};
+use crate::stdout::print;
 use clap::{Args, Command};
 use clap_mangen::Man as Page;
 use std::io::{self, IsTerminal, Write};
@@ -22,8 +21,8 @@ pub struct Man {
 
 impl Man {
     /// Prints a page, shows it by man(1), or writes all pages.
-    pub fn run(&self) -> Result<(), Failure> {
-        let mut top = cli::plain_command().disable_help_subcommand(true);
+    pub fn run(&self, command: clap::Command) -> Result<(), Failure> {
+        let mut top = command.disable_help_subcommand(true);
         top.build();
         if let Some(dir) = &self.all {
             let commands = top.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
@@ -158,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_page_has_its_sections() {
-        let mut top = cli::plain_command();
+        let mut top = crate::cli::plain_command();
         top.build();
         let commands = top.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help").cloned();
         for command in commands.chain([top.clone()]) {

@@ -1,10 +1,10 @@
 //! `iowhy plot`: still pictures, films, and pictures in a terminal.
 
 use super::html::{labelled, pictured};
-use super::print_as_it_is;
 use super::style::style;
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
+use crate::stdout::print_as_it_is;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use explain::blame;

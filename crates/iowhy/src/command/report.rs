@@ -1,8 +1,9 @@
 //! `iowhy report`.
 
-use super::{html, print, print_json};
+use super::html;
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
+use crate::stdout::{print, print_json};
 use clap::Args;
 use report::{Selection, KINDS};
 use stats::Details;

@@ -1,9 +1,9 @@
 //! `iowhy slow`.
 
 use super::style::style;
-use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{request_op, Question, QUESTION};
+use crate::stdout::{print, print_json};
 use clap::Args;
 use explain::{began, check, names, Answer, Choice, Input, Places, SlowestOperations, SlowestRequests};
 use life::{Bio, BioNumber, IoObserver, Names, Request};

@@ -3,9 +3,10 @@
 //! It listens only on 127.0.0.1, and answers only requests whose `Host` is this machine: another site's page that was
 //! led here by DNS rebinding gets nothing.
 
-use super::{html, print};
+use super::html;
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
+use crate::stdout::print;
 use clap::Args;
 use explain::Interrupt;
 use std::ffi::{OsStr, OsString};

@@ -8,7 +8,7 @@ mod namesakes;
 mod predicted;
 mod screen;
 mod waited;
-mod words;
+pub(crate) mod words;
 
 pub(crate) use blocks::{Blocks, INDENT, LINES};
 pub(crate) use gain::with_gain;
@@ -18,4 +18,4 @@ pub use line::line;
 pub(crate) use predicted::{without as without_json, Absence};
 pub use screen::render;
 pub(crate) use waited::{by_culprit_and_cause, others_in_words};
-pub(crate) use words::{confidence, device, operations, those};
+pub(crate) use words::{confidence, device, operations};

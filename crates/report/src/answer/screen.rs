@@ -7,7 +7,7 @@ use super::line::line;
 use super::namesakes::namesakes;
 use super::waited::{self, by_culprit, REASONS, VICTIMS};
 use super::words::{confidence, lost, of, operations_of, the_slowest, NOT_EXPLAINED};
-use crate::screen::Style;
+use crate::style::Style;
 use crate::trust::{failed, trust_line};
 use crate::without::{bounds, Bounds};
 use causes::Verdict;

@@ -1,6 +1,7 @@
 //! The screen of `compare`: the verdict, differences of load and settings, the metrics, where the slowest spent their time.
 
-use crate::screen::{Screen, Style};
+use crate::screen::Screen;
+use crate::style::Style;
 use crate::wrap::{columns_of, left, right};
 use evidence::Fact;
 use explain::compare::{span, times, Blamed, Comparison, Metric, Row, Tails};

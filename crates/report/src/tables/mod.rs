@@ -16,8 +16,8 @@ mod table;
 mod totals;
 mod trust;
 
+use crate::json::explained::Capture;
 use crate::json::quality::Quality;
-use crate::json::Capture;
 use explain::{Asking, By, Explanation};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};

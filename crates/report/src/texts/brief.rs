@@ -4,7 +4,7 @@
 use super::screen::trust_of;
 use super::table::{tables, Line, Table};
 use crate::answer::{line, with_gain, Blocks, INDENT, LINES};
-use crate::screen::Style;
+use crate::style::Style;
 use crate::wrap::{self, columns_of};
 use causes::{Answer as Judged, Verdict};
 use explain::answer::Try;

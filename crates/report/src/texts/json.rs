@@ -2,10 +2,10 @@
 //! number with its unit and place.
 
 use crate::answer::Answered;
+use crate::json::explained::{Capture, Explained, SCHEMA};
 use crate::json::operations::{Latency, Level, Numbers, Operations, Scope, TextSource};
 use crate::json::quality::Quality;
 use crate::json::tail::Tail;
-use crate::json::{Capture, Explained, SCHEMA};
 use explain::texts::{devices, tools};
 use explain::Explanation;
 use tooltext::{Row, ToolOutput};

@@ -1,7 +1,8 @@
 //! The long screen of texts (`explain -v`): the answer, the causes, then the runs with their numbers, then what was left out.
 
 use super::table::{tables, Table};
-use crate::screen::{Screen, Style};
+use crate::screen::Screen;
+use crate::style::Style;
 use crate::why::{offered, Found, Why};
 use crate::wrap::{columns_of, left, right};
 use causes::{Answer as Judged, Verdict};

@@ -2,10 +2,10 @@
 
 mod without;
 
-use super::{print, print_json};
 use crate::command::style::style;
 use crate::failure::Failure;
 use crate::part::Part;
+use crate::stdout::{print, print_json};
 use clap::Args;
 use explain::{device_name, Arrivals, Asking, By, Fitting, Input};
 use report::what_if::{self, Supposed};

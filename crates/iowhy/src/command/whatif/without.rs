@@ -2,8 +2,8 @@
 //! from the table of waits.
 
 use crate::command::style::style;
-use crate::command::{print, print_json};
 use crate::failure::Failure;
+use crate::stdout::{print, print_json};
 use explain::answer::{in_the_way, tasks_of_cgroup, without_somebody, Absent, Those, Without};
 use explain::{Explanation, Input};
 use life::Io;

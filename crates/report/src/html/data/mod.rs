@@ -12,7 +12,8 @@ mod spread;
 
 use super::detail::Detail;
 use super::{PageInput, Shown};
-use crate::json::{to_json_of, Explained};
+use crate::json::explained::Explained;
+use crate::json::to_json_of;
 use explain::pictured;
 use explain::Places;
 use ledger::Reason;
