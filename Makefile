@@ -1,38 +1,38 @@
 # make demo                         build, explain a bundled recording, write a report
-# make test                         formatting, clippy, and all tests
-# make slowest                      the tests again, and which of them take longest
-# make test-captures CAPTURES=DIR   the tests again, also with large recordings of your own
+# make test                         check formatting, run clippy and all tests
+# make slowest                      run the tests and list the slowest
+# make test-captures CAPTURES=DIR   run the tests, also with your own large recordings
 # make corpus                       judge the recordings of known cause in lab/corpus; writes docs/corpus.md
 # make lab [ONLY=NAME]              as root: record them again (half an hour), then judge them
-# make lab-vm [ONLY=NAME]           those of md, dm and SCSI, in a virtual machine of Debian's kernel; needs no root, but
+# make lab-vm [ONLY=NAME]           record those of md, dm and SCSI, in a virtual machine with Debian's kernel; needs no root, but
 #                                   qemu-system-x86 and apt-get download (75 MB, into target/lab-vm; nothing is installed)
-# make lab-kernels [ONLY=SUITE]      the same loads on Debian's kernels 5.10, 6.1, 6.12 and the newest, in virtual machines; writes
+# make lab-kernels [ONLY=SUITE]     the same loads on Debian's kernels 5.10, 6.1, 6.12 and the newest, in virtual machines; writes
 #                                   docs/kernels.md (500 MB into target/lab-kernels, half an hour)
-# make kernel-names                 after a change of stacks.rs: which of these kernels have which of its functions (needs kallsyms-finder)
-# make lab-vm-checkup                checkups there with md raid5 below (10 min)
-# make away SEED=N [CONDITIONS=60]  as root: real applications under conditions drawn from a seed, recorded, run again without one
-#                                   thing after the other, and judged (about 70 s a condition; goes on where it stopped)
-# make away-vm SEED=N [CONDITIONS=12] [SUITE=bullseye]  the same in a virtual machine, of this or another suite's kernel, where blktrace
-#                                   records as well; as root, for the data of the applications
-# make bench [CAPTURE=DIR] [TRACE=DIR]  iowhy beside blkparse and btt, and beside trace-cmd report; writes docs/benchmarks.md
-# make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
-# make bench-goals                  a capture of 5 MB, and long streams in a pipe; into the same (3 GB meanwhile)
-# make bench-pour [GB=100] [CAPTURE_GB=10]  blktrace of 100 GB, made while it is read out of a pipe, and captures of 10; into the same (as
-#                                   much as these on the disk meanwhile)
-# make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
-# make mails DIR=...                what is read from folders of mails or mboxes: recognised, runs, causes, impossible numbers
+# make kernel-names                 after a change of stacks.rs: find which kernels have which of its functions (needs kallsyms-finder)
+# make lab-vm-checkup               checkups in the virtual machine of lab-vm, on an md RAID 5 (10 min)
+# make away SEED=N [CONDITIONS=60]  as root: record real applications under conditions drawn from a seed, run them again without one
+#                                   thing at a time, and judge the answers (about 70 s a condition; resumes where it stopped)
+# make away-vm SEED=N [CONDITIONS=12] [SUITE=bullseye]  the same in a virtual machine with this or another suite's kernel, where blktrace
+#                                   also records; as root, for the data of the applications
+# make bench [CAPTURE=DIR] [TRACE=DIR]  compare iowhy with blkparse and btt, and with trace-cmd report; writes docs/benchmarks.md
+# make bench-texts                  read 100 MB of fio's log and of blkparse's text; writes docs/benchmarks.md
+# make bench-goals                  read a 5 MB capture, and long streams from a pipe; writes docs/benchmarks.md (temporarily 3 GB)
+# make bench-pour [GB=100] [CAPTURE_GB=10]  read 100 GB of blktrace from a pipe while it is generated, and 10 GB captures; writes
+#                                   docs/benchmarks.md (temporarily as much disk space as the captures)
+# make bench-recording              as root: measure the cost of recording, beside trace-cmd record; writes docs/benchmarks.md
+# make mails DIR=...                read folders of mails or mboxes and report: recognised, runs, causes, impossible numbers
 # make page                         after a change to crates/report/page: rebuild its script (needs npm)
-# make page-pictures                the page as pictures, into docs/page (needs npm, Chromium, ffmpeg)
-# make page-long                    the page of ten million requests, opened in Chromium (makes 2 GB meanwhile)
-# make static                        static programs for x86_64 and aarch64, into target/dist
-# make dist                          as root: these, packages of them, each installed and tried in a fresh system (docs/releasing.md)
-# make reproducible                  after make dist: once more from another place, every byte compared
-# make fuzz [FUZZ_SECONDS=300] [ONLY=TARGET]  fuzz each parser with libFuzzer, for so many seconds each
-# make mutants [N=400] [SEED=1]     mutation testing: N small changes of five crates drawn by SEED, and which of them no test notices
-# make oldest                        whether the oldest Rust that Cargo.toml claims compiles it (Debian's own, fetched, not installed)
-# make book                          the documents as a site, into target/book (needs mdbook)
-# make install [PREFIX=/usr/local]  the program, manual pages, completions
-# make bless                        after a change that is meant: renew what documents and golden files expect
+# make page-pictures                take screenshots of the page, into docs/page (needs npm, Chromium, ffmpeg)
+# make page-long                    open the page of ten million requests in Chromium (temporarily 2 GB)
+# make static                       build static programs for x86_64 and aarch64, into target/dist
+# make dist                         as root: build these programs and packages, try each in a fresh system (docs/releasing.md)
+# make reproducible                 after make dist: build again in another folder and compare every byte
+# make fuzz [FUZZ_SECONDS=300] [ONLY=TARGET]  fuzz each parser with libFuzzer for FUZZ_SECONDS
+# make mutants [N=400] [SEED=1]     mutation testing: draw N small changes of five crates by SEED, list those that no test notices
+# make oldest                       check that the oldest Rust that Cargo.toml claims compiles it (Debian's own, fetched, not installed)
+# make book                         build the documents as a site, into target/book (needs mdbook)
+# make install [PREFIX=/usr/local]  install the program, manual pages, completions
+# make bless                        after an intended change: update the expected output in documents and golden files
 
 CARGO   ?= cargo
 PREFIX  ?= /usr/local
@@ -41,7 +41,7 @@ TARGET  := $(abspath $(or $(CARGO_TARGET_DIR),target))
 IOWHY   := $(TARGET)/release/iowhy
 QUICK   := $(TARGET)/quick/iowhy
 DEMO    := fixtures/randread-vs-bufferedwrite
-# What a long recording is made of: it is fast devices that fill long ones.
+# Long recordings are made by repeating this one: fast devices produce long recordings.
 LONG    := fixtures/nullblk-randrw
 
 .PHONY: all demo page page-pictures page-long test slowest test-captures corpus lab lab-vm lab-vm-checkup lab-kernels kernel-machines kernel-names away away-vm bench bench-texts bench-goals bench-pour bench-recording mails install bless \
@@ -55,7 +55,7 @@ toolchain:
 release: toolchain
 	$(CARGO) build --release --locked -p iowhy
 
-# Built in a third of the time; what users run is `make release`.
+# Built in a third of the time. Users run the build of `make release`.
 quick: toolchain
 	$(CARGO) build --profile quick --locked -p iowhy
 
@@ -86,7 +86,7 @@ test-captures: toolchain
 	folder=$$(scripts/captures '$(CAPTURES)' '$(TARGET)/captures') && \
 	CAPTURES="$$folder" $(CARGO) test --locked --workspace --no-fail-fast --profile captures
 
-# Built as tests are: judging hardly depends on it, and tests find it built.
+# Built with the tests' profile: judging is hardly slower, and the tests reuse the build.
 corpus: toolchain
 	$(CARGO) build --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
 	$(TARGET)/debug/lab judge --out docs/corpus.md
@@ -160,7 +160,7 @@ page:
 page-pictures: release
 	@scripts/check-page --browser $(IOWHY) $(abspath docs/page)
 
-# Ten million requests: the page stays small, opens soon, and its numbers are those of --json.
+# Ten million requests: the page stays small and opens fast, and its numbers equal those of --json.
 page-long: release
 	rm -rf $(TARGET)/bench/long && mkdir -p $(TARGET)/bench/long
 	$(CARGO) xtask repeat --times 1150 $(LONG) $(TARGET)/bench/long
