@@ -1,35 +1,35 @@
-//! Who is told apart from others of its name and job: processes with their threads, and threads by themselves.
+//! Tasks with names of their own, unlike others of their name and job: processes with threads, or single threads.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::Tid;
 
-/// At most so many threads are told apart.
+/// Largest number of threads with names of their own.
 const MOST: usize = 1 << 16;
 
-/// Threads that have a number in their name.
+/// Threads whose names contain a number.
 #[derive(Debug, Default)]
 pub(crate) struct Apart {
-    /// Threads of processes that are told apart, and these processes.
+    /// Threads of processes with names of their own, with the process.
     of_processes: FxHashMap<Tid, Tid>,
-    /// Threads that are told apart from the others of their process.
+    /// Threads with names of their own, separate from the rest of their process.
     alone: FxHashSet<Tid>,
-    /// Whether what these start is told apart, too.
+    /// Whether tasks created by threads in `alone` are added to it.
     all: bool,
 }
 
 impl Apart {
-    /// Each of these processes is told apart: threads, each with its process.
+    /// Adds processes. Items are (thread, process).
     pub fn processes(&mut self, threads: impl Iterator<Item = (Tid, Tid)>) {
         self.of_processes.extend(threads.take(MOST));
     }
 
-    /// Each of these threads is told apart. `all`: so is each that one of them starts.
+    /// Adds threads. With `all`, tasks that they create are added, too.
     pub fn threads(&mut self, threads: impl Iterator<Item = Tid>, all: bool) {
         self.alone.extend(threads.take(MOST));
         self.all = all;
     }
 
-    /// `parent` made `tid`.
+    /// `parent` created `tid`.
     pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
         let has_room = self.of_processes.len() < MOST;
         if let Some(process) = self.of_processes.get(&parent).copied().filter(|_| is_thread && has_room) {
@@ -40,7 +40,7 @@ impl Apart {
         }
     }
 
-    /// The number in a thread's name.
+    /// The number in a thread's name: the thread, or its process; `None` if it has no name of its own.
     pub fn number(&self, tid: Tid) -> Option<Tid> {
         let process = || self.of_processes.get(&tid).copied();
         self.alone.get(&tid).copied().or_else(process)

@@ -1,47 +1,47 @@
-//! Which jobs have one name at the same time: each is known by a number of its own, and who comes after another has the other's.
+//! Jobs that have the same name at the same time. Each gets a number of its own; a job reuses the number of one that has ended.
 
 use crate::jobs::Job;
 use crate::names::TaskName;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::Tid;
 
-/// Jobs of one name that are told apart at a time.
+/// Largest number of jobs of one name that are distinguished at a time.
 const MAX: usize = 16;
 
-/// Tasks that are remembered to have ended.
+/// Largest number of ended tasks that are remembered.
 const MAX_ENDED: usize = 1 << 16;
 
-/// Who has a name as one of its numbers.
+/// A job that has a name, under one of the name's numbers.
 #[derive(Clone, Copy, Debug)]
 struct Bearer {
     number: TaskName,
-    /// `None` where it is not known how it began.
+    /// `None` if it is not known how the job began.
     job: Option<Job>,
-    /// Tasks of it that have the name.
+    /// Number of its tasks that have the name.
     tasks: u32,
 }
 
-/// All of them, by the name's first number.
+/// All jobs by the first number of their name.
 #[derive(Debug, Default)]
 pub(crate) struct Bearers {
     all: FxHashMap<TaskName, Vec<Bearer>>,
-    /// The first number of the same name as a further one.
+    /// First number of the name, for each further number.
     first: FxHashMap<TaskName, TaskName>,
     ended: FxHashSet<Tid>,
 }
 
 impl Bearers {
-    /// The first number of the same name.
+    /// The first number of the name that has this number.
     pub fn first(&self, name: TaskName) -> TaskName {
         self.first.get(&name).copied().unwrap_or(name)
     }
 
-    /// Whose it is now, if it is known how that began.
+    /// The job that has this number now, if it is known how it began.
     pub fn job(&self, name: TaskName) -> Option<Job> {
         self.all.get(&self.first(name))?.iter().find(|bearer| bearer.number == name)?.job
     }
 
-    /// By which number of a name a job is known: its own, that of one that has ended, or a new one, if there is room.
+    /// The number of a name for a job: its own, that of an ended job, or `new` if there is room, or else the first.
     pub fn number(&mut self, first: TaskName, job: Option<Job>, new: Option<TaskName>) -> TaskName {
         let bearers = self.all.entry(first).or_default();
         if let Some(known) = bearers.iter().find(|bearer| bearer.job == job) {
@@ -63,7 +63,7 @@ impl Bearers {
         number
     }
 
-    /// A task has this name from now on.
+    /// Notes that a task has the name `now`.
     pub fn has_now(&mut self, tid: Tid, before: Option<TaskName>, now: TaskName) {
         let is_new = self.ended.remove(&tid) || before.is_none();
         if before == Some(now) && !is_new {
@@ -77,7 +77,7 @@ impl Bearers {
         }
     }
 
-    /// A task of this name has ended.
+    /// Notes that a task of this name has exited.
     pub fn ends(&mut self, tid: Tid, name: TaskName) {
         if self.ended.len() >= MAX_ENDED || !self.ended.insert(tid) {
             return;
@@ -99,7 +99,7 @@ mod tests {
 
     const DD: TaskName = TaskName(7);
 
-    /// A task of a job that it begins takes the name.
+    /// A task of the new job takes the name.
     fn begins(all: &mut Bearers, tid: u32) -> TaskName {
         let number = all.number(DD, Some(Job(Tid(tid))), Some(TaskName(100 + tid)));
         all.has_now(Tid(tid), None, number);
@@ -124,7 +124,7 @@ mod tests {
         all.has_now(Tid(5), None, child);
         all.ends(Tid(1), DD);
         assert_ne!(begins(&mut all, 2), DD);
-        // Of another name from now on.
+        // From now on it has another name.
         all.has_now(Tid(5), Some(DD), TaskName(9));
         assert_eq!(begins(&mut all, 3), DD);
     }

@@ -9,68 +9,68 @@ use crate::timeline::Timeline;
 use serde::Serialize;
 use trace::{Bytes, DevId, Flags, Sector, Tid};
 
-/// A completed bio.
+/// A completed bio, with the time it waited for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Bio {
-    /// The device.
+    /// Device that it was queued on.
     pub dev: DevId,
-    /// The operation.
+    /// Read, write, flush and so on.
     pub op: Op,
-    /// What kind.
+    /// Its kind flags ([`crate::KIND`]): sync, read-ahead, metadata and so on.
     #[serde(skip)]
     pub flags: Flags,
-    /// Where it started.
+    /// First sector.
     pub start: Sector,
-    /// How much it asked for.
+    /// Length.
     pub bytes: Bytes,
-    /// Who queued it.
+    /// Task that queued it.
     pub tid: Tid,
-    /// What that task was called then.
+    /// Name of that task at that time.
     #[serde(skip)]
     pub task: TaskName,
-    /// Whose data it is, if it was sent for another task.
+    /// Owner of the data, if another task sent it.
     #[serde(skip)]
     pub owner: Option<Owner>,
-    /// Into how many pieces it was cut; 1: it was not.
+    /// Number of pieces it was split into; 1 if it was not split.
     pub pieces: u32,
     /// Whether its last piece was merged into a request of another bio.
     pub merged: bool,
-    /// Whether it went through as one request that carried nothing else.
+    /// Whether one request served it whole and carried nothing else.
     pub is_request: bool,
-    /// Steps of the piece that was completed last, beginning with the bio's own `Q`: what the bio waited for.
+    /// Timestamps of its last completed piece, with the bio's own `Q`: what the bio waited for.
     pub time: Timeline,
-    /// Whether requests served it here; if not, the device is bio-based (md, dm) and `lower` tells.
+    /// Whether requests served it on this device. If not, the device is bio-based (md, dm); see `lower`.
     pub by_request: bool,
-    /// What it had in flight on the devices below, if it sent anything there and that was recorded.
+    /// What it had in flight on the devices below, if it sent anything there that was recorded.
     pub lower: Option<Lower>,
-    /// Who else was there, from the request that served its last piece.
+    /// Contention seen by the request that served its last piece.
     #[serde(skip)]
     pub contention: Contention,
-    /// Its number; no other bio of the recording has it.
+    /// Its number, unique in the recording.
     #[serde(skip)]
     pub number: BioNumber,
-    /// The bio that sent it, where that is one of a stacked device that is recorded as well.
+    /// The bio that sent it, if that is a recorded bio of a stacked device.
     #[serde(skip)]
     pub parent: Option<BioNumber>,
-    /// Whether a stacked device sent it of which it was not known, when it was over, for which of its bios:
-    /// [`IoObserver::adopted`](crate::IoObserver::adopted) may tell later.
+    /// Whether a stacked device sent it and its parent was not known when it was completed.
+    /// [`IoObserver::adopted`](crate::IoObserver::adopted) may give the parent later.
     #[serde(skip)]
     pub orphan: bool,
-    /// Of a read ahead: whether its task waited for it, as far as what it sent next shows.
+    /// For a read-ahead: whether its task waited for it, judged by what the task sent next.
     pub awaited: bool,
 }
 
-/// Tells the bios of a recording apart.
+/// Identifies a bio within a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BioNumber(pub u64);
 
 impl Bio {
-    /// The class it competes in.
+    /// The class by which contention is counted.
     pub fn class(&self) -> Class {
         Class::of(self.op, self.flags)
     }
 
-    /// Whether it was sent by a stacked device that is recorded as well.
+    /// Whether a recorded stacked device sent it.
     pub fn is_child(&self) -> bool {
         self.parent.is_some() || self.orphan
     }

@@ -1,4 +1,4 @@
-//! The bios in flight.
+//! The table of bios in flight.
 
 use crate::holding::Owner;
 use crate::names::TaskName;
@@ -25,18 +25,18 @@ pub(crate) struct InFlight {
     pub pieces: u32,
     /// Its pieces that have no request yet.
     pub waiting: SmallVec<[PieceId; 1]>,
-    /// The bio that sent it from the device above.
+    /// The bio on the device above that sent it.
     pub parent: Option<BioId>,
-    /// The upper device that sent it for a bio that is not known, and its row there.
+    /// The upper device and row, if its parent was not known when it was queued.
     pub orphan_of: Option<(u32, Sector)>,
-    /// What it has in flight below, once it has sent something there.
+    /// What it has in flight below; `None` until it sends something there.
     pub below: Option<Box<Below>>,
     pub by_request: bool,
-    /// Of a read ahead: whether its task has come to it.
+    /// For a read-ahead: whether its task has reached the data.
     pub awaited: bool,
 }
 
-/// A place for a bio; as with pieces, bios stay where they are made.
+/// Storage for a bio. Bios are overwritten in place, like pieces.
 #[derive(Default)]
 struct Slot {
     bio: InFlight,
@@ -50,7 +50,7 @@ impl Slot {
     }
 }
 
-/// Numbers for bios, used again when free.
+/// Bios by index; indexes are reused.
 #[derive(Default)]
 pub(crate) struct Bios {
     slots: Vec<Slot>,
@@ -58,7 +58,7 @@ pub(crate) struct Bios {
 }
 
 impl Bios {
-    /// Makes a bio, to be filled in by the caller: it still is what was there before.
+    /// Adds a bio. The caller fills it in: the fields still hold the values of an earlier bio.
     pub fn insert(&mut self) -> (BioId, &mut InFlight) {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
@@ -77,7 +77,7 @@ impl Bios {
         self.slots.get_mut(id.index as usize).filter(|s| s.has(id)).map(|s| &mut s.bio)
     }
 
-    /// Takes a bio out. What it was can be read until the next one is made.
+    /// Removes a bio. Its contents can be read until the next `insert`.
     pub fn remove(&mut self, id: BioId) -> Option<&mut InFlight> {
         let slot = self.slots.get_mut(id.index as usize).filter(|s| s.has(id))?;
         slot.in_use = false;
@@ -86,12 +86,12 @@ impl Bios {
         Some(&mut slot.bio)
     }
 
-    /// How many are in flight.
+    /// Number of bios in flight.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Those in flight.
+    /// All bios in flight.
     pub fn all(&self) -> impl Iterator<Item = &InFlight> {
         self.slots.iter().filter(|s| s.in_use).map(|s| &s.bio)
     }

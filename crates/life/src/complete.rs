@@ -1,4 +1,4 @@
-//! Out of the block layer: `C`.
+//! Handler for completions (`C`): the way out of the block layer.
 
 use crate::contention::Contention;
 use crate::device::FLUSH_SECTOR;
@@ -9,20 +9,20 @@ use crate::timeline::{FlushWait, Timeline};
 use crate::tracker::{IoObserver, IoTracker};
 use trace::{Bytes, Cpu, Event, Flags, Nanos, Sector};
 
-/// What brought the end of a bio.
+/// What carried a bio when it ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Carrier {
-    /// A request that carried nothing else.
+    /// A request with no other bio in it.
     Alone,
-    /// A request of which it was a part, or one that never went to the device.
+    /// A request with other bios in it, or one that was never issued.
     Shared,
-    /// No request: its device is bio-based.
+    /// No request, because the device is bio-based.
     None,
 }
 
 impl IoTracker {
-    /// `C`: a request, or a bio of a bio-based device, is done in part or whole. In line although two call it: the other
-    /// ([`IoTracker::end_early`]) hardly ever does.
+    /// `C`: a request, or a bio of a bio-based device, is completed in part or in full. Inlined although it has two
+    /// callers, because the other one ([`IoTracker::end_early`]) rarely calls it.
     #[inline(always)]
     pub(crate) fn complete(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         let op = Op::of(e);
@@ -74,7 +74,7 @@ impl IoTracker {
         self.finish_request(id, e, observer);
     }
 
-    /// The completion of no bytes that ends a write with flushes, or an empty flush.
+    /// Handles the completion of 0 bytes that ends a write with flushes, or an empty flush.
     fn end_of_flush_sequence(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) -> bool {
         let write = Key { dev, start: e.sector, op: Op::Write };
         let flush = Key { dev, start: e.sector, op: Op::Flush };
@@ -93,7 +93,7 @@ impl IoTracker {
         true
     }
 
-    /// The oldest piece of a key in the right stage: of those begun on this CPU, if there are any.
+    /// The oldest piece of a key that satisfies `wanted`, preferring pieces queued on this CPU.
     fn oldest_here(&self, key: Key, cpu: Cpu, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
         let right = || self.table.chain(key).filter(|id| wanted(self.table.get(*id)));
         right().find(|id| self.table.get(*id).request.submit_cpu == cpu).or_else(|| right().next())
@@ -111,7 +111,7 @@ impl IoTracker {
         observer.in_flight(device.id, now, device.load.in_flight());
     }
 
-    /// The request is over: passes it and the bios that end with it to the sink.
+    /// Ends a request: passes it, and the bios that end with it, to the observer.
     fn finish_request(&mut self, id: PieceId, e: &Event, observer: &mut dyn IoObserver) {
         if self.table.get(id).stage == Stage::Issued {
             self.leave_device(id, e.time, observer);
@@ -144,7 +144,7 @@ impl IoTracker {
         self.table.remove(id);
     }
 
-    /// A part of a bio is done; with the last one the bio is.
+    /// Completes a part of a bio. The bio ends with its last part.
     fn complete_part(
         &mut self,
         part: &Part,
@@ -197,7 +197,7 @@ impl IoTracker {
         observer.bio(&self.told, &self.names);
     }
 
-    /// A child of a bio on the device above is over.
+    /// Tells the parent on the device above that a child is completed.
     pub(crate) fn tell_parent(&mut self, parent: Option<BioId>, op: Op, now: Nanos) {
         let upper = parent.and_then(|p| self.bios.get_mut(p));
         if let Some(below) = upper.and_then(|u| u.below.as_mut()) {
@@ -205,15 +205,15 @@ impl IoTracker {
         }
     }
 
-    /// Removes a piece without a request whose bio is over.
+    /// Removes a piece without a request whose bio has ended.
     pub(crate) fn forget_waiting(&mut self, id: PieceId) {
         let dev = self.table.get(id).dev as usize;
         self.devices[dev].waiting.retain(|w| *w != id);
         self.table.remove(id);
     }
 
-    /// A completion on a bio-based device (md, dm). The pieces of a split bio are chained in the kernel
-    /// (`bio_chain`): the last piece is not completed before all others are, and not all others are announced.
+    /// Handles a completion on a bio-based device (md, dm). The kernel chains the pieces of a split bio (`bio_chain`):
+    /// the last piece is completed after all others, and not every other piece has a completion event.
     fn complete_bio(&mut self, dev: u32, op: Op, e: &Event, observer: &mut dyn IoObserver) {
         let key = Key { dev, start: e.sector, op };
         let end = e.sector.after(e.bytes);
@@ -242,7 +242,7 @@ impl IoTracker {
 }
 
 impl Piece {
-    /// Fills in what is known of a request only at its end.
+    /// Fills in the fields of a request that are only known at its end.
     fn conclude(&mut self, parts: &[Part], e: &Event) {
         let bytes = if self.stage == Stage::PostFlush { self.done } else { self.done + self.bytes() };
         let request = &mut self.request;
@@ -259,7 +259,7 @@ impl Piece {
     }
 }
 
-/// At how many steps the clock was behind that of the step before.
+/// Number of timestamps that are earlier than that of the step before.
 fn steps_back(t: &Timeline) -> u64 {
     let (mut steps, mut latest) = (0, Nanos(0));
     let mut pass = |stamp: Option<Nanos>| {

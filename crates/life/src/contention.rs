@@ -1,8 +1,8 @@
-//! Who else is at the device: what an I/O had to share it with.
+//! Contention at a device: what an I/O had to share it with.
 //!
-//! Each device keeps running totals: requests issued and completed so far, per class, and the time it was
-//! flooded. A request notes the totals when it enters a stage and subtracts them when it leaves it, so its
-//! counting others in flight costs a few additions, however many there are.
+//! Each device keeps running totals: requests issued and completed so far, per class, and the time it was flooded. A
+//! request notes the totals when it enters a stage and subtracts them when it leaves. So counting the others in flight
+//! costs a few additions, however many there are.
 //!
 //! Example: 100 background writes were issued before a read entered the scheduler, 116 when it left: 16 were
 //! issued while it waited.
@@ -12,49 +12,49 @@ use device::Split;
 use serde::Serialize;
 use trace::{Bytes, Nanos};
 
-/// From how many background writes in flight on a device is flooded. Half of what SATA takes (32), an
-/// eighth of virtio's 256: a depth at which a read waits behind writes on any of them.
+/// Number of background writes in flight at which a device is flooded. It is half of SATA's queue depth (32) and 1/16
+/// of virtio's 256: at this depth a read waits behind writes on any of them.
 pub const FLOOD_DEPTH: u32 = 16;
 
-/// The same in bytes, because a few large writes hold a device as long as many small ones: 4 MiB take a disk that
-/// turns about 30 ms, a SATA flash disk 8 ms.
+/// Bytes of background writes in flight at which a device is flooded, because a few large writes occupy it as long as
+/// many small ones: 4 MiB take a rotating disk about 30 ms, a SATA SSD 8 ms.
 pub const FLOOD_BYTES: Bytes = Bytes(4 << 20);
 
-/// A flood is over when both are below this part of where it began: who came while it was high still waits behind
-/// what is left of it.
+/// A flood ends when both values are below 1/4 of their thresholds: I/O that came during the flood still waits behind
+/// what remains of it.
 const EBB: u64 = 4;
 
-/// Numbers by class.
+/// One value per class, indexed by [`Class::index`].
 pub type ByClass<T> = [T; Class::COUNT];
 
-/// What a request had beside it.
+/// What one request competed with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Contention {
-    /// Requests in flight when it was issued, itself not counted.
+    /// Requests in flight when it was issued, without itself.
     pub beside: ByClass<u32>,
-    /// Their bytes, of all classes.
+    /// Bytes of these requests, over all classes.
     pub beside_bytes: Bytes,
-    /// Whether the device was flooded with background writes when it was issued, itself not counted.
+    /// Whether the device was flooded with background writes when it was issued, without itself.
     pub into_flood: bool,
     /// Requests issued while it waited in the scheduler (I2D).
     pub overtaken_by: ByClass<u32>,
-    /// The part of its I2D in which the driver took nothing: it had given a request back, and none of these was issued again.
+    /// Part of its I2D in which the driver took nothing: from a requeue of some request until a requeued one was issued again.
     pub refused: Nanos,
     /// Requests completed while it was in the device (D2C).
     pub served: ByClass<u32>,
     /// Bytes completed while it was in the device, of all classes.
     pub served_bytes: Bytes,
-    /// The part of its D2C in which the device was flooded with background writes.
+    /// Part of its D2C in which the device was flooded with background writes.
     pub flooded: Nanos,
-    /// The last part of its D2C: the device was done, and no processor had come to complete it yet. Only where software interrupts
+    /// Last part of its D2C: the device was done, but no CPU had processed the completion yet. Zero unless softirqs
     /// were recorded.
     pub late: Nanos,
     /// Its D2C, split by what the device was doing.
     pub split: Split,
 }
 
-/// A reading of a device's totals, on entering a stage: of what was issued ([`DeviceLoad::issued`]) or of what was
-/// completed ([`DeviceLoad::completed`]). The counts wrap around: only their differences are used, and nothing stays in
+/// A device's totals when a request enters a stage: of what was issued ([`DeviceLoad::issued`]) or of what was
+/// completed ([`DeviceLoad::completed`]). The counts wrap around; only differences are used, and nothing stays in
 /// flight for four billion requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
@@ -64,7 +64,7 @@ pub struct Reading {
     refused: u64,
 }
 
-/// The totals of one device.
+/// Running totals of one device.
 #[derive(Debug, Default)]
 pub struct DeviceLoad {
     in_flight: ByClass<u32>,
@@ -78,7 +78,7 @@ pub struct DeviceLoad {
 }
 
 impl DeviceLoad {
-    /// A request of so many bytes goes to the device.
+    /// Adds a request of `bytes` that is issued to the device.
     pub fn enter(&mut self, class: Class, bytes: Bytes, now: Nanos) {
         let issued = &mut self.issued[class.index()];
         *issued = issued.wrapping_add(1);
@@ -93,7 +93,7 @@ impl DeviceLoad {
         }
     }
 
-    /// A request of so many bytes leaves the device: `completed`, or requeued.
+    /// Removes a request of `bytes` from the device: `completed`, or else requeued.
     pub fn leave(&mut self, class: Class, bytes: Bytes, completed: bool, now: Nanos) {
         let i = class.index();
         if completed {
@@ -113,24 +113,24 @@ impl DeviceLoad {
         }
     }
 
-    /// The driver gives a request back: it takes no more.
+    /// Notes that the driver requeued a request: it takes no more for now.
     pub fn refuse(&mut self, now: Nanos) {
         self.refusing_since.get_or_insert(now);
     }
 
-    /// A requeued one is issued again: it takes them once more, or says so anew.
+    /// Notes that a requeued request is issued again: the driver takes requests, or will requeue anew.
     pub fn take_again(&mut self, now: Nanos) {
         if let Some(since) = self.refusing_since.take() {
             self.refused = self.refused.saturating_add(now.since(since).0);
         }
     }
 
-    /// Requests in the device now.
+    /// Requests in flight in the device now.
     pub fn in_flight(&self) -> &ByClass<u32> {
         &self.in_flight
     }
 
-    /// What was issued up to this moment, and how long the driver took nothing.
+    /// Totals of what was issued until `now`, with the time in which the driver took nothing.
     pub fn issued(&self, now: Nanos) -> Reading {
         let refusing = self.refusing_since.map_or(0, |since| now.since(since).0);
         Reading {
@@ -140,7 +140,7 @@ impl DeviceLoad {
         }
     }
 
-    /// What was completed up to this moment, and how long there was a flood.
+    /// Totals of what was completed until `now`, with the time of floods.
     pub fn completed(&self, now: Nanos) -> Reading {
         let mut r = self.completed;
         if let Some(since) = self.flooded_since {
@@ -151,29 +151,29 @@ impl DeviceLoad {
 }
 
 impl Contention {
-    /// Fills in who is in the device already.
+    /// Fills in what is in the device already.
     pub fn meet(&mut self, load: &DeviceLoad) {
         self.beside = load.in_flight;
         self.beside_bytes = Bytes(load.bytes);
         self.into_flood = load.flooded_since.is_some();
     }
 
-    /// Others in the device when it was issued.
+    /// Number of other requests in the device when it was issued.
     pub fn ahead(&self) -> u64 {
         self.beside.iter().map(|n| *n as u64).sum()
     }
 
-    /// Others completed while it was in the device.
+    /// Number of other requests completed while it was in the device.
     pub fn served(&self) -> u64 {
         self.served.iter().map(|n| *n as u64).sum()
     }
 
-    /// The part of `in_device` in which the device served those that were there first, at the pace at which it
-    /// served during that time: N others were completed in it, of which at most those ahead count, and its own
-    /// turn is one more.
+    /// Part of `in_device` spent on requests that were in the device first, at the pace of completions in that time.
+    /// If N others were completed, each took 1/(N + 1) of it, because the request itself is one more; at most as many
+    /// as were ahead count.
     ///
-    /// Example: 7 were ahead and 7 completed in 8 ms: 7 ms of it was the queue. If 10,000 were completed in 5 ms
-    /// and 31 were ahead, it was overtaken, and the queue is 16 us of it.
+    /// Example: 7 were ahead and 7 completed in 8 ms: 7 ms were queueing. If 31 were ahead and 10,000 were completed
+    /// in 5 ms, it was overtaken, and 16 us were queueing.
     pub fn queued_behind(&self, in_device: Nanos) -> Nanos {
         let served = self.served();
         let part = in_device.0 as u128 * served.min(self.ahead()) as u128 / (served as u128 + 1);

@@ -1,4 +1,4 @@
-//! Through the device: `I`, `D`, `R`.
+//! Handlers for events at the device: `I`, `D`, `R`.
 
 use crate::holding::{Holding, Owner};
 use crate::op::{kind, Op};
@@ -7,16 +7,16 @@ use crate::request::Request;
 use crate::tracker::{IoObserver, IoTracker};
 use trace::{Event, Nanos, Sector};
 
-/// Flush requests have no sector: 0 when issued, 2^64-1 or 0 when completed. They are kept under this one.
+/// Flush requests have no sector: 0 when issued, 2^64-1 or 0 when completed. The table keeps them under this one.
 pub(crate) const FLUSH_SECTOR: Sector = Sector(u64::MAX);
 
-/// A driver that is busy says so at once, and a device as fast as it answers. A request requeued after this long was waited for in
-/// vain: the shortest time that a command can be given is a second (`timeout` of a SCSI device, `queue/io_timeout` by default 30
-/// s).
+/// A requeue that comes this long after the issue means that the kernel aborted the request. A busy driver requeues at
+/// once, and a busy device as fast as it answers. The shortest timeout of a command is 1 s (`timeout` of a SCSI
+/// device; `queue/io_timeout` is 30 s by default).
 pub const GIVEN_UP: Nanos = Nanos(500_000_000);
 
 impl IoTracker {
-    /// `I`: into the scheduler.
+    /// `I`: inserted into the scheduler.
     pub(crate) fn insert(&mut self, dev: u32, e: &Event) {
         let key = Key { dev, start: e.sector, op: Op::of(e) };
         let got = |p: &Piece| matches!(p.stage, Stage::Got);
@@ -38,7 +38,7 @@ impl IoTracker {
         piece.request.time.inserted.get_or_insert(e.time);
     }
 
-    /// `D`: to the device.
+    /// `D`: issued to the device.
     pub(crate) fn issue(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         let op = Op::of(e);
         let id = if op == Op::Flush {
@@ -92,7 +92,7 @@ impl IoTracker {
         }
     }
 
-    /// The kernel's own request that flushes, for whoever asked for that first.
+    /// Creates the kernel's own flush request, owned by the task that asked for a flush last.
     fn begin_flush(&mut self, key: Key, e: &Event) -> PieceId {
         let id = self.begin(key, e, self.names.of(e.tid), Stage::Got);
         let asked = self.devices[key.dev as usize].flushes.asked;
@@ -102,8 +102,8 @@ impl IoTracker {
         id
     }
 
-    /// A request that is issued longer than it was has taken in those behind it. Before Linux 5.8 the kernel did
-    /// not say so where two requests were merged, and the event can be lost.
+    /// Merges the following requests into one that is issued longer than it was known. Before Linux 5.8 the kernel did
+    /// not report merges of two requests, and the event can be lost.
     fn agree_on_end(&mut self, id: PieceId, e: &Event) {
         let end = e.sector.after(e.bytes);
         while self.table.get(id).end < end {
@@ -124,7 +124,7 @@ impl IoTracker {
         }
     }
 
-    /// The issue of a bio whose `G` was lost.
+    /// Matches an issue with a queued piece whose `G` was lost.
     fn issue_of_unseen_get(&mut self, dev: u32, op: Op, e: &Event) -> Option<PieceId> {
         let key = Key { dev, start: e.sector, op };
         let id = self.choose(key, e, |p| p.stage == Stage::Queued)?;
@@ -132,7 +132,7 @@ impl IoTracker {
         Some(id)
     }
 
-    /// `R`: the driver gives a request back.
+    /// `R`: the driver requeues a request.
     pub(crate) fn requeue(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         let op = Op::of(e);
         let start = if op == Op::Flush { FLUSH_SECTOR } else { e.sector };

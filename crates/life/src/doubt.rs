@@ -1,4 +1,4 @@
-//! Where a trace is not clear: which of several pieces an event means, what was lost, how much may be in flight.
+//! Handles ambiguity: which of several pieces an event means, lost completions, and limits on what is in flight.
 
 use crate::op::Op;
 use crate::piece::{Key, Piece, PieceId, Stage};
@@ -6,21 +6,21 @@ use crate::tally::Tally;
 use crate::tracker::IoTracker;
 use trace::{Event, Nanos};
 
-/// Pieces in flight over all devices (500 bytes each). The deepest queues that exist hold 64 Ki requests.
+/// Largest number of pieces in flight, of 500 bytes each. The deepest queues that exist hold 64 Ki requests.
 const MAX_IN_FLIGHT: usize = 1 << 17;
 
-/// Requests of the same operation on the same first sector at once. Hostile input aside, two or three.
+/// Largest number of pieces with one operation and start. Real recordings have two or three.
 const MAX_SAME_KEY: usize = 64;
 
-/// Flushes in flight on a device: one or two per hardware queue.
+/// Largest number of flushes in flight on a device, which has one or two per hardware queue.
 const MAX_FLUSHES: usize = 4096;
 
-/// The kernel times a request out after 30 s (`queue/io_timeout`, 30000 ms). Where two pieces answer to the
-/// same sector, one that has not moved for longer is a lost completion, not a slow request.
+/// Age at which a piece is stale. The kernel times a request out after 30 s (`queue/io_timeout`, 30000 ms). If two
+/// pieces match one sector, a piece unchanged for longer is a lost completion, not a slow request.
 const STALE: Nanos = Nanos(30_000_000_000);
 
 impl IoTracker {
-    /// Counts an event of something whose beginning was not seen.
+    /// Counts an event whose beginning was not seen.
     pub(crate) fn count_unmatched(&mut self, dev: u32, after_losses: impl Fn(&mut Tally) -> &mut u64) {
         if self.devices[dev as usize].losses == 0 {
             self.tally.began_before += 1;
@@ -29,8 +29,8 @@ impl IoTracker {
         }
     }
 
-    /// The piece of a key that an event means, among those in the right stage: the one of the same length,
-    /// and of these the one that has been in its stage for longest, unless that one is stale.
+    /// The piece of a key that an event means, among those that satisfy `wanted`: one of the same length, and of these
+    /// the one that has been in its stage for longest. Stale pieces are given up if another is left.
     pub(crate) fn choose(&mut self, key: Key, e: &Event, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
         let (first, several) = {
             let mut candidates = self.table.chain(key).filter(|id| wanted(self.table.get(*id)));
@@ -56,7 +56,7 @@ impl IoTracker {
         longest_there(&mut fresh.iter().filter(same_length)).or_else(|| longest_there(&mut fresh.iter()))
     }
 
-    /// A piece whose completion was lost.
+    /// Gives up a piece whose completion was lost.
     pub(crate) fn give_up(&mut self, id: PieceId, now: Nanos) {
         match self.table.get(id).stage {
             Stage::Queued => self.stop_waiting(id),
@@ -86,8 +86,8 @@ impl IoTracker {
         }
     }
 
-    /// Keeps the table of pieces bounded: where too many answer to one key, or too many are in flight at all, the
-    /// oldest are lost completions.
+    /// Bounds the table of pieces: if too many have one key, or too many are in flight in total, the oldest are lost
+    /// completions.
     pub(crate) fn make_room_for_piece(&mut self, key: Key, now: Nanos) {
         let limit = if key.op == Op::Flush { MAX_FLUSHES } else { MAX_SAME_KEY };
         if let Some(oldest) = self.table.oldest_of_many(key, limit) {
@@ -98,7 +98,7 @@ impl IoTracker {
         }
     }
 
-    /// Drops the older half of everything in flight: the table is full of lost completions.
+    /// Gives up the older half of everything in flight: the table is full of lost completions.
     pub(crate) fn give_up_oldest(&mut self, now: Nanos) {
         let mut ages: Vec<(Nanos, PieceId)> =
             self.table.all().map(|id| (self.table.get(id).touched, id)).collect();

@@ -1,14 +1,14 @@
 //! Flushes of a device's cache, and which writes wait for them.
 //!
-//! The kernel turns a write with a preflush on a device without FUA into three steps (block/blk-flush.c): a
-//! flush, the write, a flush; an empty flush bio into one. The flush is a request of its own without a sector,
-//! shared by all that wait for one, and the trace does not say who they are. But the order does: the flush
-//! before a write's data is the last one completed before that data was issued, and the one after it is the
-//! last one completed before the write's end.
+//! The kernel turns a write with a preflush on a device without FUA into three steps (block/blk-flush.c): flush,
+//! write, flush. An empty flush bio becomes one flush. A flush is a request of its own without a sector. All writes
+//! that need one share it, and the trace does not name them. But the order does: the flush before a write's data is
+//! the last one completed before that data was issued, and the flush after the data is the last one completed before
+//! the write's end.
 //!
-//! Each hardware queue has flushes of its own, and those of two queues end in any order. The queues are mapped to
-//! CPUs, so of several flushes the one on the same CPU is meant. Example: CPU 0 issues a flush, CPU 1 issues
-//! another, and a completion comes in on CPU 1: it is that of the second.
+//! Each hardware queue has flushes of its own, and flushes of two queues end in any order. The queues are mapped to
+//! CPUs, so among several flushes the one on the same CPU is meant. Example: CPU 0 issues a flush, CPU 1 issues
+//! another, and a completion comes in on CPU 1: it belongs to the second.
 
 use crate::names::TaskName;
 use crate::timeline::FlushWait;
@@ -16,14 +16,14 @@ use device::{Behind, Holder};
 use std::collections::VecDeque;
 use trace::{Cpu, Nanos};
 
-/// The flushes of one device that were completed last.
+/// The last completed flushes of one device.
 #[derive(Debug, Default)]
 pub(crate) struct Flushes {
     completed: VecDeque<(Cpu, FlushWait)>,
-    /// The data between two flushes that was completed last: while it is in the device no other flush begins
+    /// The last completed data of writes with flushes. While it is in the device, no other flush begins
     /// (`flush_data_in_flight`, block/blk-flush.c).
     data: VecDeque<Data>,
-    /// Who asked for one last: the next flush is that one's, or at least also that one's.
+    /// The task that asked for a flush last. The next flush is for this task, perhaps among others.
     pub asked: Option<TaskName>,
 }
 
@@ -36,10 +36,10 @@ struct Data {
 }
 
 impl Flushes {
-    /// One for each hardware queue that flushes at the same time: tasks that call fsync at once.
+    /// Number kept: one for each hardware queue that flushes at the same time (tasks that call fsync at once).
     const MAX: usize = 16;
 
-    /// A flush was completed.
+    /// Notes a completed flush.
     pub fn complete(&mut self, flush: FlushWait, cpu: Cpu) {
         if self.completed.len() >= Self::MAX {
             self.completed.pop_front();
@@ -47,7 +47,7 @@ impl Flushes {
         self.completed.push_back((cpu, flush));
     }
 
-    /// The data of a write with flushes was completed.
+    /// Notes the completed data of a write with flushes.
     pub fn complete_data(&mut self, holder: Holder, issued: Nanos, completed: Nanos) {
         if self.data.len() >= Self::MAX {
             self.data.pop_front();
@@ -55,7 +55,7 @@ impl Flushes {
         self.data.push_back(Data { holder, issued, completed });
     }
 
-    /// The last flush that was both issued and completed after `from`: on this CPU if there is one.
+    /// The last flush issued and completed after `from`: on this CPU if there is one, or else on any.
     pub fn since(&self, from: Nanos, cpu: Cpu) -> Option<FlushWait> {
         let after = || self.completed.iter().rev().filter(|(_, f)| f.issued >= from);
         let here = after().find(|(c, _)| *c == cpu);

@@ -1,4 +1,4 @@
-//! Who has requests in a device: whose they are and what kind of I/O. By this the time behind others is told apart.
+//! Holders: which task has requests in a device, for whom, and of what kind. Time behind others is split by holder.
 
 use crate::bio::Bio;
 use crate::names::TaskName;
@@ -6,7 +6,7 @@ use crate::op::{Class, Op};
 use crate::request::Request;
 use serde::Serialize;
 
-/// Kinds of I/O that count as separate holders of a device.
+/// Kind of I/O of a holder. Each kind of a task is a separate holder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -14,23 +14,23 @@ pub enum Io {
     /// Reads, read-ahead included.
     #[default]
     Read,
-    /// Writes that a task waits for.
+    /// Writes that a task waits for (sync flag, FUA or preflush).
     SyncWrite,
-    /// Writeback: writes without the sync flag, for which no task waits.
+    /// Writeback: writes without any of these flags, for which no task waits.
     BackgroundWrite,
     /// Flushes of the device's cache.
     Flush,
-    /// Discards, passthrough commands.
+    /// Discards and passthrough commands.
     Discard,
-    /// A journal's or log's own blocks.
+    /// Blocks of a file system's journal or log.
     Journal,
 }
 
 impl Io {
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const COUNT: usize = 6;
 
-    /// Of a class of requests.
+    /// The kind for a class; never [`Io::Journal`], which needs the owner.
     pub fn of(class: Class) -> Io {
         match class {
             Class::Read => Io::Read,
@@ -41,7 +41,7 @@ impl Io {
         }
     }
 
-    /// Its name in JSON.
+    /// Its name in JSON, for example `sync-write`.
     pub fn name(self) -> &'static str {
         match self {
             Io::Read => "read",
@@ -53,7 +53,7 @@ impl Io {
         }
     }
 
-    /// Its name wherever a human reads, in the plural.
+    /// Its name in text for people, in the plural: "reads", "writeback".
     pub fn words(self) -> &'static str {
         match self {
             Io::Read => "reads",
@@ -66,34 +66,34 @@ impl Io {
     }
 }
 
-/// Whose data a task sends that is not its own.
+/// The owner of data that another task sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Owner {
-    /// Who wrote it, or changed what a journal commits.
+    /// The task that wrote the data, or changed what a journal commits.
     pub task: TaskName,
-    /// Whether it is a journal's.
+    /// Whether the data is a journal's own blocks.
     pub journal: bool,
 }
 
-/// Who has requests in a device.
+/// A holder of requests in a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Holding {
-    /// Who issued them.
+    /// The task that queued them; for flushes the owner.
     pub task: TaskName,
-    /// Whose data they move: the issuer's own, unless another task is known.
+    /// The task whose data they move: the same as `task` unless another owner is known.
     pub owner: TaskName,
-    /// What kind of I/O.
+    /// Kind of I/O.
     pub io: Io,
 }
 
 impl Holding {
-    /// Of a request.
+    /// The holder of a request.
     #[inline]
     pub fn of(r: &Request) -> Holding {
         Holding::new(r.task, r.owner, r.op, r.class())
     }
 
-    /// Of a bio.
+    /// The holder of a bio.
     pub fn of_bio(b: &Bio) -> Holding {
         Holding::new(b.task, b.owner, b.op, b.class())
     }
@@ -103,7 +103,7 @@ impl Holding {
         let journal = owner.is_some_and(|o| o.journal) && op == Op::Write;
         let io = if journal { Io::Journal } else { Io::of(class) };
         let owner = owner.map_or(task, |o| o.task);
-        // The kernel's flush machinery issues a flush for whoever asked.
+        // The kernel's flush machinery issues a flush on behalf of the task that asked for it.
         let task = if op == Op::Flush { owner } else { task };
         Holding { task, owner, io }
     }

@@ -1,44 +1,44 @@
-//! Which processes are one job: tasks of one name need not be.
+//! Jobs: groups of processes that belong together. Tasks of one name can belong to different jobs.
 //!
-//! A service is one, a container, a scheduled job, a login, each with all that it starts.
+//! A service, a container, a scheduled job and a login are each one job, with everything that they start.
 
 use rustc_hash::FxHashMap;
 use trace::Tid;
 
-/// The process that a job began with.
+/// A job, identified by the process that it began with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Job(pub Tid);
 
-/// Tasks whose parents are remembered.
+/// Largest number of tasks whose parents are remembered.
 const MAX: usize = 1 << 16;
 
-/// The first process; what its parent left behind is its child.
+/// The init process. It adopts orphaned processes.
 const INIT: Tid = Tid(1);
 
-/// Generations that are looked at; a build has some ten.
+/// Largest number of generations to look at; a build has about ten.
 const GENERATIONS: usize = 64;
 
-/// Who made a task.
+/// Where a task comes from.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     parent: Tid,
-    /// Whether it is a thread of the same process.
+    /// Whether the task is a thread of its parent's process.
     is_thread: bool,
 }
 
-/// Who made which task, as far as that is known.
+/// The parent of each task, if known.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs(FxHashMap<Tid, Origin>);
 
 impl Jobs {
-    /// `parent` made `tid`: a thread of its own process, or a process.
+    /// `parent` created `tid`: a thread of its own process, or a new process.
     pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
         if parent != tid && (self.0.len() < MAX || self.0.contains_key(&tid)) {
             self.0.insert(tid, Origin { parent, is_thread });
         }
     }
 
-    /// The process that a task is a thread of, as far as that is known.
+    /// The process of a thread, or `tid` itself if that is not known.
     pub fn process(&self, tid: Tid) -> Tid {
         let mut process = tid;
         for _ in 0..GENERATIONS {
@@ -50,8 +50,8 @@ impl Jobs {
         process
     }
 
-    /// The job of a task: it began with the first of those who made it, each the next, that was made by a supervisor. `None`
-    /// where one of them is not known.
+    /// The job of a task. It begins with the nearest ancestor that a supervisor or init created. `None` if an ancestor
+    /// before that is not known.
     pub fn of(&self, tid: Tid, supervises: impl Fn(Tid) -> bool) -> Option<Job> {
         let mut first = tid;
         for _ in 0..GENERATIONS {

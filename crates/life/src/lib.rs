@@ -1,6 +1,6 @@
-//! The lives of bios and requests: queued, split, merged, issued, requeued, completed, and which sent which.
+//! Follows bios and requests through the block layer, and links bios of stacked devices to those sent below.
 //!
-//! [`IoTracker`] takes in events and passes every completed [`Request`] and [`Bio`] to a [`IoObserver`].
+//! [`IoTracker`] takes in events and passes every completed [`Request`] and [`Bio`] to an [`IoObserver`].
 
 mod apart;
 mod bearers;

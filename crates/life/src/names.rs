@@ -1,4 +1,4 @@
-//! What tasks are called, over time: a thread can be renamed and a thread id can be used again.
+//! Names of tasks over time. A thread can be renamed, and a thread id can be reused.
 
 use crate::apart::Apart;
 use crate::bearers::Bearers;
@@ -9,40 +9,40 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use trace::{is_kernel_thread, is_supervisor, starts_all_kinds, works_in_ring_of, Tid};
 
-/// A name, as a number that is cheap to keep. [`Names::text`] gives the name. Of several jobs that are called so at once all but the first have
-/// numbers of their own, and the first process of each in their names: `dd:4711` ([`trace::program`] is `dd`).
+/// A task name as a small number; [`Names::text`] gives the text. If several jobs have the same name at once, all but the first get numbers of
+/// their own, and their texts contain the job's first process: `dd:4711` ([`trace::program`] of it is `dd`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskName(pub u32);
 
-/// All names seen, and who bears which now.
+/// All names seen, and the current name of each task.
 #[derive(Debug)]
 pub struct Names {
     texts: Vec<String>,
     numbers: FxHashMap<String, TaskName>,
     jobs: Jobs,
     apart: Apart,
-    /// What supervises others, of what was there before.
+    /// Processes declared as supervisors of others, whatever their names are.
     supervisors: FxHashSet<Tid>,
     bearers: Bearers,
     now: FxHashMap<Tid, TaskName>,
-    /// Threads that work in another's io_uring, and whose: they bear its name.
+    /// Threads that work for another task's io_uring, with that task. They get that task's name.
     in_rings: FxHashMap<Tid, Tid>,
-    /// Names that one task had after the other, the smaller number first.
+    /// Pairs of names that one task had one after the other, the smaller number first.
     kin: FxHashSet<(TaskName, TaskName)>,
     holdings: Vec<Holding>,
     holders: FxHashMap<Holding, Holder>,
-    /// Those asked for last, by kind of I/O.
+    /// The most recent holder for each kind of I/O.
     recent: [Option<(Holding, Holder)>; Io::COUNT],
 }
 
-/// Names and holders in the order of their numbers, from certain numbers on.
+/// Names and holders added since a [`NamesSeen`], in the order of their numbers.
 #[derive(Debug, Default)]
 pub struct News {
     texts: Vec<String>,
     holdings: Vec<Holding>,
 }
 
-/// Up to which numbers somebody else has heard of names and holders.
+/// How many names and holders a reader in another thread already has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NamesSeen {
     texts: usize,
@@ -50,12 +50,12 @@ pub struct NamesSeen {
 }
 
 impl News {
-    /// Whether nothing is new.
+    /// Whether it contains no names and no holders.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty() && self.holdings.is_empty()
     }
 
-    /// Adds what is newer.
+    /// Appends newer names and holders.
     pub fn add(&mut self, mut newer: News) {
         self.texts.append(&mut newer.texts);
         self.holdings.append(&mut newer.holdings);
@@ -85,23 +85,23 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Task names are 15 bytes long in the kernel (`TASK_COMM_LEN`); longer ones are not from there.
+    /// Largest length of a name. The kernel's names have at most 15 bytes (`TASK_COMM_LEN`); longer ones come from elsewhere.
     const MAX_BYTES: usize = 64;
-    /// The idle task; 0 is a name that was never seen.
+    /// The idle task (`swapper`). Number 0 is `?`, a name that was never seen.
     const IDLE: TaskName = TaskName(1);
-    /// More different names than this are garbage, or too many to read.
+    /// Largest number of different names. More are garbage, or too many to read.
     const MAX_NAMES: usize = 1 << 16;
 
-    /// Workers in rings that are known at once: each name is told to those of its own.
+    /// Largest number of io_uring workers followed at once: every renaming looks through them.
     const MAX_IN_RINGS: usize = 1 << 10;
 
-    /// Tasks by kind of I/O that devices tell apart.
+    /// Largest number of holders (tasks by kind of I/O) that devices distinguish.
     const MAX_HOLDERS: usize = 1 << 15;
 
-    /// From now on `tid` is called this.
+    /// Sets the name of `tid` from now on.
     pub fn rename(&mut self, tid: Tid, name: &[u8]) {
         let mut name = String::from_utf8_lossy(&name[..name.len().min(Self::MAX_BYTES)]);
-        // Nobody calls a task so: it would move the cursor, or begin a line.
+        // Control characters would move the cursor or begin a line in a terminal.
         if name.contains(char::is_control) {
             name = name.replace(char::is_control, "?").into();
         }
@@ -128,17 +128,17 @@ impl Names {
         }
     }
 
-    /// `parent` made `tid`, a thread of its own process or a process: whose job it is follows from that.
+    /// `parent` created `tid`, a thread of its own process or a new process. The job of `tid` follows from that.
     pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
         self.supervisors.remove(&tid);
         self.jobs.born(parent, tid, is_thread);
         self.apart.born(parent, tid, is_thread);
-        // It has its parent's name until it takes another, and may have been named before its birth was told.
+        // A new task keeps its parent's name until it takes another. Its name may have been recorded before its creation.
         if let Some(known) = self.now.get(&tid).filter(|name| **name > Self::IDLE) {
             let (known, name) = (*known, self.text(self.first(*known)));
             let process = self.apart.number(tid).map_or(String::new(), |number| format!(":{}", number.0));
             let name = name.strip_suffix(&process).unwrap_or(name).to_string();
-            // The number that it has is free, if no other has it.
+            // Releases the number that the task has now: it is free if no other task has it.
             self.bearers.ends(tid, known);
             let number = self.number_of(tid, &name);
             self.bearers.has_now(tid, Some(known), number);
@@ -146,17 +146,17 @@ impl Names {
         }
     }
 
-    /// Each process of these has a name of its own, whatever job it is of. `threads`: each with its process.
+    /// Gives each of these processes a name of its own, whatever its job. Items are (thread, process).
     pub fn tell_apart(&mut self, threads: impl Iterator<Item = (Tid, Tid)>) {
         self.apart.processes(threads);
     }
 
-    /// Each of these threads has a name of its own. `all`: so has each that one of them starts.
+    /// Gives each of these threads a name of its own; with `all`, also each task that one of them creates.
     pub fn tell_threads_apart(&mut self, threads: impl Iterator<Item = Tid>, all: bool) {
         self.apart.threads(threads, all);
     }
 
-    /// These start services, containers, scheduled jobs or logins, whatever they are called.
+    /// Declares these processes supervisors: they start services, containers, scheduled jobs or logins, whatever their names are.
     pub fn supervise(&mut self, processes: &[Tid]) {
         self.supervisors.extend(processes);
     }
@@ -170,8 +170,8 @@ impl Names {
         }
     }
 
-    /// Whether tasks of these names belong to one job: they have one name, or one starts the other and is no shell, and it is not known that they
-    /// began apart. A process that fork(2) made has its parent's name until execve(2), so some task had both names, one after the other.
+    /// Whether tasks of these names belong to one job: the names are equal, or some task had both, one after the other (a forked process has its
+    /// parent's name until execve(2)), and the two are not known to be different jobs. Shells link no names.
     pub fn is_one_job(&self, a: TaskName, b: TaskName) -> bool {
         if a == b {
             return true;
@@ -185,17 +185,17 @@ impl Names {
         matches!([a, b].map(|name| self.bearers.job(name)), [Some(a), Some(b)] if a != b)
     }
 
-    /// The first number of the same name, whosever it is.
+    /// The number of the first job with the same name.
     fn first(&self, name: TaskName) -> TaskName {
         self.bearers.first(name)
     }
 
-    /// A task has ended.
+    /// Notes that a task has exited.
     pub fn gone(&mut self, tid: Tid) {
         self.bearers.ends(tid, self.of(tid));
     }
 
-    /// What `tid` is called now; thread 0 is the idle task of whichever CPU.
+    /// The current name of `tid`. Thread 0 is the idle task of every CPU.
     pub fn of(&self, tid: Tid) -> TaskName {
         match self.now.get(&tid) {
             Some(name) => *name,
@@ -204,12 +204,12 @@ impl Names {
         }
     }
 
-    /// In whose io_uring a thread works, if it does nothing else.
+    /// The task whose io_uring this thread works for, if it is an io_uring worker.
     pub fn ring_of(&self, tid: Tid) -> Option<Tid> {
         self.in_rings.get(&tid).copied()
     }
 
-    /// How many threads are called so now, by name.
+    /// Number of threads that have each name now.
     pub fn threads(&self) -> BTreeMap<String, u64> {
         let mut all = BTreeMap::<String, u64>::new();
         for name in self.now.values() {
@@ -218,12 +218,12 @@ impl Names {
         all
     }
 
-    /// The name itself; `?` if it was never seen.
+    /// The text of a name; `?` if it was never seen.
     pub fn text(&self, name: TaskName) -> &str {
         self.texts.get(name.0 as usize).map_or("?", String::as_str)
     }
 
-    /// The number by which devices know a holder of requests there; 0 once there are too many.
+    /// The number under which devices know a holder of requests. It is 0 once there are too many holders.
     #[inline]
     pub fn holder(&mut self, holding: Holding) -> Holder {
         match self.recent[holding.io as usize] {
@@ -247,12 +247,12 @@ impl Names {
         holder
     }
 
-    /// Who has requests in a device under a number; `None` for others, not told apart.
+    /// The holder with this number; `None` for number 0, which stands for all others.
     pub fn holding(&self, holder: Holder) -> Option<&Holding> {
         self.holdings.get(holder.0 as usize).filter(|_| holder.0 > 0)
     }
 
-    /// What is new to somebody who has heard of so many.
+    /// Returns the names and holders that are newer than `heard`, and updates `heard`.
     pub fn news(&self, heard: &mut NamesSeen) -> News {
         let news = News {
             texts: self.texts.get(heard.texts..).unwrap_or_default().to_vec(),
@@ -262,18 +262,18 @@ impl Names {
         news
     }
 
-    /// What others know only by what they hear.
+    /// An empty set of names, to be filled by [`Names::hear`].
     pub fn of_news() -> Names {
         Names { texts: vec![], holdings: vec![], ..Names::default() }
     }
 
-    /// Takes in what is new. Who bears a name now is not among it.
+    /// Appends news. It does not include which task has which name now.
     pub fn hear(&mut self, news: &mut News) {
         self.texts.append(&mut news.texts);
         self.holdings.append(&mut news.holdings);
     }
 
-    /// The number of a task's name, of those that it has by then the one of its job.
+    /// The number of the task's name. If several jobs have that name, it is the one of the task's job.
     fn number_of(&mut self, tid: Tid, name: &str) -> TaskName {
         let first = self.number(name);
         if first <= Self::IDLE || is_supervisor(name) || is_kernel_thread(name) {

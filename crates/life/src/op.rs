@@ -1,9 +1,9 @@
-//! What an I/O does to the device, and whether a task waits for it.
+//! Operations (what an I/O does to the device) and classes (whether a task waits for it).
 
 use serde::Serialize;
 use trace::{Action, Event, Flags};
 
-/// The operation.
+/// Operation of a bio or request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -13,26 +13,26 @@ pub enum Op {
     Read,
     /// Data to the device.
     Write,
-    /// Empty the device's volatile cache. It moves no bytes, and btt does not see it for that reason.
+    /// Empties the device's volatile cache. It moves no bytes, which is why btt does not count it.
     Flush,
-    /// TRIM, UNMAP.
+    /// Discard (TRIM, UNMAP).
     Discard,
-    /// A command that did not come through the file system's path (`SG_IO`, nvme-cli, a driver's own).
+    /// A command that did not come through the file system (`SG_IO`, nvme-cli, a driver's own).
     Passthrough,
 }
 
 impl Op {
-    /// All of them, in the order of tables.
+    /// All operations, in the order of tables.
     pub const ALL: [Op; 5] = [Op::Read, Op::Write, Op::Flush, Op::Discard, Op::Passthrough];
 
-    /// The operation of a block event. A write with a preflush moves data and is a write; with no data it is a
-    /// flush.
+    /// The operation of a block event. A write with a preflush counts as a write if it moves data, and as a flush if
+    /// not.
     #[inline]
     pub fn of(event: &Event) -> Op {
         const NEITHER_READ_NOR_WRITE: u32 = Flags::PASSTHROUGH.0 | Flags::DISCARD.0 | Flags::FLUSH.0;
         let f = event.flags;
         if f.0 & NEITHER_READ_NOR_WRITE == 0 {
-            // By index and not by branches, here and in `Class::of`: which it is, no processor can foresee.
+            // Indexed instead of branching, here and in `Class::of`: a processor cannot predict which it is.
             return [Op::Read, Op::Write][f.has(Flags::WRITE) as usize];
         }
         if f.has(Flags::PASSTHROUGH) {
@@ -48,7 +48,7 @@ impl Op {
         }
     }
 
-    /// Its name in JSON and in tables.
+    /// Its name in JSON and in tables, for example `read`.
     pub fn name(self) -> &'static str {
         match self {
             Op::Read => "read",
@@ -60,7 +60,7 @@ impl Op {
     }
 }
 
-/// The flags that say what kind of I/O it is, without those that say at which step an event was recorded.
+/// The flags that give the kind of I/O, without those that give the step at which an event was recorded.
 pub const KIND: Flags = Flags(
     Flags::READ.0
         | Flags::WRITE.0
@@ -73,33 +73,33 @@ pub const KIND: Flags = Flags(
         | Flags::PASSTHROUGH.0,
 );
 
-/// The flags of `event` that say what kind of I/O it is.
+/// The flags of `event` that give the kind of I/O.
 pub fn kind(event: &Event) -> Flags {
     Flags(event.flags.0 & KIND.0)
 }
 
-/// The classes by which competing requests at a device are counted.
+/// Classes by which competing requests in a device are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Reads. A task waits, or soon will (read-ahead).
+    /// Reads. A task waits for them, or soon will (read-ahead).
     Read,
     /// Writes that a task waits for (`op_is_sync` in include/linux/blk_types.h).
     SyncWrite,
-    /// Writeback: no task waits for any one of these writes.
+    /// Writeback: no task waits for any single one of these writes.
     Background,
     /// Flushes.
     Flush,
-    /// Discards and passthrough.
+    /// Discards and passthrough commands.
     Other,
 }
 
 impl Class {
-    /// How many there are.
+    /// Number of classes.
     pub const COUNT: usize = 5;
 
-    /// All, in order of [`Class::index`].
+    /// All classes, in the order of [`Class::index`].
     pub const ALL: [Class; Class::COUNT] =
         [Class::Read, Class::SyncWrite, Class::Background, Class::Flush, Class::Other];
 
@@ -107,7 +107,7 @@ impl Class {
     #[inline]
     pub fn of(op: Op, flags: Flags) -> Class {
         const AWAITED: u32 = Flags::SYNC.0 | Flags::FUA.0 | Flags::FLUSH.0;
-        /// By operation, and whether a task waits for it.
+        /// Class for each operation, without and with a task that waits.
         const OF: [[Class; 2]; 5] = [
             [Class::Read, Class::Read],
             [Class::Background, Class::SyncWrite],
@@ -118,14 +118,14 @@ impl Class {
         OF[op as usize][(flags.0 & AWAITED != 0) as usize]
     }
 
-    /// Place in arrays.
+    /// Index into a [`crate::ByClass`]: 0 to 4.
     #[inline]
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
-/// Whether an event is a step in the life of an I/O that has an extent (not a plug, not a note).
+/// Whether an event is a step of an I/O with an extent (not a plug, not a note).
 pub fn has_extent(action: Action) -> bool {
     !action.is_note() && !matches!(action, Action::Plug | Action::Unplug | Action::UnplugImplicit)
 }

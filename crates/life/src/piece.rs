@@ -1,9 +1,8 @@
-//! Pieces: extents on their way through the block layer, and the table that finds them again.
+//! Pieces: extents on their way through the block layer, and the table that finds them.
 //!
-//! A trace does not say which request an event belongs to; it says device, sector and length. So a piece is
-//! found by (device, start, operation), and pieces with the same key stand in a chain, oldest first: two reads
-//! of one sector in flight are two pieces. The key of a piece changes when it grows at its front or is completed
-//! in part.
+//! A trace does not say which request an event belongs to; it says device, sector and length. So a piece is found by
+//! (device, start, operation). Pieces with the same key form a chain, oldest first: two reads of one sector in flight
+//! are two pieces. The key of a piece changes when it grows at its front or is completed in part.
 
 use crate::bio::BioNumber;
 use crate::contention::Reading;
@@ -13,21 +12,21 @@ use device::Ticket;
 use smallvec::SmallVec;
 use trace::{Bytes, Nanos, Sector};
 
-/// How far a piece has come.
+/// Stage of a piece, in the order in which they are passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// A bio, or a part of one, without a request.
     #[default]
     Queued,
-    /// It has a request.
+    /// It has a request, which is not in the scheduler yet.
     Got,
-    /// In the scheduler.
+    /// In the I/O scheduler.
     Inserted,
     /// Requeued by the driver.
     Requeued,
-    /// In the device.
+    /// Issued to the device.
     Issued,
-    /// Its data is done; the flush after it is not.
+    /// Its data is completed; the flush after the data is not.
     PostFlush,
 }
 
@@ -36,13 +35,13 @@ pub(crate) enum Stage {
 pub(crate) struct Part {
     pub bio: BioId,
     pub bytes: Bytes,
-    /// When it got a request or joined one.
+    /// When it got a request or joined one; `None` before that.
     pub joined: Option<Nanos>,
     pub merged: bool,
 }
 
-/// Number of a bio in flight. Numbers are used again; the generation tells the uses apart, so that a late child
-/// does not reach another's parent.
+/// Index of a bio in flight. Indexes are reused; the generation distinguishes the uses, so that a late child does not
+/// reach the wrong parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BioId {
     pub index: u32,
@@ -50,13 +49,13 @@ pub(crate) struct BioId {
 }
 
 impl BioId {
-    /// The same, for those who do not know of places.
+    /// The same as one number, for use outside of this crate.
     pub fn number(self) -> BioNumber {
         BioNumber(u64::from(self.generation) << 32 | u64::from(self.index))
     }
 }
 
-/// Number of a piece in flight.
+/// Index of a piece in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PieceId(pub u32);
 
@@ -69,15 +68,15 @@ pub(crate) struct Piece {
     /// Bytes completed so far.
     pub done: Bytes,
     pub parts: SmallVec<[Part; 1]>,
-    /// When it last moved on: by this it is judged stale.
+    /// Time of its last change of stage, or partial completion; it tells whether the piece is stale.
     pub touched: Nanos,
-    /// The device's losses when it last moved on.
+    /// The device's number of lost events at that time.
     pub losses: u64,
-    /// The device's totals when it entered the stage it is in.
+    /// The device's totals when the piece entered its current stage.
     pub since: Reading,
-    /// What the device noted when it took the request.
+    /// What the device model noted when it took the request.
     pub ticket: Ticket,
-    /// What will be passed on about it. Its extent and what counts its bios are filled in at the end.
+    /// The request that will be passed on. Its extent and its counts of bios are filled in at the end.
     pub request: Request,
 }
 
@@ -91,7 +90,7 @@ impl Piece {
     }
 }
 
-/// What a piece is found by.
+/// The key by which a piece is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub dev: u32,
@@ -99,12 +98,11 @@ pub(crate) struct Key {
     pub op: Op,
 }
 
-/// A place for a piece. Pieces are large and short-lived: they are written, read and written over where they lie,
-/// never moved.
+/// Storage for a piece. Pieces are large and short-lived, so they are overwritten in place and never moved.
 #[derive(Default)]
 struct Slot {
     in_use: bool,
-    /// Whether bios may join at its end.
+    /// Whether bios may still join the piece at its end.
     end_is_open: bool,
     next: Links,
     piece: Piece,
@@ -125,9 +123,9 @@ impl Slot {
 pub(crate) struct Table {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Every piece by its start; those of one key are in the order in which they came.
+    /// All pieces by start. Pieces of one key are in the order in which they were added.
     starts: Index<STARTS>,
-    /// Requests that a bio can still join at their end, by that end. Only the latest for each end.
+    /// Requests that a bio can still join at their end, by end sector. Only the newest for each end.
     ends: Index<ENDS>,
 }
 
@@ -136,7 +134,7 @@ impl Table {
         self.slots.len() - self.free.len()
     }
 
-    /// Makes a piece, to be filled in by the caller: all but its key is left of the one that was there before.
+    /// Adds a piece. The caller fills it in: all fields but the key still hold the values of an earlier piece.
     pub fn insert(&mut self, key: Key) -> (PieceId, &mut Piece) {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         let slot = &mut self.slots[id as usize];
@@ -168,12 +166,12 @@ impl Table {
         &mut slot.piece
     }
 
-    /// Whether the number is in use.
+    /// Whether the index is in use.
     pub fn contains(&self, id: PieceId) -> bool {
         self.slots[id.0 as usize].in_use
     }
 
-    /// Takes a piece out. What it was can be read until the next one is made.
+    /// Removes a piece. Its contents can be read until the next `insert`.
     pub fn remove(&mut self, id: PieceId) -> &mut Piece {
         self.close_end(id);
         let key = self.slots[id.0 as usize].start_key();
@@ -184,7 +182,7 @@ impl Table {
         &mut slot.piece
     }
 
-    /// Moves a piece to another start.
+    /// Moves the start of a piece.
     pub fn restart(&mut self, id: PieceId, start: Sector) {
         let old = self.slots[id.0 as usize].start_key();
         self.starts.remove(&mut self.slots, old, id.0);
@@ -192,7 +190,7 @@ impl Table {
         self.starts.add(&mut self.slots, Key { start, ..old }, id.0);
     }
 
-    /// Lets bios join at this piece's end.
+    /// Allows bios to join this piece at its end.
     pub fn open_end(&mut self, id: PieceId) {
         self.close_end(id);
         let key = self.slots[id.0 as usize].end_key();
@@ -203,7 +201,7 @@ impl Table {
         self.slots[id.0 as usize].end_is_open = true;
     }
 
-    /// No bio joins at this piece's end any more. To be called before the end is changed.
+    /// Forbids bios to join this piece at its end. Call it before changing the end.
     pub fn close_end(&mut self, id: PieceId) {
         let slot = &mut self.slots[id.0 as usize];
         if std::mem::take(&mut slot.end_is_open) {
@@ -212,7 +210,7 @@ impl Table {
         }
     }
 
-    /// The request that ends where `key` starts.
+    /// The request that a bio starting at `key` can join, if one ends there.
     pub fn ending_at(&self, key: Key) -> Option<PieceId> {
         self.ends.iter(&self.slots, key).find(|(_, slot)| slot.end_key() == key).map(|(id, _)| PieceId(id))
     }
@@ -232,25 +230,25 @@ impl Table {
         (self.chain(key).take(limit).count() == limit).then_some(oldest)
     }
 
-    /// All pieces, in no order.
+    /// All pieces, in no particular order.
     pub fn all(&self) -> impl Iterator<Item = PieceId> + '_ {
         self.slots.iter().enumerate().filter(|(_, s)| s.in_use).map(|(i, _)| PieceId(i as u32))
     }
 }
 
-/// No piece: the end of a list.
+/// End of a list.
 const NONE: u32 = u32::MAX;
 
-/// The piece behind this one in the lists of the two indexes.
+/// For each of the two indexes, the next piece in its list.
 type Links = [u32; 2];
 const STARTS: usize = 0;
 const ENDS: usize = 1;
 
-/// Finds pieces by key: a list for each value that a key's hash can have, which runs through the slots themselves.
+/// A hash index over pieces. Each hash value has a list, whose links are stored in the slots themselves.
 ///
 /// Example: four lists; pieces 0 and 2 start at sector 8, piece 1 at sector 64, and both sectors hash to 3:
-/// `heads = [-, -, -, 0]`, and from 0 it goes on to 1 and 2. Lists are as many as slots, or more, so that most
-/// have one piece or none.
+/// `heads = [-, -, -, 0]`, and the list continues from 0 to 1 and 2. There are at least as many lists as slots, so
+/// most have one piece or none.
 struct Index<const WHICH: usize> {
     heads: Vec<u32>,
 }
@@ -262,15 +260,15 @@ impl<const WHICH: usize> Default for Index<WHICH> {
 }
 
 impl<const WHICH: usize> Index<WHICH> {
-    /// Fibonacci hashing (Knuth, TAOCP 6.4): the high bits of a product with 2^64 / golden ratio. Neighbouring
-    /// sectors fall far apart.
+    /// Fibonacci hashing (Knuth, TAOCP 6.4): the high bits of a product with 2^64 / golden ratio. It spreads
+    /// neighbouring sectors far apart.
     fn list(&self, key: Key) -> usize {
         let n = key.start.0 ^ ((key.dev as u64) << 48) ^ ((key.op as u64) << 60);
         let bits = self.heads.len().trailing_zeros();
         (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
     }
 
-    /// Every piece of the key's list, also those of other keys.
+    /// All pieces of the key's list, including those of other keys with the same hash.
     fn iter<'a>(&self, slots: &'a [Slot], key: Key) -> impl Iterator<Item = (u32, &'a Slot)> {
         let mut at = self.heads[self.list(key)];
         std::iter::from_fn(move || {
@@ -280,7 +278,7 @@ impl<const WHICH: usize> Index<WHICH> {
         })
     }
 
-    /// Puts a piece at the end of its list.
+    /// Appends a piece to its list.
     fn add(&mut self, slots: &mut [Slot], key: Key, id: u32) {
         slots[id as usize].next[WHICH] = NONE;
         let list = self.list(key);
@@ -296,7 +294,7 @@ impl<const WHICH: usize> Index<WHICH> {
         }
     }
 
-    /// The link of a list that leads to `id`, or the last one.
+    /// The link that points to `id`, or the list's last link if none does.
     fn link_to<'a>(&'a mut self, slots: &'a mut [Slot], list: usize, id: u32) -> &'a mut u32 {
         let head = self.heads[list];
         if head == id || head == NONE {
@@ -316,7 +314,7 @@ impl<const WHICH: usize> Index<WHICH> {
         pieces > self.heads.len()
     }
 
-    /// Doubles the number of lists. Pieces of one key stay in their order.
+    /// Doubles the number of lists. Pieces of one key keep their order.
     fn widen(&mut self, slots: &mut [Slot], key: impl Fn(&Slot) -> Key) {
         let twice = self.heads.len() * 2;
         for mut at in std::mem::replace(&mut self.heads, vec![NONE; twice]) {

@@ -1,31 +1,31 @@
 //! Plugs: a task holds its requests back for a moment to send them together.
 //!
-//! The plug belongs to the task (`struct blk_plug` in its `task_struct`), not to the device as btt has it: two
-//! tasks can hold a plug on one device at once. The first request under a plug makes a `P`; a `U` (or `UT`,
-//! when the task is about to sleep) ends it. With no scheduler many plugs end without a word.
+//! A plug belongs to the task (`struct blk_plug` in its `task_struct`), not to the device as in btt: two tasks can
+//! hold a plug on one device at once. The first request under a plug makes a `P`; a `U` (or `UT`, when the task is
+//! about to sleep) ends it. Without a scheduler many plugs end without an event.
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use trace::{DevId, Nanos, Tid};
 
-/// A plug that was pulled.
+/// A plug that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Plug {
-    /// On which device the unplug was seen.
+    /// Device on which the unplug was seen.
     pub dev: DevId,
-    /// Whose.
+    /// Task that held the plug.
     pub tid: Tid,
     /// When it began; `None` if that was not seen.
     pub from: Option<Nanos>,
-    /// When it was pulled.
+    /// When it ended.
     pub to: Nanos,
-    /// How many requests were sent.
+    /// Number of requests sent, as the unplug event reports it.
     pub requests: u64,
-    /// Whether because the task went to sleep.
+    /// Whether it ended because the task was about to sleep (`UT`).
     pub implicit: bool,
 }
 
-/// The plugs that are in.
+/// Plugs that are held now, by device and task.
 #[derive(Debug, Default)]
 pub(crate) struct Plugs {
     open: FxHashMap<(DevId, Tid), Nanos>,

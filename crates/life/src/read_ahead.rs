@@ -1,13 +1,13 @@
-//! Who waits for a read that is marked as read ahead: since Linux 5.16 that is all that a buffered read takes into the page cache
-//! (`read_pages`, mm/readahead.c), what was asked for included.
+//! Decides whether a task waits for a bio that is marked as read-ahead. Since Linux 5.16 everything that a buffered
+//! read takes into the page cache is marked so (`read_pages`, mm/readahead.c), including the data that was asked for.
 //!
-//! A window that goes on where the one before ended was sent before anybody needed it. Its first page is marked, and a reader that
-//! comes to the mark sends the next window before it waits for the page (`filemap_get_pages`, mm/filemap.c). So such a window is waited
-//! for where the next one is sent while it is in flight, and not where it was complete by then. For what starts a stream its task waits,
-//! unless it has sent something since.
+//! A window that continues the one before was sent before any task needed it. Its first page is marked, and a reader
+//! that reaches the mark sends the next window before it waits for the page (`filemap_get_pages`, mm/filemap.c). So a
+//! task waits for such a window if the next one is sent while it is in flight, and not if it was complete by then. The
+//! task waits for the first window of a stream, unless it has sent something else since.
 //!
-//! Example: a window of 128 KiB follows another, and takes 1 ms. A program that computes comes to it 3 ms later, and only then the next
-//! window is sent: nobody waited. One that only reads sends the next one at once.
+//! Example: a window of 128 KiB follows another and takes 1 ms. A program that computes reaches it 3 ms later, and
+//! only then is the next window sent: no task waited. A program that only reads sends the next window at once.
 
 use crate::bios::Bios;
 use crate::piece::BioId;
@@ -15,26 +15,26 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{Bytes, Sector, Tid};
 
-/// Streams that are remembered.
+/// Largest number of streams that are remembered.
 const MAX_STREAMS: usize = 1 << 14;
 
-/// Windows grow to `read_ahead_kb`, 128 KiB unless set, by two or four times each. Smaller ones are of small files as well, which
-/// often lie side by side.
+/// Smallest window that counts as a continuation. Windows grow to `read_ahead_kb`, 128 KiB by default, by a factor of
+/// two or four each time. Smaller ones can also come from small files that lie side by side.
 const LEAST_WINDOW: Bytes = Bytes(64 << 10);
 
-/// A bio takes 256 pages (`BIO_MAX_VECS`, include/linux/bio.h): a window is cut into several only where it is larger.
+/// Largest bio: 256 pages (`BIO_MAX_VECS`, include/linux/bio.h). Only larger windows are cut into several bios.
 const FULL_BIO: Bytes = Bytes(1 << 20);
 
-/// Bios of one window that are remembered: 64 MiB.
+/// Largest number of bios remembered for one window: 64 MiB.
 const MOST_BIOS: usize = 64;
 
-/// What a task reads ahead on a device, from one place on.
+/// A sequential read-ahead stream of one task on one device.
 #[derive(Debug, Default)]
 struct Stream {
     last: Option<BioId>,
     end: Sector,
     bytes: Bytes,
-    /// Whether the last bio goes on where the one before ended.
+    /// Whether the last bio continues the one before.
     follows: bool,
     /// Whether a bio of the stream was completed since the last one was sent.
     completed: bool,
@@ -42,24 +42,24 @@ struct Stream {
     window: SmallVec<[BioId; 1]>,
 }
 
-/// All of them.
+/// The read-ahead streams of all tasks.
 #[derive(Debug, Default)]
 pub(crate) struct ReadsAhead {
     streams: FxHashMap<(Tid, u32), Stream>,
 }
 
 impl ReadsAhead {
-    /// Whether no task reads ahead.
+    /// Whether there are no streams.
     pub fn is_empty(&self) -> bool {
         self.streams.is_empty()
     }
 
-    /// A task sends something else to a device.
+    /// Ends the stream of a task that sends something else to the device.
     pub fn ends(&mut self, tid: Tid, dev: u32) {
         self.streams.remove(&(tid, dev));
     }
 
-    /// A bio that reads ahead is sent: its task may have come to one that is in flight.
+    /// Adds a read-ahead bio that is sent. It shows that its task has reached the window before, if that is in flight.
     pub fn sends(&mut self, bio: BioId, bios: &mut Bios) {
         let Some(sent) = bios.get(bio) else { return };
         let (tid, dev, start, end, bytes) = (sent.tid, sent.dev, sent.start, sent.end, sent.bytes);
@@ -85,7 +85,7 @@ impl ReadsAhead {
         (stream.follows, stream.completed) = (follows, false);
     }
 
-    /// Whether a bio that reads ahead, and is complete, was waited for; `reached`: its task had come to it.
+    /// Whether a task waited for a completed read-ahead bio; `reached`: its task had reached the data.
     pub fn is_awaited(&mut self, bio: BioId, tid: Tid, dev: u32, reached: bool) -> bool {
         let Some(stream) = self.streams.get_mut(&(tid, dev)) else { return reached };
         stream.completed = true;

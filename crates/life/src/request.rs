@@ -1,4 +1,4 @@
-//! A request that was completed: what the device was asked for, once.
+//! A completed request: one command to the device.
 
 use crate::contention::Contention;
 use crate::holding::Owner;
@@ -8,69 +8,69 @@ use crate::timeline::Timeline;
 use serde::Serialize;
 use trace::{Bytes, Cpu, DevId, Flags, Sector, Tid};
 
-/// A completed request.
+/// A completed request, with the time of each step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
-    /// The device.
+    /// Device that served it.
     pub dev: DevId,
-    /// The operation.
+    /// Read, write, flush and so on.
     pub op: Op,
-    /// What kind: the flags of its first bio, or of its issue where no bio was seen.
+    /// Kind flags of its first bio, or of its issue if no bio was seen.
     #[serde(skip)]
     pub flags: Flags,
-    /// Where it started; 0 for a flush.
+    /// First sector; 0 for a flush.
     pub start: Sector,
-    /// How much it moved.
+    /// Bytes moved.
     pub bytes: Bytes,
-    /// Who queued its first bio (issued it, where no bio was seen).
+    /// Task that queued its first bio (that issued it, if no bio was seen).
     pub tid: Tid,
-    /// What that task was called then.
+    /// Name of that task at that time.
     #[serde(skip)]
     pub task: TaskName,
-    /// Whose data it is, where another task sent it.
+    /// Owner of the data, if another task sent it.
     #[serde(skip)]
     pub owner: Option<Owner>,
-    /// Where it was queued.
+    /// CPU on which it was queued.
     pub submit_cpu: Cpu,
-    /// Where it was completed.
+    /// CPU on which it was completed.
     pub complete_cpu: Cpu,
-    /// How many bios it carried; 0 where none was seen.
+    /// Number of bios in it; 0 if none was seen.
     pub bios: u32,
-    /// How many of these were merged into it.
+    /// Number of these bios that were merged into it.
     pub merges: u32,
     /// Whether one of its bios was split and went into other requests as well.
     pub split: bool,
-    /// How large the pieces of that bio are on average; 0 if none was cut.
+    /// Average size of the pieces of that bio; 0 if none was split.
     #[serde(skip)]
     pub piece: Bytes,
-    /// In how many steps it was completed.
+    /// Number of completion events; more than 1 if it was completed in parts.
     pub completions: u32,
-    /// 0, or the error of its completion.
+    /// Error of its completion as the kernel reports it; 0 if none.
     pub error: u16,
-    /// Its steps.
+    /// Timestamps of its steps.
     pub time: Timeline,
-    /// Who else was there.
+    /// What else was in the device or passed it in the scheduler.
     #[serde(skip)]
     pub contention: Contention,
 }
 
 impl Request {
-    /// The class it competes in.
+    /// The class by which contention is counted.
     pub fn class(&self) -> Class {
         Class::of(self.op, self.flags)
     }
 
-    /// Whether it ended with an error: not where the device cannot do such a thing at all, or would have had to wait (`RWF_NOWAIT`).
+    /// Whether it ended with an error. `EOPNOTSUPP` (not supported by the device) and `EAGAIN` (`RWF_NOWAIT`) do not count.
     #[inline]
     pub fn failed(&self) -> bool {
-        // As the low half of a negative number, or as a positive one.
+        // The number can be the low half of a negative errno, or a positive errno.
         let number = self.error.min(self.error.wrapping_neg());
         !matches!(number, 0 | EAGAIN | EOPNOTSUPP)
     }
 }
 
-/// Numbers of errors (include/uapi/asm-generic/errno-base.h, errno.h).
+/// Error numbers (include/uapi/asm-generic/errno-base.h, errno.h).
 const EAGAIN: u16 = 11;
 const EOPNOTSUPP: u16 = 95;
 

@@ -1,13 +1,13 @@
-//! Rows of an array with parity: what raid5 sends to its members for a stripe, and whose it is.
+//! Rows of a parity array: finds the parent of what raid5 sends to its members for a stripe.
 //!
-//! raid5 handles stripes, not bios. It announces parity with upper sector 0, and what else it reads of a stripe with
-//! the place of that data, where no bio of the array need be (`raid5_compute_blocknr`, drivers/md/raid5.c). All members
-//! keep a stripe at the same sector, its row, so such a child belongs to the bio whose own data is in the same row.
+//! raid5 handles stripes, not bios. It announces parity with upper sector 0. It announces other reads of a stripe with
+//! the sector of that data, where there need be no bio of the array (`raid5_compute_blocknr`, drivers/md/raid5.c). All
+//! members keep a stripe at the same sector, its row, so a child belongs to the bio whose own data is in the same row.
 //! Example: `48320 <- (9,0) 0` on one member, then `48320 <- (9,0) 185280` on another: both belong to the bio at 185280.
 //!
 //! Until a child with a known parent comes, others of the row are *orphans*. With `raid5 rcw` (the rest of the stripe
-//! is read to compute parity) they are all over by then, so orphans stay in their row after their end. A stripe may
-//! serve several bios, and each waits for its reads: so they stay after they have found a parent, too.
+//! is read to compute parity) all are completed by then, so orphans stay in their row after their end. A stripe may
+//! serve several bios, each of which waits for its reads. So orphans also stay after they have found a parent.
 
 use crate::op::Op;
 use crate::piece::BioId;
@@ -21,26 +21,26 @@ pub(crate) struct Orphan {
     pub bio: BioId,
     pub op: Op,
     pub queued: Nanos,
-    /// When it was over, if it is.
+    /// When it was completed; `None` while in flight.
     pub completed: Option<Nanos>,
-    /// Whether it has found a parent.
+    /// Whether a parent has been found.
     pub found: bool,
 }
 
-/// The stripes of one upper device that have something in flight or had it lately, by their sector on each member.
+/// Stripes of one upper device with current or recent I/O, by their sector on each member.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     rows: FxHashMap<Sector, Row>,
-    /// How long orphans that are over were in flight and found no parent so far, all together.
+    /// Completed reads among the orphans for which no parent was found so far.
     unclaimed: Unclaimed,
 }
 
-/// Children of an array that belong to none of its bios.
+/// Reads that an array sent to its members and that belong to none of its bios.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unclaimed {
-    /// How many reads.
+    /// Number of reads.
     pub reads: u64,
-    /// How long they took, together.
+    /// Sum of their times in flight.
     pub time: Nanos,
 }
 
@@ -51,17 +51,17 @@ struct Row {
 }
 
 impl Rows {
-    /// More than md's largest stripe cache (32768 pages) is of no use.
+    /// Largest number of rows: md's largest stripe cache (32768 pages).
     const MAX: usize = 1 << 15;
-    /// Members of an array, less one: more orphans of a row are of an older stripe.
+    /// Largest number of orphans in a row: the array's members less one. Older ones belong to an earlier stripe.
     const MAX_ORPHANS: usize = 32;
 
-    /// The parent that was last seen in this row.
+    /// The last parent seen in this row.
     pub fn parent(&self, row: Sector) -> Option<BioId> {
         self.rows.get(&row)?.parent
     }
 
-    /// A child without a parent is in this row.
+    /// Adds a child without a parent to this row.
     pub fn add_orphan(&mut self, row: Sector, orphan: Orphan) {
         let row = self.row(row);
         if row.orphans.len() >= Self::MAX_ORPHANS {
@@ -70,7 +70,7 @@ impl Rows {
         row.orphans.push(orphan);
     }
 
-    /// An orphan of this row is over.
+    /// Notes that an orphan of this row is completed.
     pub fn orphan_over(&mut self, row: Sector, bio: BioId, op: Op, queued: Nanos, now: Nanos) {
         let orphans = self.rows.get_mut(&row).map(|r| &mut r.orphans);
         let here = orphans.and_then(|o| o.iter_mut().find(|o| o.bio == bio));
@@ -84,7 +84,7 @@ impl Rows {
         }
     }
 
-    /// This row's parent is known, which was queued at `since`; returns those of the row's orphans that it waited for.
+    /// Sets this row's parent, queued at `since`. Returns the orphans of the row that it waited for.
     pub fn adopt(&mut self, row: Sector, parent: BioId, since: Nanos) -> SmallVec<[Orphan; 2]> {
         let mut unclaimed = self.unclaimed;
         let row = self.row(row);
@@ -92,7 +92,7 @@ impl Rows {
         if row.orphans.is_empty() {
             return SmallVec::new();
         }
-        // What was over before this bio was queued was for an earlier stripe here.
+        // An orphan completed before this bio was queued belonged to an earlier stripe.
         row.orphans.retain(|o| o.completed.is_none_or(|c| c > since));
         let mut adopted = SmallVec::new();
         for orphan in row.orphans.iter_mut().filter(|o| !o.found || (is_new && o.completed.is_some())) {
@@ -107,7 +107,7 @@ impl Rows {
         adopted
     }
 
-    /// Reads that are over and belong to no bio of the array that was seen.
+    /// Completed reads that belong to no recorded bio of the array.
     pub fn unclaimed(&self) -> Unclaimed {
         self.unclaimed
     }

@@ -1,4 +1,4 @@
-//! How bios and requests, and bios of stacked devices, hang together: for those who list every I/O.
+//! How bios, requests and bios of stacked devices relate, for observers that list every I/O.
 
 use crate::names::TaskName;
 use crate::piece::Part;
@@ -6,33 +6,33 @@ use crate::tracker::IoTracker;
 use smallvec::SmallVec;
 use trace::{Bytes, DevId, Nanos, Sector};
 
-/// A bio in a request: all of it, unless it was split and went into several.
+/// A bio in a request: all of it, unless the bio was split over several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Where the bio starts.
+    /// First sector of the bio.
     pub start: Sector,
-    /// The whole bio's length.
+    /// Length of the whole bio.
     pub bytes: Bytes,
     /// When the bio was queued.
     pub queued: Nanos,
-    /// When it had got the request, or had joined it.
+    /// When it got the request or joined it.
     pub joined: Option<Nanos>,
-    /// Whether it joined a request of another bio.
+    /// Whether it was merged into a request of another bio.
     pub merged: bool,
-    /// Whose it was.
+    /// Task that queued the bio.
     pub task: TaskName,
 }
 
 /// A bio of a stacked device being sent on to a device below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remapped {
-    /// From this device.
+    /// The stacked device.
     pub upper: DevId,
-    /// To this one.
+    /// The device that the bio is sent to.
     pub lower: DevId,
-    /// `Q2A`: the time since the upper bio was queued, if that bio is known.
+    /// `Q2A`: time since the upper bio was queued; `None` if that bio is not known.
     pub waited: Option<Nanos>,
-    /// Whose the upper bio was.
+    /// Task that queued the upper bio.
     pub task: TaskName,
 }
 

@@ -1,27 +1,27 @@
-//! Stacked devices: a bio of md or dm, and the bios it sends to the devices below.
+//! Stacked devices: links a bio of md or dm to the bios it sends to the devices below.
 //!
-//! The kernel announces each child with a remap event (`A`) just before the child is queued: lower device and
-//! sector, upper device and sector. The parent is the bio in flight on the upper device that holds the upper
-//! sector. Partitions are announced the same way but have no bios of their own.
-//! What raid5 sends down in whole stripes is announced with places that tell less: see [`crate::rows`].
+//! The kernel announces each child with a remap event (`A`) just before the child is queued. The event has the lower
+//! device and sector, and the upper device and sector. The parent is the bio in flight on the upper device that
+//! contains the upper sector. Partitions are announced the same way but have no bios of their own. For what raid5
+//! sends below in whole stripes, the announced sector does not identify the parent: see [`crate::rows`].
 
 use crate::op::{Class, Op};
 use crate::piece::BioId;
 use serde::Serialize;
 use trace::{Flags, Nanos, Sector};
 
-/// A child that was announced and is not yet queued.
+/// A child that was announced (`A`) and is not yet queued.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Child {
-    /// Its own first sector.
+    /// Its first sector on the lower device.
     pub sector: Sector,
-    /// The upper device.
+    /// Index of the upper device.
     pub upper: u32,
-    /// The bio that sends it, if it is known.
+    /// The bio that sends it, if known.
     pub parent: Option<BioId>,
 }
 
-/// Children announced on one device. The kernel queues them at once, so a few suffice.
+/// Children announced on one device. The kernel queues them at once, so few are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Announced {
     waiting: Vec<Child>,
@@ -37,7 +37,7 @@ impl Announced {
         self.waiting.push(child);
     }
 
-    /// What was announced of the bio queued at `sector`.
+    /// Takes the announced child that is queued at `sector`, if any.
     pub fn take(&mut self, sector: Sector) -> Option<Child> {
         if self.waiting.is_empty() {
             return None;
@@ -48,26 +48,26 @@ impl Announced {
 }
 
 /// What a bio of a stacked device has in flight below.
-// In order of what counts more where several are true.
+// The order is that of precedence where several are true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Busy {
-    /// Nothing: it waits in the driver itself.
+    /// Nothing: the bio waits in the driver itself.
     Idle,
     /// Reads only.
     Reading,
-    /// A write (or flush, or discard), perhaps beside reads.
+    /// A write, flush or discard, perhaps beside reads.
     Writing,
-    /// It changed too often to be kept apart.
+    /// The state changed too often to record every change.
     Mixed,
 }
 
-/// A stretch of a bio's time and what it had in flight below.
+/// An interval of a bio's time, with what it had in flight below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// What was in flight.
+    /// What was in flight below.
     pub busy: Busy,
-    /// Until when; it begins where the step before it ends, the first at the bio's `Q`.
+    /// End of the interval. It begins at the end of the step before; the first step begins at the bio's `Q`.
     pub until: Nanos,
 }
 
@@ -77,23 +77,23 @@ pub struct Step {
 /// idle until 1, reading until 6, idle until 7, writing until 13.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lower {
-    /// Bios sent to devices below.
+    /// Number of bios sent to devices below.
     pub children: u32,
-    /// The steps, touching.
+    /// The intervals, contiguous and in order.
     pub steps: Vec<Step>,
 }
 
-/// A [`Lower`] in the making.
+/// A [`Lower`] under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Below {
     reads: u32,
     others: u32,
     lower: Lower,
-    /// What was found to be its own only when it was over, or long in flight.
+    /// Children found late: when they were already completed, or had been in flight for a while.
     late: Vec<Late>,
 }
 
-/// A bio below that was in flight for a stretch of the past.
+/// An interval in the past in which a child was in flight.
 #[derive(Clone, Copy, Debug)]
 struct Late {
     busy: Busy,
@@ -102,9 +102,9 @@ struct Late {
 }
 
 impl Below {
-    /// A bio that was split into thousands of children changes its state so often that it could not be read.
+    /// Largest number of steps. A bio split into thousands of children changes its state too often to be readable.
     const MAX_STEPS: usize = 256;
-    /// 1 MiB in stripes of 4 KiB, a disk of each read before.
+    /// Enough for 1 MiB in stripes of 4 KiB with one read for each.
     const MAX_LATE: usize = 256;
 
     fn settle(&mut self, now: Nanos) {
@@ -128,13 +128,13 @@ impl Below {
         *column = column.saturating_sub(1);
     }
 
-    /// A child that was in flight then has been found now.
+    /// Adds a child that was in flight from `from` to `to` and is now found to belong to this bio.
     pub fn child_found(&mut self, op: Op, from: Nanos, to: Nanos) {
         self.lower.children += 1;
         self.was_busy(op, from, to);
     }
 
-    /// A child that is still in flight has been found now.
+    /// Adds a child that is in flight since `from` and is now found to belong to this bio.
     pub fn child_found_in_flight(&mut self, op: Op, from: Nanos, now: Nanos) {
         self.was_busy(op, from, now);
         self.child_queued(op, now);
@@ -147,7 +147,7 @@ impl Below {
         }
     }
 
-    /// The bio that sent all this began at `queued` and is over.
+    /// Ends the account of a bio that was queued at `queued` and completed at `now`.
     pub fn end(mut self, queued: Nanos, now: Nanos) -> Lower {
         self.settle(now);
         if !self.late.is_empty() {
@@ -170,7 +170,7 @@ fn is_read(op: Op) -> bool {
 }
 
 impl Lower {
-    /// Adds a step; where there are too many, the last one takes it in.
+    /// Appends a step. If there are too many, the last one is extended instead.
     fn push(&mut self, step: Step, max: usize) {
         let full = self.steps.len() >= max;
         match self.steps.last_mut() {
@@ -185,9 +185,9 @@ impl Lower {
         }
     }
 
-    /// What was in flight at some time counts for what the steps say of it: idle becomes reading or writing, reading
-    /// becomes writing. Example: idle until 10, writing until 20, and a read from 2 to 8: idle until 2, reading until 8,
-    /// idle until 10, writing until 20.
+    /// Corrects the steps with children found late: idle becomes reading or writing, reading becomes writing. Example:
+    /// idle until 10, writing until 20, and a read from 2 to 8: idle until 2, reading until 8, idle until 10, writing
+    /// until 20.
     fn fill_in(&mut self, begin: Nanos, late: &[Late]) {
         let steps = std::mem::take(&mut self.steps);
         let mut edges: Vec<Nanos> = late.iter().flat_map(|l| [l.from, l.to]).collect();

@@ -1,4 +1,4 @@
-//! Into the block layer: `Q`, `X`, `A`, `G`, `M`, `F`.
+//! Handlers for events on the way into the block layer: `Q`, `X`, `A`, `G`, `M`, `F`.
 
 use crate::contention::{Contention, Reading};
 use crate::holding::Owner;
@@ -13,16 +13,16 @@ use crate::timeline::Timeline;
 use crate::tracker::{IoObserver, IoTracker};
 use trace::{Bytes, Detail, Event, Flags, Sector};
 
-/// Bios without a request on one device. Bio-based devices keep theirs so until completion; md takes a few
-/// thousand at most. More are completions that were lost.
+/// Largest number of bios without a request on one device. On bio-based devices every bio stays so until it completes;
+/// md has a few thousand at most. If there are more, completions were lost.
 const MAX_WAITING: usize = 8192;
 
-/// Bios in flight over all devices (170 bytes each). Requests hold most of them, merged: 1024 requests of 128
-/// bios (`max_segments`) each would be as many.
+/// Largest number of bios in flight over all devices (170 bytes each). Most are merged into requests: 1024 requests of
+/// 128 bios (`max_segments`) each reach it.
 const MAX_BIOS: usize = 1 << 17;
 
 impl IoTracker {
-    /// `Q`: a bio enters.
+    /// `Q`: a bio is queued.
     pub(crate) fn queue(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         self.make_room(dev, e.time);
         let op = Op::of(e);
@@ -63,13 +63,13 @@ impl IoTracker {
         }
     }
 
-    /// Whose data a stacked device sends on: what it was sent for, or who sent it if that is another task.
+    /// Owner of data sent by a stacked device: the parent's owner, or the parent's task if it is not `task`.
     fn owner_above(&self, child: Option<&Child>, task: TaskName) -> Option<Owner> {
         let parent = self.bios.get(child?.parent?)?;
         parent.owner.or_else(|| (parent.task != task).then_some(Owner { task: parent.task, journal: false }))
     }
 
-    /// Puts a piece into the table as an event describes it, with no part in it yet.
+    /// Adds a piece to the table as an event describes it, with no parts yet.
     pub(crate) fn begin(&mut self, key: Key, e: &Event, task: TaskName, stage: Stage) -> PieceId {
         self.make_room_for_piece(key, e.time);
         let device = &self.devices[key.dev as usize];
@@ -90,7 +90,7 @@ impl IoTracker {
         id
     }
 
-    /// `X`: a bio is cut; from the given sector on it is a piece of its own.
+    /// `X`: a bio is split. The part from the given sector on becomes a piece of its own.
     pub(crate) fn split(&mut self, dev: u32, e: &Event) {
         let Detail::Split(at) = e.detail else { return };
         let op = Op::of(e);
@@ -128,7 +128,7 @@ impl IoTracker {
         }
     }
 
-    /// `A`: a bio of an upper device is about to be queued here.
+    /// `A`: a bio of an upper device is about to be queued on this one.
     pub(crate) fn remap(&mut self, dev: u32, e: &Event, observer: &mut dyn IoObserver) {
         let Detail::Remap { dev: upper, sector } = e.detail else { return };
         let Some(upper) = self.known_device(upper) else { return };
@@ -155,8 +155,8 @@ impl IoTracker {
         self.devices[dev as usize].announced.add(Child { sector: e.sector, upper, parent });
     }
 
-    /// md announces all that it sends down but empty flushes (`submit_flushes`, drivers/md/md.c). One that comes while
-    /// a bio above waits to be flushed is taken for its; the one that waits longest, since md does one after another.
+    /// The parent of a flush. md announces all that it sends below except empty flushes (`submit_flushes`,
+    /// drivers/md/md.c). It is the oldest bio above that waits for a flush, because md handles one after another.
     fn flush_of_array(&self, dev: u32, op: Op, e: &Event) -> Option<Child> {
         let upper = self.devices[dev as usize].upper.filter(|_| op == Op::Flush)?;
         let upper = self.known_device(upper)?;
@@ -166,7 +166,7 @@ impl IoTracker {
         Some(Child { sector: e.sector, upper, parent: Some(parent) })
     }
 
-    /// Links a bio to the one that sent it from the device above, or keeps it for when that is known.
+    /// Links a bio to its parent on the device above, or keeps it as an orphan until the parent is known.
     fn adopt(&mut self, bio: BioId, op: Op, child: Child, e: &Event, observer: &mut dyn IoObserver) {
         let rows = &mut self.devices[child.upper as usize].rows;
         let Some((parent, since)) = child.parent.and_then(|p| Some((p, self.bios.get(p)?.queued))) else {
@@ -219,7 +219,7 @@ impl IoTracker {
         self.table.open_end(id);
     }
 
-    /// `M`: a bio joins the end of a request; or a whole request does (since Linux 5.8 the kernel says so).
+    /// `M`: a bio joins a request at its end. Since Linux 5.8 the kernel also reports merges of whole requests.
     pub(crate) fn back_merge(&mut self, dev: u32, e: &Event) {
         let op = Op::of(e);
         let key = Key { dev, start: e.sector, op };
@@ -231,7 +231,7 @@ impl IoTracker {
         }
     }
 
-    /// `F`: a bio joins the front of a request.
+    /// `F`: a bio joins a request at its front.
     pub(crate) fn front_merge(&mut self, dev: u32, e: &Event) {
         let op = Op::of(e);
         let Some(joining) = self.joining(dev, op, e) else { return };
@@ -247,7 +247,7 @@ impl IoTracker {
         }
     }
 
-    /// The piece that a merge event speaks of: a bio's without a request, or else a request not yet issued.
+    /// The piece that a merge event is about: one without a request, or else a request not yet issued.
     fn joining(&mut self, dev: u32, op: Op, e: &Event) -> Option<PieceId> {
         let joining = self.take_waiting(dev, e.sector, op, e).or_else(|| {
             let open = |id: &PieceId| matches!(self.table.get(*id).stage, Stage::Got | Stage::Inserted);
@@ -263,7 +263,7 @@ impl IoTracker {
         joining
     }
 
-    /// Puts what `joining` carries into `target`.
+    /// Moves the parts of `joining` into `target`.
     pub(crate) fn join(&mut self, target: PieceId, joining: PieceId, at_front: bool) {
         let gone = self.table.remove(joining);
         let (parts, start, end) = (std::mem::take(&mut gone.parts), gone.start, gone.end);
@@ -285,15 +285,15 @@ impl IoTracker {
         }
     }
 
-    /// The request it joined was not seen (begun before the recording, or lost): the piece becomes that request.
+    /// Turns the piece into a request: the request that it joined was not seen (begun before the recording, or lost).
     fn join_unseen(&mut self, dev: u32, joining: PieceId) {
         self.count_unmatched(dev, |t| &mut t.others_unmatched);
         self.table.get_mut(joining).stage = Stage::Got;
         self.table.open_end(joining);
     }
 
-    /// The piece at `start` that has no request yet; it leaves the list of those that wait. Where several
-    /// tasks queued the same sector, each gets its own.
+    /// Takes the piece at `start` without a request off the waiting list. If several tasks queued the same sector, the
+    /// piece of the event's own task comes first.
     fn take_waiting(&mut self, dev: u32, start: Sector, op: Op, e: &Event) -> Option<PieceId> {
         let mut found = None;
         for id in self.table.chain(Key { dev, start, op }) {
@@ -314,7 +314,7 @@ impl IoTracker {
         Some(id)
     }
 
-    /// Takes a piece off the lists of those without a request.
+    /// Removes a piece from the waiting lists of its device and its bio.
     pub(crate) fn stop_waiting(&mut self, id: PieceId) {
         let (dev, bio) = {
             let p = self.table.get(id);
@@ -329,7 +329,7 @@ impl IoTracker {
         }
     }
 
-    /// The latest piece without a request on a device that satisfies `wanted`.
+    /// The newest piece without a request on a device that satisfies `wanted`.
     pub(crate) fn waiting_where(&self, dev: u32, op: Op, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
         self.waiting_where_any(dev, |p| p.op() == op && wanted(p))
     }
@@ -338,7 +338,7 @@ impl IoTracker {
         self.devices[dev as usize].waiting.iter().rev().copied().find(|id| wanted(self.table.get(*id)))
     }
 
-    /// Keeps what is in flight bounded, so that lost completions cannot fill the memory.
+    /// Bounds what is in flight, so that lost completions cannot fill the memory.
     fn make_room(&mut self, dev: u32, now: trace::Nanos) {
         if self.devices[dev as usize].waiting.len() >= MAX_WAITING {
             let oldest = self.devices[dev as usize].waiting[0];
@@ -349,8 +349,8 @@ impl IoTracker {
         }
     }
 
-    /// Whether the write's flags say that the flush machinery handles it: it will end with an extra completion
-    /// of no bytes.
+    /// Whether the kernel's flush machinery handles the write, according to its flags. Such a write ends with an extra
+    /// completion of 0 bytes.
     pub(crate) fn goes_through_flush(queued: Flags, issued: Flags) -> bool {
         (queued.has(Flags::FLUSH) && !issued.has(Flags::FLUSH))
             || (queued.has(Flags::FUA) && !issued.has(Flags::FUA))

@@ -1,4 +1,4 @@
-//! What did not work out: nothing vanishes, so every event that found no place in a life is counted.
+//! Counts over the whole recording, including every event that could not be matched.
 
 use serde::Serialize;
 use trace::{Bytes, DevId, Nanos};
@@ -9,9 +9,9 @@ use trace::{Bytes, DevId, Nanos};
 pub struct Tally {
     /// Bios queued.
     pub bios: u64,
-    /// Bytes of all bios that were queued.
+    /// Bytes of all bios queued.
     pub bytes_queued: Bytes,
-    /// Bytes of bios that were completed.
+    /// Bytes of bios completed.
     pub bytes_completed: Bytes,
     /// Bytes of bios in flight at the end.
     pub bytes_in_flight: Bytes,
@@ -23,38 +23,38 @@ pub struct Tally {
     pub requests_in_flight: u64,
     /// Requests whose completion was lost (their sector was used again, or the table was full).
     pub requests_lost: u64,
-    /// Of all in flight at the end, but for writeback, the one that began first: on which device, and when.
+    /// Start of the oldest bio or request in flight at the end, without writeback, and its device.
     #[serde(skip)]
     pub oldest_in_flight: Option<(DevId, Nanos)>,
-    /// Bios in flight at the end that have no request.
+    /// Bios, or parts of one, in flight at the end without a request.
     pub bios_in_flight: u64,
-    /// Events of something whose beginning was not seen, on a device that had lost nothing so far:
-    /// it was in flight when the recording began.
+    /// Events whose beginning was not seen, on a device without losses so far: the I/O was in flight when the
+    /// recording began.
     pub began_before: u64,
-    /// Completions of something whose issue was not seen, after losses.
+    /// Completions without a known issue, after losses.
     pub completions_unmatched: u64,
-    /// Issues of something that was never queued, after losses.
+    /// Issues of something that was not queued, after losses.
     pub issues_unmatched: u64,
-    /// Merges, splits, inserts and requeues of something that was never seen.
+    /// Merges, splits, inserts and requeues of something that was not seen.
     pub others_unmatched: u64,
-    /// Cases in which a later step has an earlier time: the clocks of two CPUs disagree.
+    /// Steps with an earlier time than the step before: the clocks of two CPUs disagree.
     pub backward_steps: u64,
 }
 
-/// Bios of one class on one device that are in flight at the end although requests that carried parts of them were completed, long before
-/// perhaps: these are counted, and the bios are not.
+/// Bios of one class on one device that are in flight at the end although requests have completed parts of them,
+/// perhaps long before. Those requests are counted as completed, but the bios are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
-    /// How many.
+    /// Number of such bios.
     pub bios: u64,
-    /// What they ask for.
+    /// Bytes that they ask for.
     pub bytes: Bytes,
-    /// What of it requests have completed.
+    /// Bytes of these that requests have completed.
     pub served: Bytes,
 }
 
 impl Unfinished {
-    /// Adds others.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: Unfinished) {
         self.bios += other.bios;
         self.bytes += other.bytes;
@@ -63,7 +63,7 @@ impl Unfinished {
 }
 
 impl Tally {
-    /// All events that found no place, and for which the beginning of the recording is no excuse.
+    /// Events without a match that cannot be explained by the beginning of the recording.
     pub fn unmatched(&self) -> u64 {
         self.completions_unmatched + self.issues_unmatched + self.others_unmatched
     }

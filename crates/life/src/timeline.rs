@@ -1,4 +1,4 @@
-//! When an I/O passed each step. Everything about its time is derived from these timestamps.
+//! Timestamps of each step of an I/O. All its durations are derived from them.
 
 use device::{largest_remainder, Behind, Split};
 use serde::Serialize;
@@ -8,37 +8,37 @@ use trace::Nanos;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlushWait {
-    /// Before it: whose data between two flushes it had to wait for, until the flush's turn came.
+    /// Time before the issue, waiting for another write's data between two flushes, and whose data that was.
     pub queued: Behind,
     /// When the flush was issued.
     pub issued: Nanos,
-    /// When it was completed.
+    /// When the flush was completed.
     pub completed: Nanos,
-    /// The part of it in which the device completed nothing, for longer than a flush explains.
+    /// Time during the flush in which the device completed nothing, longer than a flush explains.
     pub paused: Nanos,
-    /// The part of it behind its heaviest culprits.
+    /// Time during the flush behind the interfering task with the largest share.
     pub behind: Behind,
-    /// The part of it behind those next to them.
+    /// Time during the flush behind the task with the second largest share.
     pub second: Behind,
-    /// The part of it behind all others.
+    /// Time during the flush behind all other tasks.
     pub others: Nanos,
 }
 
-/// The parts of a stretch in which a flush passed: they sum to it.
+/// Time of a flush wait, split into parts that sum to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flushed {
-    /// The device completed nothing.
+    /// Time in which the device completed nothing.
     pub paused: Nanos,
-    /// Behind the heaviest two.
+    /// Time behind the two interfering tasks with the largest shares.
     pub behind: [Behind; 2],
-    /// Behind all others.
+    /// Time behind all other tasks.
     pub others: Nanos,
-    /// The flush itself.
+    /// Time of the flush itself.
     pub own: Nanos,
 }
 
 impl FlushWait {
-    /// A flush whose time in the device was split so. Of one whose own service is not known all is the flush's.
+    /// A flush with its time in the device split. If its own service time is unknown, all of it is the flush's own.
     pub fn new(issued: Nanos, completed: Nanos, split: &Split) -> FlushWait {
         let flush = FlushWait { issued, completed, ..FlushWait::default() };
         let [behind, second, rest @ ..] = split.behind;
@@ -49,7 +49,7 @@ impl FlushWait {
         }
     }
 
-    /// The last part of it, in so long a stretch.
+    /// Splits the last `length` of the flush. The flush's own time comes last.
     pub fn last(&self, length: Nanos) -> Flushed {
         let whole = self.completed.since(self.issued);
         let before = [self.paused, self.behind.time, self.second.time, self.others];
@@ -64,73 +64,73 @@ impl FlushWait {
     }
 }
 
-/// The steps of one request, or of one bio in the request that served it.
+/// Timestamps of one request, or of one bio in the request that served it.
 ///
-/// A timestamp is `None` where the step was not seen: the recording began later, the event was lost, or the
-/// kernel has no such step (no scheduler: no insert).
+/// A timestamp is `None` if the step was not seen: the recording began later, the event was lost, or the kernel has no
+/// such step (no insert without a scheduler).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timeline {
     /// `Q`: the (first) bio entered the block layer.
     pub queued: Option<Nanos>,
-    /// `G`: a request was there; for a merged bio `M`: it had joined one.
+    /// `G`: it got a request; for a merged bio `M`: it joined one.
     pub got: Option<Nanos>,
-    /// `I`: into the scheduler.
+    /// `I`: it was inserted into the scheduler.
     pub inserted: Option<Nanos>,
     /// The first `D`.
     pub first_issued: Option<Nanos>,
-    /// The last `D`; later than the first where the driver requeued the request.
+    /// The last `D`; later than the first if the driver requeued the request.
     pub issued: Option<Nanos>,
-    /// `C` of the data (of everything, where there is no flush).
+    /// `C` of the data; without flushes the same as `completed`.
     pub data_completed: Option<Nanos>,
-    /// The end.
+    /// Time of the end, including a flush after the data.
     pub completed: Nanos,
-    /// How often the driver requeued it.
+    /// Number of times that the driver requeued it.
     pub requeues: u32,
-    /// How often of these it had been there for so long that the kernel must have aborted it.
+    /// Number of these requeues that came so late after the issue that the kernel must have aborted the request.
     pub given_up: u32,
-    /// Time between requeue and reissue.
+    /// Total time from each requeue to the next issue.
     pub requeued: Nanos,
-    /// Flush before the data (`REQ_PREFLUSH`), or the flush itself where there is no data.
+    /// Flush before the data (`REQ_PREFLUSH`), or the flush itself if there is no data.
     pub preflush: Option<FlushWait>,
-    /// Flush after the data (`REQ_FUA` on a device that has no FUA).
+    /// Flush after the data (`REQ_FUA` on a device without FUA).
     pub postflush: Option<FlushWait>,
     /// Whether it went through the kernel's flush machinery (block/blk-flush.c).
     pub flushed: bool,
 }
 
 impl Timeline {
-    /// From the first stamp that was seen to the end.
+    /// Time from the first known timestamp to the end.
     pub fn total(&self) -> Nanos {
         self.completed.since(self.start())
     }
 
-    /// The first stamp that was seen.
+    /// The first known timestamp.
     pub fn start(&self) -> Nanos {
         self.queued.or(self.got).or(self.inserted).or(self.first_issued).unwrap_or(self.completed)
     }
 
-    /// `Q2G`: until it had a request (or had joined one).
+    /// `Q2G`: time until it had a request (or had joined one).
     pub fn q2g(&self) -> Option<Nanos> {
         Some(self.got?.since(self.queued?))
     }
 
-    /// `G2I`: until the scheduler had it; where there is no scheduler, until it was issued.
+    /// `G2I`: time until the scheduler had it, or without a scheduler until it was issued.
     pub fn g2i(&self) -> Option<Nanos> {
         Some(self.inserted.or(self.first_issued)?.since(self.got?))
     }
 
-    /// `I2D`: in the scheduler, until first issued.
+    /// `I2D`: time in the scheduler until first issued.
     pub fn i2d(&self) -> Option<Nanos> {
         Some(self.first_issued?.since(self.inserted?))
     }
 
-    /// `D2C`: in the device, from the last issue to the data's completion.
+    /// `D2C`: time in the device, from the last issue to the data's completion.
     pub fn d2c(&self) -> Option<Nanos> {
         Some(self.data_completed?.since(self.issued?))
     }
 
-    /// `Q2C`: all of it.
+    /// `Q2C`: time from queue to completion.
     pub fn q2c(&self) -> Option<Nanos> {
         Some(self.completed.since(self.queued?))
     }

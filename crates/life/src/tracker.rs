@@ -1,9 +1,9 @@
-//! The state machine: events in, finished lives out. It does no I/O and knows no format.
+//! The tracker: a state machine that takes in events and gives out finished bios and requests. It does no I/O and
+//! knows no file format.
 //!
-//! A life is a bio's (what a task asked for) or a request's (what the device was asked for). They meet in
-//! [pieces](crate::piece): a bio starts as one piece, a split makes two of it, a merge joins two into one, and a
-//! request is a piece that was got a tag. What is in flight is all that is kept.
-//!
+//! A bio is what a task asked for, a request is what the device was asked for. [Pieces](crate::piece) connect the two:
+//! a bio starts as one piece, a split makes two pieces of one, a merge joins two into one, and a request is a piece
+//! that got a tag. Only what is in flight is kept.
 //! Invariant: bytes queued = bytes completed + in flight at the end + lost ([`Tally`]).
 
 use crate::bio::{Bio, BioNumber};
@@ -26,37 +26,37 @@ use device::{Inside, Model, Services};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Detail, DevId, Event, Nanos, Tid};
 
-/// Who wants to know of finished lives. All methods do nothing unless overridden.
+/// Receives finished bios and requests, and other changes of state. All methods do nothing unless overridden.
 pub trait IoObserver {
-    /// Whether [`IoObserver::issued`] and [`IoObserver::carried`] are wanted: they look at every bio of every request.
+    /// Whether [`IoObserver::issued`] and [`IoObserver::carried`] are wanted; they look at every bio of every request.
     fn shares(&self) -> bool {
         false
     }
 
-    /// A request went to the device for the first time, with these bios in it.
+    /// A request was issued for the first time; `_shares` are the bios in it.
     fn issued(&mut self, _dev: DevId, _now: Nanos, _shares: &[Share]) {}
-    /// A request was completed that had these bios in it. [`IoObserver::request`] and [`IoObserver::bio`] follow.
+    /// A request was completed; `_shares` are the bios in it. [`IoObserver::request`] and [`IoObserver::bio`] follow.
     fn carried(&mut self, _request: &Request, _shares: &[Share], _names: &Names) {}
-    /// A stacked device is about to send a bio to a device below.
+    /// A stacked device is about to send a bio to a device below (`A`).
     fn remapped(&mut self, _child: &Remapped, _names: &Names) {}
-    /// A request was completed.
+    /// A request inside the filter was completed.
     fn request(&mut self, _request: &Request, _names: &Names) {}
-    /// A bio was completed.
+    /// A bio inside the filter was completed. Called once for each bio, with its last part.
     fn bio(&mut self, _bio: &Bio, _names: &Names) {}
-    /// A request outside the filter was completed: only accounting of its device needs it.
+    /// A request outside the filter was completed. Only the accounting of its device needs it.
     fn request_beside(&mut self, _request: &Request, _names: &Names) {}
-    /// The same of a bio.
+    /// A bio outside the filter was completed.
     fn bio_beside(&mut self, _bio: &Bio, _names: &Names) {}
-    /// A bio that was over as an [orphan](Bio::orphan) had been sent for this one, which is in flight. Several may
-    /// have waited for it: then each is passed on.
+    /// `_parent`, which is in flight, turns out to have sent `_child`, which was completed as an
+    /// [orphan](Bio::orphan). If several parents waited for one child, this is called for each of them.
     fn adopted(&mut self, _child: BioNumber, _parent: BioNumber) {}
-    /// A plug was pulled.
+    /// A plug ended.
     fn plug(&mut self, _plug: &Plug, _names: &Names) {}
-    /// The number of requests in a device has changed.
+    /// The number of requests in flight in a device has changed.
     fn in_flight(&mut self, _dev: DevId, _now: Nanos, _in_flight: &ByClass<u32>) {}
 }
 
-/// A device as the state machine sees it.
+/// State of one device.
 #[derive(Default)]
 pub(crate) struct Device {
     pub id: DevId,
@@ -67,18 +67,18 @@ pub(crate) struct Device {
     pub rows: Rows,
     /// Pieces in [`Stage::Queued`](crate::piece::Stage), oldest first.
     pub waiting: Vec<PieceId>,
-    /// The device whose bios were sent here.
+    /// The stacked device that sent bios to this one.
     pub upper: Option<DevId>,
-    /// Events lost so far.
+    /// Number of events lost so far on this device.
     pub losses: u64,
 }
 
-/// All lives in flight.
+/// Everything in flight on all devices.
 #[derive(Default)]
 pub struct IoTracker {
     pub(crate) table: Table,
     pub(crate) bios: Bios,
-    /// The bio that is passed on, reused for each.
+    /// Buffer for the bio that is passed to the observer, reused to avoid allocation.
     pub(crate) told: Bio,
     pub(crate) devices: Vec<Device>,
     which: FxHashMap<DevId, u32>,
@@ -88,22 +88,22 @@ pub struct IoTracker {
     pub(crate) tally: Tally,
     pub(crate) early: Early,
     pub(crate) reads_ahead: ReadsAhead,
-    /// Whose data the bio is that is queued next, where another task sends it.
+    /// Owner of the data of the next bio to be queued, if another task sends it.
     pub(crate) owner: Option<Owner>,
 }
 
-/// Hosts have hundreds of block devices at most. A trace that names more is damaged; the events of the rest are
-/// counted as unmatched.
+/// Largest number of devices. Hosts have hundreds of block devices at most, so a trace that names more is damaged.
+/// Events of further devices are counted as unmatched.
 pub const MAX_DEVICES: usize = 1024;
 
 impl IoTracker {
-    /// Takes in the events of a batch.
+    /// Takes in all events of a batch, in order.
     pub fn feed(&mut self, batch: &Batch, observer: &mut dyn IoObserver) {
         self.feed_some(&batch.events, batch, observer);
     }
 
-    /// Takes in some of the events of a batch. The one place where all that an event can lead to is put in line, which
-    /// a second place would end: it is a fifth of the time.
+    /// Takes in some of the events of a batch. It is the only caller of `step`, so that the compiler inlines all
+    /// handlers here; a second caller would prevent that, and it saves a fifth of the time.
     #[inline(never)]
     pub fn feed_some(&mut self, events: &[Event], batch: &Batch, observer: &mut dyn IoObserver) {
         for event in events {
@@ -151,35 +151,35 @@ impl IoTracker {
         }
     }
 
-    /// Events were lost on a device; where the recording does not say on which (tracefs), on all.
+    /// Notes `n` lost events on a device, or on all devices if the recording does not say on which (tracefs).
     fn lose(&mut self, id: DevId, n: u64) {
         let hit = |d: &&mut Device| id == DevId(0) || d.id == id;
         self.devices.iter_mut().filter(hit).for_each(|d| d.losses += n);
     }
 
-    /// Whose data the bio is that is queued next, where another task sends it.
+    /// Sets the owner of the data of the next bio to be queued, if another task sends it.
     pub fn sends_for(&mut self, owner: Option<Owner>) {
         self.owner = owner;
     }
 
-    /// What requests take alone on each device, as far as it was learned.
+    /// Learned service times of requests alone in the device, for each device.
     pub fn services(&self) -> impl Iterator<Item = (DevId, &Services)> {
         self.devices.iter().map(|d| (d.id, &d.inside.services))
     }
 
-    /// How many requests each device serves at once, as far as its completions tell.
+    /// Estimated number of requests that each device serves at once, derived from its completions.
     pub fn models(&self) -> impl Iterator<Item = (DevId, Model)> + '_ {
         self.devices.iter().map(|d| (d.id, d.inside.model))
     }
 
-    /// What requests take alone on a device, learned before.
+    /// Presets the service times of a device with values learned earlier.
     pub fn knows_services(&mut self, dev: DevId, services: Services) {
         if let Some(at) = self.device(dev) {
             self.devices[at as usize].inside.services = services;
         }
     }
 
-    /// Ends the recording: what is in flight stays so, and is counted.
+    /// Ends the recording and returns the counts. What is still in flight is counted as in flight.
     pub fn finish(&mut self) -> Tally {
         let mut t = self.tally;
         t.began_before += self.early.left();
@@ -200,7 +200,7 @@ impl IoTracker {
         t
     }
 
-    /// Bios in flight now of which requests have completed parts, each with its device and class.
+    /// Bios in flight now that requests have completed in part, each with its device and class.
     pub fn unfinished(&self) -> impl Iterator<Item = (DevId, Class, Unfinished)> + '_ {
         let begun = self.bios.all().filter(|bio| bio.by_request && bio.remaining < bio.bytes);
         begun.map(|bio| {
@@ -210,58 +210,58 @@ impl IoTracker {
         })
     }
 
-    /// `parent` made `tid`, a thread of its own process or a process.
+    /// `parent` created `tid`: a thread of its own process, or a new process.
     pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
         self.names.born(parent, tid, is_thread);
     }
 
-    /// Processes that are told apart from others of their name: their threads, each with its process.
+    /// Gives these processes names of their own (`postgres:7`). Items are (thread, process).
     pub fn tell_apart(&mut self, threads: impl Iterator<Item = (Tid, Tid)>) {
         self.names.tell_apart(threads);
     }
 
-    /// Threads that are told apart from others of their name; `all`: what they start, too.
+    /// Gives these threads names of their own; with `all`, also the tasks that they create.
     pub fn tell_threads_apart(&mut self, threads: impl Iterator<Item = Tid>, all: bool) {
         self.names.tell_threads_apart(threads, all);
     }
 
-    /// From now on `tid` is called this.
+    /// Sets the name of `tid` from now on.
     pub fn rename(&mut self, tid: Tid, name: &[u8]) {
         self.names.rename(tid, name);
     }
 
-    /// A task has ended.
+    /// Notes that a task has exited.
     pub fn gone(&mut self, tid: Tid) {
         self.names.gone(tid);
     }
 
-    /// These start services, containers, scheduled jobs or logins, whatever they are called.
+    /// Declares these processes supervisors: starters of services, containers, scheduled jobs or logins, of any name.
     pub fn supervise(&mut self, processes: &[Tid]) {
         self.names.supervise(processes);
     }
 
-    /// What tasks are called.
+    /// All task names seen so far.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// Which recorded device lies on which: (lower, upper).
+    /// Recorded devices that are stacked: pairs of (lower, upper).
     pub fn stacked(&self) -> Vec<(DevId, DevId)> {
         self.devices.iter().filter_map(|d| Some((d.id, d.upper?))).collect()
     }
 
-    /// Reads that a stacked device sent down for none of its bios that was seen, by that device.
+    /// For each stacked device, the reads that it sent below and that belong to none of its recorded bios.
     pub fn unclaimed(&self) -> impl Iterator<Item = (DevId, Unclaimed)> + '_ {
         let of = |d: &Device| (d.id, d.rows.unclaimed());
         self.devices.iter().map(of).filter(|(_, u)| *u != Unclaimed::default())
     }
 
-    /// How many pieces and bios are in flight: what the memory depends on.
+    /// Number of pieces and bios in flight, which determines the memory used.
     pub fn in_flight(&self) -> usize {
         self.table.len() + self.bios.len()
     }
 
-    /// A device that has been seen already.
+    /// Index of a device, if the device has been seen before.
     pub(crate) fn known_device(&self, id: DevId) -> Option<u32> {
         self.which.get(&id).copied()
     }

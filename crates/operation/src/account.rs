@@ -1,7 +1,7 @@
-//! The ledger of an operation: a tree of parts, from the outside in.
+//! The account of an operation: a tree of parts that divides its time.
 //!
-//! Invariant: the parts of a part touch, never overlap, and cover it exactly; so do the leaves the whole.
-//! Each leaf has one [`Reason`].
+//! Invariant: the parts within a part touch, never overlap, and cover it exactly; the leaves cover the whole
+//! operation. Each leaf has one [`Reason`].
 //!
 //! ```text
 //! depth 0  wait: the journal's commit                        10 ms
@@ -20,45 +20,45 @@ use ledger::Reason;
 use smallvec::SmallVec;
 use trace::{CommitPhase, DevId, Nanos, TextId, Tid};
 
-/// The kind of a part; all but leaves have parts of their own.
+/// Kind of a part. All kinds but leaves contain parts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    /// It has no parts: this was the reason.
+    /// A part without parts, with its reason.
     Leaf(Reason),
-    /// A sleep. Its parts say what ended it.
+    /// A sleep. The parts within show what ended it.
     Wait {
-        /// By the rules for its stack.
+        /// What the sleep was for, by the rules for its stack.
         wait: Wait,
-        /// The kernel's functions, where a stack was recorded.
+        /// The kernel's functions; `None` if no stack was recorded.
         stack: Option<TextId>,
     },
-    /// A request. Its parts are the request's own ledger.
+    /// A request. The parts within are the request's own ledger.
     Request(Box<Entry>),
-    /// Another task, which the one above waited for. Its parts are what that task did.
+    /// Another task that was waited for. The parts within are what that task did.
     Task(Tid),
-    /// A work item. Its parts are how it came to run, and what it did.
+    /// A work item. The parts within show how it came to run, and what it did.
     Work {
-        /// The kernel function that it calls.
+        /// The kernel function of the work item.
         function: TextId,
-        /// The kworker.
+        /// The kworker that ran it.
         worker: Tid,
-        /// What put it into the queue, if that was seen.
+        /// What queued it; `None` if that was not seen.
         queued: Option<Wake>,
     },
-    /// A phase of a journal's commit. Its parts are what the journal's thread did in it.
+    /// A phase of a journal's commit. The parts within are what the journal's thread did.
     Commit(CommitPhase),
 }
 
 /// A part of an operation's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Leaf, or what its own parts belong to.
+    /// A leaf, or a part that contains others.
     pub part: Part,
-    /// The number of parts that it lies within; 0 at the top.
+    /// Number of parts that contain it; 0 at the top.
     pub depth: u8,
-    /// Where the part before it ends.
+    /// Where it begins: at the end of the part before it.
     pub from: Nanos,
-    /// Later than `from`.
+    /// Where it ends, later than `from`.
     pub to: Nanos,
 }
 
@@ -69,29 +69,29 @@ impl Node {
     }
 }
 
-/// A wake-up within an operation: it passed from one task to another.
+/// A wakeup of a task, or the queueing of a work item, within an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wakeup {
-    /// Time of the wake-up, or of queueing the work item.
+    /// Time of the wakeup, or of queueing the work item.
     pub at: Nanos,
     /// The waking task.
     pub by: Tid,
-    /// Whether that was in an interrupt.
+    /// Whether the wakeup came from an interrupt.
     pub interrupt: bool,
     /// The task that was woken, or the worker.
     pub who: Tid,
-    /// From being woken (or queued) to running.
+    /// Time from being woken (or queued) to running.
     pub latency: Nanos,
-    /// Whether it ran on another processor than it was woken from.
+    /// Whether it ran on another CPU than the waking one.
     pub crossed: bool,
 }
 
-/// The waits around a leaf, as a set.
+/// The set of waits that contain a leaf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Waits(pub u64);
 
 impl Waits {
-    /// The leaf lies within a work item. Waits have the bits below.
+    /// Bit for a leaf within a work item. The bits below belong to waits.
     pub const WORK: u64 = 1 << 63;
 
     /// Whether the leaf lies within a work item.
@@ -99,7 +99,7 @@ impl Waits {
         self.0 & Waits::WORK != 0
     }
 
-    /// Whether the leaf lies within such a wait.
+    /// Whether the leaf lies within this wait.
     pub fn has(self, wait: Wait) -> bool {
         self.0 & wait.bit() != 0
     }
@@ -110,16 +110,16 @@ impl Waits {
 pub struct Account {
     /// When the operation began.
     pub from: Nanos,
-    /// The end.
+    /// When the operation ended.
     pub to: Nanos,
-    /// The parts, each before those within it.
+    /// The parts, each before the parts within it.
     pub nodes: Vec<Node>,
-    /// Wake-ups and queued work items, in the order in which the walk met them.
+    /// Wakeups and queued work items, in the order in which the walk found them.
     pub hops: Vec<Wakeup>,
 }
 
 impl Account {
-    /// One of which nothing is known.
+    /// An account without any explanation.
     pub(crate) fn unexplained(from: Nanos, to: Nanos) -> Account {
         let leaf = Node { part: Part::Leaf(Reason::Unexplained), depth: 0, from, to };
         let nodes = if from < to { vec![leaf] } else { Vec::new() };
@@ -139,7 +139,7 @@ impl Account {
         })
     }
 
-    /// Calls `see` for each leaf with the waits and the request around it.
+    /// Calls `see` for each leaf, with the waits and the request that contain it.
     pub fn each(&self, mut see: impl FnMut(&Node, Reason, Waits, Option<&Entry>)) {
         let mut around: SmallVec<[(u8, Waits, Option<&Entry>); 16]> = SmallVec::new();
         for node in &self.nodes {
@@ -157,13 +157,13 @@ impl Account {
         }
     }
 
-    /// The sum of the leaves of one reason.
+    /// Sum of the leaves with this reason.
     pub fn of(&self, reason: Reason) -> Nanos {
         self.leaves().filter(|(r, _)| *r == reason).map(|(_, n)| n.length()).sum()
     }
 
-    /// The device that its task waited for itself: that of the requests with the most time. Behind another task only what it queued
-    /// itself counts: a worker may end a read (btrfs).
+    /// The device that the operation's task itself waited for: the one whose requests have the most time. Within another task's
+    /// part, only requests queued by the operation's task count, because a worker may end a read (btrfs).
     pub fn own_device(&self, task: Tid) -> Option<DevId> {
         let mut found: SmallVec<[(DevId, Nanos); 4]> = SmallVec::new();
         let (mut in_request, mut in_task) = (u8::MAX, u8::MAX);
@@ -194,12 +194,12 @@ impl Account {
         found.into_iter().max_by_key(|(_, time)| *time).map(|(dev, _)| dev)
     }
 
-    /// What does not add up, for tests: `None` if every part is covered exactly by its parts.
+    /// Describes an imbalance, for tests; `None` if the parts cover every part exactly.
     pub fn imbalance(&self) -> Option<String> {
         self.covers(0, 0, self.from, self.to).err()
     }
 
-    /// Checks the parts at `depth` from `at` on: they must cover `from` to `to`. Gives the place behind them.
+    /// Checks that the parts at `depth` from index `at` on cover `from` to `to`. Returns the index after them.
     fn covers(&self, mut at: usize, depth: u8, from: Nanos, to: Nanos) -> Result<usize, String> {
         let mut now = from;
         while let Some(node) = self.nodes.get(at).filter(|n| n.depth == depth) {
@@ -218,7 +218,7 @@ impl Account {
         Ok(at)
     }
 
-    /// Wake-ups of tasks that ran on another processor.
+    /// Number of wakeups of tasks that then ran on another CPU.
     pub fn crossings(&self) -> usize {
         self.hops.iter().filter(|h| h.crossed).count()
     }

@@ -1,15 +1,15 @@
-//! What can be asked of a recording: whose waits.
+//! Questions to a recording: whose waits are asked about.
 
-/// What can be asked for; of several values of one, any.
+/// Criteria of a question. Among several values of one criterion, any may match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// A block device.
     Device,
-    /// Where a file system is mounted.
+    /// The mount point of a file system.
     Mount,
     /// A task's name.
     Task,
-    /// A process's or thread's number.
+    /// The number of a process or thread.
     Pid,
     /// A control group's path.
     Cgroup,
@@ -20,10 +20,10 @@ pub enum By {
 }
 
 impl By {
-    /// All of them.
+    /// All criteria.
     pub const ALL: [By; 7] = [By::Device, By::Mount, By::Task, By::Pid, By::Cgroup, By::Op, By::File];
 
-    /// What it is called.
+    /// The criterion in words, for messages.
     pub fn words(self) -> &'static str {
         match self {
             By::Device => "device",
@@ -36,8 +36,8 @@ impl By {
         }
     }
 
-    /// Whether something called so is what is asked for. Of a file the last names of its path are enough; a control group has those
-    /// below it.
+    /// Whether something named `name` matches the wanted value. For a file the last components of its path suffice; a
+    /// control group includes the groups below it.
     fn is_called(self, name: &str, wanted: &str) -> bool {
         if self == By::Cgroup {
             let below = name.strip_prefix(wanted.trim_end_matches('/'));
@@ -51,7 +51,7 @@ impl By {
         name == wanted || self == By::File && !wanted.is_empty() && is_end()
     }
 
-    /// What is missing, where a recording has none.
+    /// What is missing if a recording has no values for this criterion, for messages.
     pub(crate) fn untold(self) -> &'static str {
         match self {
             By::Mount => "which device is mounted where is not known: no mounts lie beside the recording",
@@ -62,36 +62,36 @@ impl By {
     }
 }
 
-/// What is asked for, of each [`By`].
+/// A question: the wanted values for each [`By`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asking {
     wanted: [Vec<String>; By::ALL.len()],
 }
 
 impl Asking {
-    /// Asks for any of these values.
+    /// Adds values of which any may match.
     pub fn any_of(mut self, by: By, values: &[String]) -> Asking {
         self.wanted[by as usize].extend_from_slice(values);
         self
     }
 
-    /// Whether everything is asked about.
+    /// Whether there is no criterion, so that everything is asked about.
     pub fn is_all(&self) -> bool {
         self.wanted.iter().all(Vec::is_empty)
     }
 
-    /// Whether devices are asked about as a whole: by nothing that tells tasks or operations apart.
+    /// Whether the question is about whole devices: it has no criterion that selects tasks or operations.
     pub fn is_of_devices(&self) -> bool {
         let narrow = [By::Task, By::Pid, By::Cgroup, By::Op, By::File];
         narrow.into_iter().all(|by| self.of(by).is_empty())
     }
 
-    /// Whether something with these names is asked for.
+    /// Whether any of these names matches a wanted value.
     pub(crate) fn wants(&self, by: By, names: &[String]) -> bool {
         names.iter().any(|name| self.of(by).iter().any(|wanted| by.is_called(name, wanted)))
     }
 
-    /// The values asked for.
+    /// The wanted values of a criterion; empty if there are none.
     pub fn of(&self, by: By) -> &[String] {
         &self.wanted[by as usize]
     }

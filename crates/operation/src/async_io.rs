@@ -1,4 +1,4 @@
-//! Operations that are submitted and completed later: io_uring and libaio.
+//! Operations that are submitted in one call and completed later: io_uring and libaio.
 
 use crate::account::Account;
 use crate::held_aio::HeldAio;
@@ -12,10 +12,10 @@ use life::{Bio, Names, Op};
 use rustc_hash::FxHashMap;
 use trace::{Call, DevId, Event, Fs, Nanos, Sector, Tid};
 
-/// Operations of io_uring, and bios of libaio, that are remembered at most.
+/// Largest number of io_uring operations remembered, and of libaio bios.
 const MAX: usize = 1 << 16;
 
-/// `IORING_OP_CLOSE` (include/uapi/linux/io_uring.h): the event does not say which descriptor.
+/// `IORING_OP_CLOSE` (include/uapi/linux/io_uring.h). The event does not name the descriptor.
 pub(crate) const RING_CLOSE: u8 = 19;
 
 /// An operation in io_uring.
@@ -29,34 +29,34 @@ struct Ring {
 /// A bio that `io_submit` sent.
 #[derive(Clone, Copy, Debug)]
 struct Aio {
-    /// When its turn in the call came.
+    /// When its turn within the call began.
     from: Nanos,
     fd: Option<i32>,
     fs: Fs,
     dev: DevId,
     inode: u64,
-    /// Who handed it over, if a throttle's worker queued the bio.
+    /// The task that submitted it, if a throttle's worker queued the bio.
     by: Option<Tid>,
 }
 
-/// Operations in flight that no task is in.
+/// Operations in flight that run outside of any task's call.
 #[derive(Debug, Default)]
 pub(crate) struct AsyncIo {
-    /// By the address of the kernel's request.
+    /// io_uring operations by address of the kernel's request.
     rings: FxHashMap<u64, Ring>,
     aios: FxHashMap<(DevId, Sector), Aio>,
-    /// Of libaio, without a bio yet.
+    /// libaio operations without a bio yet.
     pub held: HeldAio,
 }
 
 impl AsyncIo {
-    /// When the oldest of them began.
+    /// When the oldest io_uring or libaio operation in flight began.
     pub fn oldest(&self) -> Option<Nanos> {
         let rings = self.rings.values().map(|r| r.from);
         rings.chain(self.aios.values().map(|a| a.from)).min()
     }
 
-    /// io_uring: an operation is submitted.
+    /// An io_uring operation is submitted.
     pub fn submit(&mut self, request: u64, opcode: u8, tid: Tid, from: Nanos) {
         if self.rings.len() >= MAX {
             self.rings.clear();
@@ -64,7 +64,7 @@ impl AsyncIo {
         self.rings.insert(request, Ring { from, tid, kind: Kind::of_ring(opcode) });
     }
 
-    /// io_uring: an operation is over.
+    /// An io_uring operation is completed.
     pub fn complete(
         &mut self,
         h: &History,
@@ -79,7 +79,7 @@ impl AsyncIo {
         Some((operation, Walk::of_ring(h, wake, &operation, names)))
     }
 
-    /// A bio was queued within an open call.
+    /// A bio is queued within an open call.
     pub fn sent(&mut self, open: &mut OpenCall, e: &Event) {
         if open.call != Call::IoSubmit {
             return;
@@ -93,7 +93,7 @@ impl AsyncIo {
         self.put(e, open, from, None);
     }
 
-    /// A throttle's worker queued a bio: of what it held.
+    /// A throttle's worker queued a bio that the throttle had held.
     pub fn let_go(&mut self, e: &Event, beside: bool) {
         if let Some(held) = self.held.let_go(e, beside) {
             self.put(e, &held.open, held.open.from, Some(held.tid));
@@ -108,13 +108,13 @@ impl AsyncIo {
         self.aios.insert((e.dev, e.sector), Aio { from, fd, fs, dev, inode, by });
     }
 
-    /// Whether `io_submit` sent a bio from this place.
+    /// Whether `io_submit` sent a bio at this device and sector.
     pub fn has_sent(&self, b: &Bio) -> bool {
         self.aios.contains_key(&(b.dev, b.start))
     }
 
-    /// A bio is over; where `io_submit` had sent it, so is an operation.
-    /// What a stacked device sent on for it is no operation of its own.
+    /// A bio is completed. If `io_submit` sent it, so is an operation. Bios that a stacked device sent for it are no
+    /// operations.
     pub fn bio(
         &mut self,
         h: &History,

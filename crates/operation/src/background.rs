@@ -1,4 +1,4 @@
-//! Operations that no system call begins: page faults, commits of a journal, and the write-back of a file.
+//! Operations that no system call begins: page faults, journal commits, and writeback of a file.
 
 use crate::history::History;
 use crate::operation::{Kind, Operation};
@@ -11,10 +11,10 @@ use crate::writers::WritingBack;
 use life::{Names, TaskName};
 use trace::{CommitPhase, DevId, Fs, Left, Nanos, TaskEvent, Tid};
 
-/// A task that slept for a page outside of any system call runs again: a page fault was over at `to`.
+/// Finds the page fault that ended at `to`, when a task runs again that slept for a page outside of any system call.
 pub(crate) fn page_fault(h: &History, task: Tid, to: Nanos, names: &Names) -> Option<Operation> {
     let thread = h.thread(task).filter(|t| t.open.is_none())?;
-    // Who was woken on its way to sleep has the stack, but no sleep.
+    // A task woken on its way to sleep has the stack, but no sleep.
     let slept = |s: &&Stretch| match s.state {
         State::Asleep(_) => true,
         State::Woken(_) => s.stack.is_some(),
@@ -28,9 +28,9 @@ pub(crate) fn page_fault(h: &History, task: Tid, to: Nanos, names: &Names) -> Op
     is_one.then(|| Operation::of(Kind::PageFault, task, names.of(task), asleep.from, to))
 }
 
-/// Whether a task that runs again slept for a page, in a recording without stacks: it was in no call, all of which are recorded, and
-/// slept uninterruptibly until what it had sent itself was read, or what its control group's limit had held. A worker may look at what was read
-/// before it wakes who waits (btrfs, whose data has checksums).
+/// Whether a task that runs again slept for a page, in a recording without stacks. It was in no call, all calls are
+/// recorded, and it slept uninterruptibly until a read that it had sent itself was completed, or was held by its
+/// control group's limit. A worker may process the data before it wakes the task (btrfs, whose data has checksums).
 fn is_one_without_stack(h: &History, thread: &Thread, tid: Tid) -> bool {
     if h.sees_stacks || !h.sees_all_calls || !thread.is_outside {
         return false;
@@ -46,7 +46,7 @@ fn is_one_without_stack(h: &History, thread: &Thread, tid: Tid) -> bool {
     entry.done.queuer() == tid || held_for_a_timer(h, entry, asleep.from, entry.done.queued())
 }
 
-/// A phase of a journal's commit begins; with the last one the commit is over.
+/// A phase of a journal's commit begins. The last phase ends the commit.
 pub(crate) fn commit(
     h: &mut History,
     e: &TaskEvent,
@@ -67,8 +67,8 @@ pub(crate) fn commit(
     Some(Operation { fs: Fs::Ext4, dev, ..operation })
 }
 
-/// Who asked for a journal's commit: of those who changed something who woke its thread (`jbd2_log_start_commit`, fs/jbd2/journal.c); where
-/// none of them did (it had not slept since the commit before, or an interrupt woke it) who makes data safe meanwhile, if anybody does.
+/// The task that asked for a journal's commit: of those with changes the one that woke its thread (`jbd2_log_start_commit`,
+/// fs/jbd2/journal.c). If none did (it had not slept since the last commit, or an interrupt woke it), one in a call that makes data safe.
 fn who_asked(h: &History, journal: Tid, dev: DevId, names: &Names) -> Option<TaskName> {
     let wake = h.thread(journal)?.stretches.iter().rev().nth(1).and_then(Stretch::wake);
     let woke = wake.filter(|wake| !wake.context.is_interrupt()).map(|wake| names.of(wake.by));
@@ -79,14 +79,14 @@ fn who_asked(h: &History, journal: Tid, dev: DevId, names: &Names) -> Option<Tas
         .or_else(|| h.writers.most_of(dev, |_, tid| makes_safe(tid)))
 }
 
-/// A flusher begins with a file.
+/// A flusher begins a file.
 pub(crate) fn writeback(h: &mut History, e: &TaskEvent, disk: DevId, inode: u64, cgroup: u64) {
     if let Some(thread) = h.thread_mut(e.tid) {
         thread.writing_back = Some(WritingBack { disk, inode, cgroup, from: e.time });
     }
 }
 
-/// A flusher is done with a file.
+/// A flusher ends a file.
 pub(crate) fn writeback_end(h: &mut History, e: &TaskEvent, names: &Names) -> Option<Operation> {
     let WritingBack { disk, inode, from, .. } = h.thread_mut(e.tid)?.writing_back.take()?;
     let dev = h.file_systems.of_disk(disk).unwrap_or(disk);

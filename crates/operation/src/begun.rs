@@ -1,12 +1,12 @@
-//! Calls that had begun before the recording did.
+//! Calls that began before the recording.
 //!
-//! Their beginning was not seen. What is known is the call, by its end or by the stack of a task that sleeps in it, and that it has taken the
-//! recording's time so far, at least. One that lasts seconds, a `sync` or the `fsync` of a large file, may have been begun before and end
-//! after all that is recorded; without it nobody seems to wait.
+//! Their beginning was not seen. Such a call is known from its end, or from the stack of a task that sleeps in it, and
+//! it has taken at least the recording's time so far. A call of seconds, such as a `sync` or the `fsync` of a large
+//! file, may begin before and end after everything recorded; without it no task would seem to wait.
 //!
-//! What sleeps in one piece from before to the end leaves no event at all: the recorder notes who slept when it began, and where.
+//! A task that sleeps from before the recording to its end leaves no event: the recorder notes which tasks sleep when it begins, and where.
 //!
-//! Example: recorded for two seconds, `ledger` sleeps in `do_fsync`, called by `__x64_sys_fsync`, and no event says that it was called.
+//! Example: in a recording of two seconds `ledger` sleeps in `do_fsync`, called by `__x64_sys_fsync`, and no event shows the call.
 
 use crate::files::OnFile;
 use crate::history::History;
@@ -16,10 +16,10 @@ use crate::stretch::{State, Work};
 use crate::thread::Thread;
 use trace::{Call, Cpu, Left, Nanos, TextId, Tid};
 
-/// What the kernel's functions for calls are called (`__SYSCALL_DEFINEx`, include/linux/syscalls.h and arch/*/include/asm/syscall_wrapper.h).
+/// Prefixes of the kernel's functions for calls (`__SYSCALL_DEFINEx`, include/linux/syscalls.h and arch/*/include/asm/syscall_wrapper.h).
 const CALLS: [&str; 6] = ["__x64_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_", "SyS_", "ksys_"];
 
-/// Where calls enter the kernel (arch/x86/entry, arch/arm64/kernel/syscall.c, arch/riscv/kernel/traps.c).
+/// Functions by which system calls enter the kernel (arch/x86/entry, arch/arm64/kernel/syscall.c, arch/riscv/kernel/traps.c).
 const ENTRIES: [&str; 5] = [
     "do_syscall_64",
     "entry_SYSCALL_64_after_hwframe",
@@ -28,8 +28,8 @@ const ENTRIES: [&str; 5] = [
     "do_trap_ecall_u",
 ];
 
-/// What these do for calls whose own functions only jump there, and are in no stack then, by the call's name (fs/read_write.c, sync.c, open.c,
-/// namei.c, splice.c, stat.c, readdir.c, xattr.c). `do_fsync` is of fdatasync, too.
+/// Inner functions, with the call's name, of calls whose own functions only jump there and so are in no stack
+/// (fs/read_write.c, sync.c, open.c, namei.c, splice.c, stat.c, readdir.c, xattr.c). `do_fsync` also serves fdatasync.
 const WITHIN: [(&str, &str); 23] = [
     ("do_fchmodat", "fchmodat"),
     ("do_fchownat", "fchownat"),
@@ -56,10 +56,10 @@ const WITHIN: [(&str, &str); 23] = [
     ("vfs_statx", "statx"),
 ];
 
-/// What is shorter is one of many that any recording begins in the middle of.
+/// Shortest duration that is reported. Any recording begins in the middle of many shorter calls.
 const LONG: Nanos = Nanos(100_000_000);
 
-/// A task, none of whose calls was seen to begin or to end, sleeps with this stack: if that is within a call, it is in this one.
+/// A task without any known call sleeps with this stack. If the stack is within a call, the task is in that call.
 pub(crate) fn asleep(h: &mut History, tid: Tid, stack: TextId) {
     let first_event = h.first_event;
     let Some(thread) = h.threads.get_mut(&tid).filter(|_| h.sees_calls) else { return };
@@ -67,11 +67,11 @@ pub(crate) fn asleep(h: &mut History, tid: Tid, stack: TextId) {
     thread.open = call_of(h.texts.text(stack)).map(|call| OpenCall::begun_before(call, first_event));
 }
 
-/// A task slept when recording began, and had before: so until it is seen to wake. `file` is what a descriptor of its process stands for.
+/// A task slept when recording began, and sleeps until it is seen to wake. `file` gives the file of a descriptor of its process.
 pub(crate) fn slept(h: &mut History, slept: &KnownSleep, file: impl Fn(i32) -> OnFile) {
     let (first_event, stack) = (h.first_event, h.texts.add(&slept.stack));
     let work = work_of(&slept.stack).map(|function| h.texts.add(function));
-    // A recorder that notes this records calls, whether any is made or not.
+    // A recorder that notes sleeping tasks also records calls, even if none is made.
     h.sees_calls = true;
     let Some(thread) = h.thread_mut(slept.tid) else { return };
     thread.becomes(first_event, State::Asleep(Left::Uninterruptible), Cpu(0));
@@ -87,7 +87,7 @@ pub(crate) fn slept(h: &mut History, slept: &KnownSleep, file: impl Fn(i32) -> O
     });
 }
 
-/// A call of a thread ends: if it was not seen to begin, it had begun before the first event.
+/// A call of a thread ends. Returns it if its beginning was not seen: it began before the first event.
 pub(crate) fn ends(thread: &mut Thread, call: Call, first_event: Nanos) -> Option<OpenCall> {
     if std::mem::replace(&mut thread.is_known, true) {
         return None;
@@ -96,23 +96,23 @@ pub(crate) fn ends(thread: &mut Thread, call: Call, first_event: Nanos) -> Optio
     (is_storage && call != Call::Other).then(|| OpenCall::begun_before(call, first_event))
 }
 
-/// Whether a task slept for storage for most of such a call, and long: else it is one that any recording begins in the middle of.
+/// Whether a task slept for storage during most of the call, and the call was long. Any recording begins in the middle of shorter ones.
 pub(crate) fn is_long(h: &History, open: &OpenCall, tid: Tid, to: Nanos) -> bool {
     let asleep = h.thread(tid).map_or(Nanos(0), |t| t.asleep_between(open.from, to));
     let took = to.since(open.from);
     took >= LONG && asleep.0 > took.0 / 2
 }
 
-/// The work item that a worker's stack is in: what `process_one_work` called (kernel/workqueue.c).
+/// The function of the work item that a worker's stack is in: called by `process_one_work` (kernel/workqueue.c).
 fn work_of(stack: &str) -> Option<&str> {
     let (within, _) = stack.split_once("\nprocess_one_work\n")?;
     within.rsplit('\n').next()
 }
 
-/// The call that a stack is in.
+/// The system call that a stack is in; `None` if it is in none.
 fn call_of(stack: &str) -> Option<Call> {
     let within = |function: &str| WITHIN.iter().find(|(known, _)| *known == function).map(|(_, call)| *call);
-    // What works for others does the same without a call.
+    // Kernel threads that work for other tasks use the same functions without a call.
     let is_called = stack.split('\n').any(|function| ENTRIES.contains(&function));
     let call = |function| CALLS.iter().find_map(|prefix| str::strip_prefix(function, prefix));
     let named =

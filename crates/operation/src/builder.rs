@@ -1,22 +1,22 @@
-//! An account in the making: parts are added in order of time, each before those within it.
+//! Builds an account: parts are added in order of time, each before the parts within it.
 //!
-//! Bounded: who adds a part that has parts asks [`Builder::has_room`] first.
+//! The size is bounded: before adding a part that contains others, the caller asks [`Builder::has_room`].
 
 use crate::account::{Account, Node, Part, Wakeup};
 use crate::stretch::Wake;
 use ledger::Reason;
 use trace::{Nanos, Tid};
 
-/// Deeper chains are not followed. An fsync on ext4 over loop on XFS has about 12 levels.
+/// Largest depth of a chain. An fsync on ext4 over loop on XFS has about 12 levels.
 const MAX_DEPTH: u8 = 24;
 
-/// Parts of one operation. A `sync` of ten seconds has some thousand.
+/// Largest number of parts of one operation. A `sync` of ten seconds has a few thousand.
 const MAX_NODES: usize = 20_000;
 
-/// Wake-ups of one operation that are kept.
+/// Largest number of wakeups kept for one operation.
 const MAX_WAKEUPS: usize = 1000;
 
-/// Parts so far.
+/// An account under construction.
 pub(crate) struct Builder {
     account: Account,
 }
@@ -30,17 +30,17 @@ impl Builder {
         self.account
     }
 
-    /// Whether a part at this depth may have parts.
+    /// Whether a part at this depth may contain parts.
     pub fn has_room(&self, depth: u8) -> bool {
         depth < MAX_DEPTH && self.account.nodes.len() < MAX_NODES
     }
 
-    /// A part that has parts: they come next, one deeper.
+    /// Adds a part that contains others, which are added next, one level deeper.
     pub fn open(&mut self, part: Part, from: Nanos, to: Nanos, depth: u8) {
         self.account.nodes.push(Node { part, depth, from, to });
     }
 
-    /// A leaf, if it has any length; joined to the one before it of the same reason.
+    /// Adds a leaf, unless it is empty. It is joined to a leaf of the same reason just before it.
     pub fn leaf(&mut self, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
         if to <= from {
             return;

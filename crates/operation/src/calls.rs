@@ -1,7 +1,7 @@
-//! System calls: from their beginning to their end, with the file that they are about.
+//! System calls: follows each from beginning to end, with the file that it is about.
 //!
-//! A call's file is what its descriptor stood for when it began, unless events of a file system within it say
-//! another one; what they say is learned of the descriptor when the call is over.
+//! A call's file is the one that its descriptor stood for when it began, unless a file system's event within the call
+//! names another. The descriptor is updated with that file when the call ends.
 
 use crate::begun;
 use crate::descriptors::{on_exec_of_open, DescriptorCall};
@@ -17,12 +17,12 @@ use crate::stretch::{State, Stretch};
 use life::Names;
 use trace::{Call, DevId, Fs, Nanos, TaskEvent, TextId, Tid};
 
-/// What tasks have open, and the calls that they are in (which [`History`] keeps with its threads).
+/// Open files of processes, and system calls in progress (the calls are kept in the threads of [`History`]).
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pub files: Files,
     pub processes: Processes,
-    /// Who slept when recording began.
+    /// Tasks that slept when recording began.
     asleep: Vec<KnownSleep>,
 }
 
@@ -37,7 +37,7 @@ impl Calls {
         }
     }
 
-    /// The first event is about to be taken in: those that sleep by then are in the calls that their stacks are in.
+    /// Before the first event: puts tasks that slept by then into the calls that their stacks show.
     pub fn begin(&mut self, h: &mut History) {
         for slept in std::mem::take(&mut self.asleep) {
             let process = self.processes.of(slept.tid);
@@ -46,7 +46,7 @@ impl Calls {
         }
     }
 
-    /// A call begins: what its task did since the last one, if that was about storage too.
+    /// A call begins. Returns the time since the task's last call about storage, if this one is about a known file.
     pub fn enter(&mut self, h: &mut History, e: &TaskEvent, call: Call, args: [u64; 4]) -> Option<Outside> {
         h.sees_calls = true;
         h.sees_all_calls |= matches!(call, Call::Other | Call::Stat | Call::Mkdir | Call::Link);
@@ -91,7 +91,7 @@ impl Calls {
         outside
     }
 
-    /// A call is over; `None` if it is of no interest, or its beginning was not seen.
+    /// A call ends. `None` if it is of no interest, or if its beginning was not seen.
     pub fn exit(
         &mut self,
         h: &mut History,
@@ -110,7 +110,7 @@ impl Calls {
             thread.descriptor_call.take()?.end(&mut self.files, process, call, result, e.time);
             return None;
         }
-        // Of another call than the one that began: what lies between was lost.
+        // If the call that began was another one, events between the two were lost.
         let mut open = thread.open.take().or(begun_before).filter(|o| o.call == call)?;
         open.is_storage |= thread.slept_uninterruptibly(open.from, e.time);
         thread.left_io = open.is_storage.then_some(e.time);
@@ -127,8 +127,8 @@ impl Calls {
         Some(Operation { result, ..operation(h, &open, e.tid, e.time, names) })
     }
 
-    /// What a call says of a file descriptor. An open's file is on the file system whose events were seen in
-    /// it; which file it is, is known of a new one only: there were events of its folder too.
+    /// Updates the file of a descriptor from a call. A file opened is on the file system whose events were seen in the
+    /// call. The inode is known only for a file that the call created, because the directory has events as well.
     fn learn(&mut self, e: &TaskEvent, open: &OpenCall, result: i64) {
         let process = self.processes.of(e.tid);
         let OpenCall { fs, dev, inode, .. } = *open;
@@ -149,12 +149,12 @@ impl Calls {
         }
     }
 
-    /// A task closes a descriptor, and it is not known which.
+    /// A task closes a descriptor, but the event does not say which.
     pub fn closes_any(&mut self, tid: Tid) {
         self.files.forget(self.processes.of(tid));
     }
 
-    /// A task made another one.
+    /// A task created another one.
     pub fn born(&mut self, h: &mut History, e: &TaskEvent, tid: Tid, is_thread: bool, shares_files: bool) {
         self.processes.born(e.tid, tid, is_thread);
         if !is_thread {
@@ -165,19 +165,19 @@ impl Calls {
         }
     }
 
-    /// A task's process is put into a control group.
+    /// A task's process moves to a control group.
     pub fn joins_cgroup(&mut self, h: &mut History, tid: Tid, hierarchy: u32, path: TextId) {
         h.cgroups.joins(self.processes.of(tid), hierarchy, path, &h.texts);
     }
 
-    /// A task runs another program.
+    /// A task executes another program.
     pub fn exec(&mut self, e: &TaskEvent) {
         self.files.exec(self.processes.of(e.tid), e.time);
     }
 
     /// A task has exited.
     pub fn gone(&mut self, h: &mut History, e: &TaskEvent) {
-        // The first thread has the process's number.
+        // The first thread has the number of its process.
         if self.processes.of(e.tid) == e.tid {
             h.process_tree.ends(e.tid);
         }
@@ -190,7 +190,7 @@ impl Calls {
     }
 }
 
-/// A call as an operation that lasts until `to`, with no result.
+/// A call as an operation that lasts until `to`, without a result.
 pub(crate) fn operation(h: &History, open: &OpenCall, tid: Tid, to: Nanos, names: &Names) -> Operation {
     let fs = if open.fs == Fs::Unknown { h.file_systems.kind(open.dev) } else { open.fs };
     Operation {
@@ -205,7 +205,7 @@ pub(crate) fn operation(h: &History, open: &OpenCall, tid: Tid, to: Nanos, names
     }
 }
 
-/// A file system's event names its device, and mostly a file: the current call is about it.
+/// A file system's event names its device, and usually a file: the current call is about it.
 pub(crate) fn file(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64) {
     h.file_systems.seen(dev, fs);
     if let Some(open) = h.open_call(e) {
@@ -213,7 +213,7 @@ pub(crate) fn file(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, inode: u6
     }
 }
 
-/// The task wrote to a file on this disk. Where the file system is on a partition, its own events say so.
+/// The task wrote to a file on this disk. If the file system is on a partition, its own events name that.
 pub(crate) fn dirtied(h: &mut History, e: &TaskEvent, disk: DevId) {
     let dev = h.file_systems.of_disk(disk).unwrap_or_default();
     if let Some(open) = h.open_call(e) {
@@ -221,9 +221,9 @@ pub(crate) fn dirtied(h: &mut History, e: &TaskEvent, disk: DevId) {
     }
 }
 
-/// The task made a file dirty: if it writes to it, part of the file's data is its own.
+/// The task dirtied a file: if its call writes to that file, some of the file's dirty data is the task's.
 pub(crate) fn dirtied_file(h: &mut History, e: &TaskEvent, disk: DevId, inode: u64, names: &Names) {
-    // Pipes and terminals have times too, and no disk.
+    // Pipes and terminals also have inode times, but no disk.
     if disk == DevId(0) || !h.open_call(e).is_some_and(|open| open.dirties(inode)) {
         return;
     }
@@ -232,7 +232,7 @@ pub(crate) fn dirtied_file(h: &mut History, e: &TaskEvent, disk: DevId, inode: u
     }
 }
 
-/// The task made a file: of an `open` it is the one that the new descriptor stands for.
+/// The task created a file. Within an `open`, the new descriptor stands for it.
 pub(crate) fn created(h: &mut History, e: &TaskEvent, dev: DevId, inode: u64) {
     file(h, e, Fs::Ext4, dev, 0);
     if let Some(open) = h.open_call(e).filter(|o| o.call == Call::Open) {
@@ -240,13 +240,13 @@ pub(crate) fn created(h: &mut History, e: &TaskEvent, dev: DevId, inode: u64) {
     }
 }
 
-/// What a stack's functions begin with, by file system.
+/// Prefixes of function names by file system.
 const FILE_SYSTEMS: [(&str, Fs); 3] = [("xfs_", Fs::Xfs), ("ext4_", Fs::Ext4), ("btrfs_", Fs::Btrfs)];
 
-/// Names the place of a call whose beginning or end was not seen, if no event has: the device where its task's last request was, or if the task
-/// sleeps in a file system that, and its device if only one has such.
+/// Finds the device of a call whose beginning or end was not seen, if no event named one: that of its task's last
+/// request; or else the only device with the file system that the task sleeps in.
 pub(crate) fn placed(h: &History, open: &mut OpenCall, tid: Tid) {
-    // All that was served may have to be looked through.
+    // This may look through all requests kept.
     if open.is_storage && open.dev == DevId(0) {
         let sent = |e: &&Entry| e.done.queuer() == tid;
         let last = h.served.between(open.from, Nanos(u64::MAX)).rev().find(sent);
@@ -259,7 +259,7 @@ pub(crate) fn placed(h: &History, open: &mut OpenCall, tid: Tid) {
     (open.fs, open.dev) = (fs, h.file_systems.only(fs).unwrap_or_default());
 }
 
-/// The innermost file system of a stack.
+/// The innermost file system on a stack.
 fn fs_of(stack: &str) -> Option<Fs> {
     let of = |function: &str| FILE_SYSTEMS.iter().find(|(prefix, _)| function.starts_with(prefix));
     stack.split('\n').find_map(of).map(|(_, fs)| *fs)

@@ -1,4 +1,4 @@
-//! Which control group each process is in: as `/proc` said when recording began, and as events say since.
+//! The control group of each process: from `/proc` when recording began, then from events.
 
 use crate::known::KnownCgroups;
 use crate::texts::Texts;
@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use trace::{TextId, Tid};
 
-/// Processes that are remembered at most.
+/// Largest number of processes remembered.
 const MAX: usize = 1 << 16;
 
-/// Paths of control groups by process. Only of one hierarchy: that of the block I/O controller, else version 2.
+/// Paths of control groups by process, in one hierarchy only: that of the block I/O controller, or else version 2.
 #[derive(Debug, Default)]
 pub struct Cgroups {
     hierarchy: u32,
@@ -22,21 +22,21 @@ impl Cgroups {
         self.of.extend(known.of.into_iter().map(|(process, path)| (process, Arc::from(path))));
     }
 
-    /// The control group of a process, by the folder's path below the hierarchy's root.
+    /// The control group of a process, as a path below the hierarchy's root; `None` if not known.
     pub fn of(&self, process: Tid) -> Option<&str> {
         self.of.get(&process).map(|path| &**path)
     }
 
-    /// A process made another one, which begins in the same group.
+    /// A process created another one, which begins in the same group.
     pub(crate) fn born(&mut self, parent: Tid, child: Tid) {
         match self.of.get(&parent).cloned() {
             Some(path) => self.put(child, path),
-            // A number that was another process's before.
+            // The number was another process's before.
             None => drop(self.of.remove(&child)),
         }
     }
 
-    /// A process is put into a group.
+    /// A process moves to a group.
     pub(crate) fn joins(&mut self, process: Tid, hierarchy: u32, path: TextId, texts: &Texts) {
         if hierarchy == self.hierarchy {
             self.put(process, texts.text(path).into());

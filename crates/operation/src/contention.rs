@@ -1,4 +1,4 @@
-//! Contention: what a device served while it had a request, and who ran while a task waited for a processor.
+//! Contention: what a device served while it had a request, and which tasks ran while another waited for a CPU.
 
 use crate::history::History;
 use crate::served::{Done, Entry};
@@ -8,22 +8,22 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos, Tid};
 
-/// A task's requests of one class that a device served in some time.
+/// Requests of one task and class that a device completed in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Contender {
     /// The task that queued them.
     #[serde(skip)]
     pub task: TaskName,
-    /// Reads, synchronous writes or background.
+    /// Class of the requests.
     pub class: Class,
-    /// Requests completed, 1 or more.
+    /// Number of requests completed, 1 or more.
     pub requests: u64,
-    /// The sum of their lengths.
+    /// Sum of their lengths.
     pub bytes: Bytes,
 }
 
-/// What the device of `entry` completed while it had it, clipped to the time from `a` to `b`: the largest
-/// first.
+/// What the device of `entry` completed while it had that request, within `a` to `b`, by task and class. The largest
+/// number of bytes comes first.
 pub fn contenders(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<Contender> {
     let time = entry.done.timeline();
     let from = time.first_issued.unwrap_or(time.start()).max(a);
@@ -45,16 +45,16 @@ pub fn contenders(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<C
     all
 }
 
-/// Requests that are looked at for one question; of more an evenly spaced sample.
+/// Largest number of requests looked at for one query; `served_by` samples evenly if there are more.
 const MOST_ASKED: usize = 2048;
 
-/// The holders that a device (any, if none is given) served from `a` to `b`, each with the service that they had there, in ns:
-/// what the completions show; of those that show none as much for a byte as the others had. The largest first.
+/// Holders that a device (or any, if `None`) served from `a` to `b`, each with its service time in ns, the largest
+/// first. Requests without a known service time count with the average time per byte of the others.
 pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> Vec<(Holding, u64)> {
     let dev = dev.map(|dev| history.file_systems.disk(dev));
     let all = history.served.between(a, b);
     let step = all.clone().count() / MOST_ASKED + 1;
-    // Of each the service that is known, and the bytes of which it is not.
+    // For each holder: known service time, and bytes of requests without one.
     let mut found: Vec<(Holding, u64, u64)> = Vec::new();
     let (mut service, mut bytes) = (0, 0);
     for entry in all.step_by(step) {
@@ -86,8 +86,8 @@ pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> V
     found
 }
 
-/// What the kernel's flush machinery had in a device (any, if none is given) from `a` to `b`, the latest first, each with the part of that time
-/// in which nothing later was there: flushes, and data between two of them (block/blk-flush.c). Of what was completed until `known`.
+/// Requests of the kernel's flush machinery that were in a device (or any, if `None`) from `a` to `b`: flushes, and data between two of them
+/// (block/blk-flush.c). Latest first, each with the time in which no later one was there. Only those completed until `known`.
 pub fn flushing(
     history: &History,
     dev: Option<DevId>,
@@ -103,7 +103,7 @@ pub fn flushing(
     };
     let served = history.served.between(a, known);
     let mut all: Vec<_> = served.filter_map(|entry| Some((piece(entry)?, entry))).take(MOST_ASKED).collect();
-    // Data is told when the flush after it is over.
+    // Data is reported only after the flush that follows it.
     all.sort_by_key(|((_, to), _)| std::cmp::Reverse(*to));
     let mut now = b;
     let mut parts = vec![];
@@ -117,8 +117,7 @@ pub fn flushing(
     parts
 }
 
-/// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the
-/// longest first.
+/// Tasks that ran from `a` to `b` on the CPU that a task waited for, with their running times, the longest first.
 pub fn runners(history: &History, tid: Tid, a: Nanos, b: Nanos) -> Vec<(Tid, Nanos)> {
     let waited_on = history.thread(tid).and_then(|t| t.between(a, b).next()).map(|(s, _)| s.cpu);
     let Some(cpu) = waited_on else { return vec![] };
@@ -128,7 +127,7 @@ pub fn runners(history: &History, tid: Tid, a: Nanos, b: Nanos) -> Vec<(Tid, Nan
         ran.extend(here.map(|(s, to)| (s.from.max(a), to.min(b), *other)));
     }
     ran.sort_unstable();
-    // Only one runs at a time: where an end was not seen, the next beginning is it.
+    // Only one task runs at a time: if an end was not seen, the next beginning ends it.
     let ends = ran.iter().skip(1).map(|next| next.0).chain([b]).collect::<Vec<_>>();
     let mut times = BTreeMap::<Tid, Nanos>::new();
     for ((from, to, other), end) in ran.into_iter().zip(ends) {

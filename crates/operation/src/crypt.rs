@@ -1,8 +1,8 @@
-//! dm-crypt's own time: which work item a bio waited for while nothing of it was in flight below.
+//! Divides dm-crypt's own time: finds the work item that a bio waited for while it had nothing in flight below.
 //!
-//! By default dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write on its way
-//! down, a read on its way up. A worker runs `kcryptd_crypt` for it; what was written is then passed to the
-//! thread `dmcrypt_write`, which sends it below.
+//! By default dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write before it goes below, a read
+//! after it comes back. A worker runs `kcryptd_crypt` for it. Encrypted data then goes to the thread `dmcrypt_write`,
+//! which sends it below.
 //!
 //! ```text
 //!  0 us  fio           Q on dm-0                          in dm itself
@@ -12,14 +12,14 @@
 //! 350 us dmcrypt_write Q on vda                           in vda
 //! ```
 //!
-//! Which item is a bio's is known by who queued it: for a write the task that queued the bio, for a read
-//! by the completion of the request below. An ambiguous item is ignored.
+//! The item of a bio is found by what queued it: for a write the task that queued the bio, for a read the completion
+//! of the request below. An ambiguous item is ignored.
 
 use crate::history::History;
 use crate::served::{Done, Entry};
 use trace::{Nanos, Tid};
 
-/// What dm-crypt's workers run, to encrypt and to decrypt (drivers/md/dm-crypt.c).
+/// The function of dm-crypt's work items, for encryption and decryption (drivers/md/dm-crypt.c).
 pub(crate) const CRYPT_WORK: &str = "kcryptd_crypt";
 
 /// A work item of dm-crypt.
@@ -29,13 +29,13 @@ pub(crate) struct CryptWork {
     pub queued: Nanos,
     /// Time of `workqueue_execute_start`.
     pub from: Nanos,
-    /// When it was done with it, or later than anything if it is not.
+    /// When it ended; the largest time if it has not.
     pub to: Nanos,
     pub worker: Tid,
 }
 
-/// The item that a bio waited for from `a` to `b`: the first of its own that was not over at `a`. It may have
-/// been queued before that: who waits for it falls asleep afterwards.
+/// The item that a bio waited for from `a` to `b`: its first item that had not ended at `a`. It may have been queued
+/// before `a`, because a task falls asleep after queueing it.
 pub(crate) fn work_of(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Option<CryptWork> {
     let Done::Bio(bio) = &entry.done else { return None };
     if !history.encrypts {

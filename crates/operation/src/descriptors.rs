@@ -1,4 +1,4 @@
-//! What calls do to a table of descriptors: `dup` and its kin, `fcntl`, `ioctl`, `close_range`, `exec`.
+//! Effects of calls on a table of descriptors: `dup` and its variants, `fcntl`, `ioctl`, `close_range`, `exec`.
 
 use crate::files::{Files, OnExec};
 use trace::{Call, Nanos, Tid, NO_FLAGS};
@@ -11,20 +11,20 @@ const F_SETFD: u64 = 2;
 const F_DUPFD_CLOEXEC: u64 = 1030;
 /// `FD_CLOEXEC`.
 const FD_CLOEXEC: u64 = 1;
-/// Commands of `ioctl` that set and clear it (include/uapi/asm-generic/ioctls.h).
+/// Commands of `ioctl` that clear and set it (include/uapi/asm-generic/ioctls.h).
 const FIONCLEX: u64 = 0x5450;
 const FIOCLEX: u64 = 0x5451;
 /// Flags of `close_range` (include/uapi/linux/close_range.h).
 const CLOSE_RANGE_CLOEXEC: u64 = 4;
 
-/// A call about descriptors that is not over yet.
+/// A call about descriptors in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DescriptorCall {
     call: Call,
     args: [u64; 4],
 }
 
-/// What the flags of an `open` say of `exec`.
+/// What exec does with a descriptor opened with these flags.
 pub(crate) fn on_exec_of_open(flags: u64) -> OnExec {
     if flags == NO_FLAGS {
         OnExec::Unknown
@@ -34,7 +34,7 @@ pub(crate) fn on_exec_of_open(flags: u64) -> OnExec {
 }
 
 impl DescriptorCall {
-    /// It begins: what it closes is closed from now on.
+    /// The call begins. Descriptors that it closes are closed from now on.
     pub fn begin(files: &mut Files, process: Tid, call: Call, args: [u64; 4], now: Nanos) -> DescriptorCall {
         match call {
             Call::Dup2 | Call::Dup3 if args[0] as i32 != args[1] as i32 => {
@@ -48,7 +48,7 @@ impl DescriptorCall {
         DescriptorCall { call, args }
     }
 
-    /// A call is over; if it is this one, and did not fail, it has changed the table.
+    /// A call ends. If it is this one and did not fail, it has changed the table.
     pub fn end(self, files: &mut Files, process: Tid, call: Call, result: i64, now: Nanos) {
         let args = self.args;
         if self.call != call || result < 0 {

@@ -1,20 +1,20 @@
-//! Who is about to end a sleep that nothing had ended when the recording did, where its stack tells: the journal's thread that commits, the
-//! flusher that writes back.
+//! Finds the task that will end a sleep which nothing had ended when the recording did, if the sleep's stack shows it:
+//! the journal's thread that commits, or the flusher that writes back.
 
 use crate::history::History;
 use crate::stretch::Sleep;
 use crate::thread::Thread;
 use trace::{DevId, Tid};
 
-/// In which `fsync` waits for a commit, and the function of the journal's thread that makes one (fs/jbd2/journal.c, fs/jbd2/commit.c).
+/// The function in which `fsync` waits for a commit, and that of the journal's thread that makes one (fs/jbd2/journal.c, fs/jbd2/commit.c).
 const WAITS_FOR_COMMIT: &str = "jbd2_log_wait_commit";
 const COMMITS: &str = "jbd2_journal_commit_transaction";
 
-/// In which `sync` waits for flushers, and their work item (fs/fs-writeback.c).
+/// The function in which `sync` waits for flushers, and that of their work item (fs/fs-writeback.c).
 const WAITS_FOR_FLUSHER: &str = "wb_wait_for_completion";
 const FLUSHES: &str = "wb_workfn";
 
-/// The task that the sleeper waits for, of several that of the device `dev`; `None` if it is not known, or something ended the sleep.
+/// The task that the sleeper waits for; if there are several, the one for device `dev`. `None` if it is not known, or the sleep has ended.
 pub(crate) fn waker(h: &History, sleep: &Sleep, dev: DevId) -> Option<Tid> {
     let goes_on = h.thread(sleep.tid)?.asleep_in_io()? <= sleep.from;
     let stack = sleep.stack.filter(|_| goes_on && sleep.wake.is_none())?;
@@ -30,7 +30,7 @@ pub(crate) fn waker(h: &History, sleep: &Sleep, dev: DevId) -> Option<Tid> {
     of_device.or_else(|| only(&mut all())).map(|(tid, _)| tid)
 }
 
-/// For which device a journal's thread commits; 0 if it had begun before the recording.
+/// The device that a journal's thread commits for; 0 if the commit began before the recording.
 fn commits(h: &History, t: &Thread) -> Option<DevId> {
     let seen = t.steps.back().filter(|_| t.is_committing()).map(|step| step.dev);
     let stands = || {
@@ -40,7 +40,7 @@ fn commits(h: &History, t: &Thread) -> Option<DevId> {
     seen.or_else(stands)
 }
 
-/// For which disk a flusher writes back; 0 if that is not known.
+/// The disk that a flusher writes back to; 0 if not known.
 fn flushes(h: &History, t: &Thread) -> Option<DevId> {
     let is_flusher = t.work().is_some_and(|work| h.texts.text(work.function) == FLUSHES);
     is_flusher.then(|| t.writing_back.map_or(DevId(0), |file| file.disk))

@@ -1,39 +1,39 @@
-//! Where files lie on their devices, as their direct I/O shows: a read at offset 1 MiB whose bio begins at sector 10,240 is of a piece of
-//! the file that lies 4 MiB further on the device than in the file, and so is whatever else of the file that piece has.
+//! Where files are on their devices, learned from direct I/O. Example: a read at offset 1 MiB has a bio at sector 10,240 (5 MiB), so this
+//! extent is 4 MiB further on the device than in the file, and so is everything else in that extent.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{Bytes, DevId, Sector};
 
-/// Direct I/O that a task begins (`iomap_dio_rw_begin`, fs/iomap/direct-io.c).
+/// A direct I/O that a task begins (`iomap_dio_rw_begin`, fs/iomap/direct-io.c).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Direct {
     /// The file system's device.
     pub dev: DevId,
     pub inode: u64,
-    /// Where in the file.
+    /// Offset in the file.
     pub at: Bytes,
     pub bytes: Bytes,
 }
 
 impl Direct {
-    /// What is left of it behind its first bio.
+    /// What is left after its first bio; `None` if nothing is.
     pub fn rest(&self, first: Bytes) -> Option<Direct> {
         let left = self.bytes.0.checked_sub(first.0).filter(|left| *left > 0)?;
         Some(Direct { at: Bytes(self.at.0.wrapping_add(first.0)), bytes: Bytes(left), ..*self })
     }
 }
 
-/// Files that are remembered.
+/// Largest number of files remembered.
 const MAX_FILES: usize = 4096;
 
-/// Pieces of a file that are remembered: a file of 4 GiB on ext4 has 32 (`EXT_INIT_MAX_LEN`, 128 MiB each).
+/// Largest number of extents remembered for a file: a file of 4 GiB on ext4 has 32 (`EXT_INIT_MAX_LEN`, 128 MiB each).
 const MAX_PIECES: usize = 32;
 
-/// How much further than in the file a piece of it lies on a device, in bytes.
+/// A device, and how much further an extent is on it than in the file, in bytes.
 type Shift = (DevId, i64);
 
-/// The pieces of files.
+/// Shifts of the extents of files, by device and inode.
 #[derive(Debug, Default)]
 pub(crate) struct Extents {
     files: FxHashMap<(DevId, u64), SmallVec<[Shift; 2]>>,
@@ -44,7 +44,7 @@ fn shift(begins: Bytes, sector: Sector) -> i64 {
 }
 
 impl Extents {
-    /// The first bio of direct I/O begins here.
+    /// The first bio of a direct I/O begins at this sector.
     pub fn learn(&mut self, io: &Direct, dev: DevId, sector: Sector) {
         if self.files.len() >= MAX_FILES {
             self.files.clear();
@@ -60,12 +60,12 @@ impl Extents {
         known.push(shift);
     }
 
-    /// Whether any piece of its file is known.
+    /// Whether any extent of its file is known.
     pub fn knows(&self, io: &Direct) -> bool {
         self.files.contains_key(&(io.dev, io.inode))
     }
 
-    /// Whether a bio that begins here can be of some direct I/O.
+    /// Whether a bio at this sector can belong to the direct I/O.
     pub fn is_of(&self, io: &Direct, dev: DevId, sector: Sector) -> bool {
         let known = self.files.get(&(io.dev, io.inode)).map(SmallVec::as_slice).unwrap_or_default();
         known.iter().any(|(on, shift)| {

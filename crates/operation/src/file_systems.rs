@@ -1,14 +1,13 @@
-//! Which file system is on which device, and which partition on which disk.
+//! Which file system is on which device, and which partition is on which disk.
 //!
-//! The flusher's events name disks, not partitions. Which file system of a disk is meant is known where the
-//! disk has only one ([`FileSystems::of_disk`]), or where the bio names the partition
-//! ([`FileSystems::of_bio`]).
+//! The flusher's events name disks, not partitions. The file system is known if the disk has only one
+//! ([`FileSystems::of_disk`]), or if the bio names the partition ([`FileSystems::of_bio`]).
 
 use crate::known::Known;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::{DevId, Fs};
 
-/// Devices whose kind of file system is remembered at most.
+/// Largest number of devices whose kind of file system is remembered.
 const MAX: usize = 1 << 16;
 
 /// File systems by device and by disk.
@@ -17,7 +16,7 @@ pub(crate) struct FileSystems {
     kinds: FxHashMap<DevId, Fs>,
     /// The disk of each partition.
     disks: FxHashMap<DevId, DevId>,
-    /// Devices with file systems, by disk.
+    /// Devices with mounted file systems, by disk.
     mounted: FxHashMap<DevId, FxHashSet<DevId>>,
 }
 
@@ -31,7 +30,7 @@ impl FileSystems {
         }
     }
 
-    /// An event says what is on a device.
+    /// An event shows which kind of file system is on a device.
     pub fn seen(&mut self, dev: DevId, fs: Fs) {
         if fs != Fs::Unknown && dev != DevId(0) && self.kinds.len() < MAX {
             self.kinds.insert(dev, fs);
@@ -42,18 +41,18 @@ impl FileSystems {
         self.kinds.get(&dev).copied().unwrap_or_default()
     }
 
-    /// The device with a file system of a kind, if there is one only.
+    /// The only device with this kind of file system; `None` if there are several.
     pub fn only(&self, fs: Fs) -> Option<DevId> {
         let mut all = self.kinds.iter().filter(|(_, kind)| **kind == fs).map(|(dev, _)| *dev);
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// The disk that a device is on.
+    /// The disk that a device is on; the device itself if it is no known partition.
     pub fn disk(&self, dev: DevId) -> DevId {
         self.disks.get(&dev).copied().unwrap_or(dev)
     }
 
-    /// The file system that is meant by its disk; `None` if there are several.
+    /// The file system on a disk, or the disk itself if no mount is known; `None` if there are several.
     pub fn of_disk(&self, disk: DevId) -> Option<DevId> {
         let mut on_disk = self.mounted.get(&disk).into_iter().flatten();
         match (on_disk.next(), on_disk.next()) {
@@ -63,7 +62,7 @@ impl FileSystems {
         }
     }
 
-    /// The same, where a bio of it went to the device `bio`.
+    /// The same, for a bio that went to the device `bio`.
     pub fn of_bio(&self, disk: DevId, bio: DevId) -> Option<DevId> {
         self.of_disk(disk).or(Some(bio).filter(|bio| *bio != disk))
     }

@@ -1,30 +1,29 @@
-//! What is known of file descriptors, by process: what was open when recording began, and what was done to
-//! them since.
+//! File descriptors by process: what was open when recording began, and what was done to the descriptors since.
 //!
-//! A number that is used again is another file: whatever was closed, replaced, or may have been, is not known
-//! until something says what it is now. So a descriptor never has the file that it had before.
+//! A descriptor number that is reused stands for another file. So a descriptor that was closed or replaced, or may
+//! have been, stands for no known file until an event names one, and never for the file it had before.
 
 use rustc_hash::FxHashMap;
 use trace::{DevId, Fs, Nanos, Tid};
 
-/// Descriptors that are remembered at most.
+/// Largest number of descriptors remembered.
 const MAX: usize = 1 << 16;
 
-/// What a descriptor stands for.
+/// The file that a descriptor stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OnFile {
     pub fs: Fs,
     pub dev: DevId,
-    /// 0 where that is not known.
+    /// Inode number; 0 if not known.
     pub inode: u64,
-    /// Whether it is this very file that had a path when recording began, and not only one of its number.
+    /// Whether this very file had a path when recording began, and not another one with its inode number.
     pub told: bool,
 }
 
-/// What becomes of a descriptor when its process runs another program (`FD_CLOEXEC`).
+/// What happens to a descriptor when its process executes another program (`FD_CLOEXEC`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OnExec {
-    /// Not known, so it is not known afterwards.
+    /// Not known, so the descriptor's file is not known after exec.
     #[default]
     Unknown,
     Closed,
@@ -44,10 +43,10 @@ impl OnExec {
 /// What is known of a descriptor.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// `None`: nothing says which file it is, or it is closed.
+    /// `None`: the file is not known, or the descriptor is closed.
     file: Option<OnFile>,
     on_exec: OnExec,
-    /// Since when it may stand for another file than before.
+    /// Time since when it may stand for another file than before.
     since: Nanos,
 }
 
@@ -57,10 +56,10 @@ type Table = FxHashMap<i32, Slot>;
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     tables: FxHashMap<Tid, Table>,
-    /// Processes that use the table of another one (`CLONE_FILES`).
+    /// Processes that share the table of another process (`CLONE_FILES`).
     sharing: FxHashMap<Tid, Tid>,
     count: usize,
-    /// When all was forgotten: what a call says that began before is not learned.
+    /// When everything was forgotten: calls that began earlier teach nothing about a descriptor.
     forgotten: Nanos,
 }
 
@@ -81,12 +80,12 @@ impl Files {
         self.count += usize::from(before.is_none());
     }
 
-    /// From `since` on it is this file, or one that is not known.
+    /// From `since` on the descriptor stands for `file`, or for one that is not known.
     pub fn opened(&mut self, process: Tid, fd: i32, file: Option<OnFile>, on_exec: OnExec, since: Nanos) {
         self.set(process, fd, Slot { file, on_exec, since });
     }
 
-    /// A call that began at `from` says which file it is: believed unless it may be another one by now.
+    /// A call that began at `from` names the file. It is ignored if the descriptor may have changed since.
     pub fn learned(&mut self, process: Tid, fd: i32, file: OnFile, from: Nanos) {
         let slot = self.tables.get_mut(&self.owner(process)).and_then(|t| t.get_mut(&fd));
         match slot {
@@ -107,19 +106,19 @@ impl Files {
         self.opened(process, to, file, on_exec, now);
     }
 
-    /// A descriptor is closed, or about to become another file.
+    /// A descriptor is closed, or about to be replaced.
     pub fn closed(&mut self, process: Tid, fd: i32, since: Nanos) {
         self.opened(process, fd, None, OnExec::Unknown, since);
     }
 
-    /// All from `first` to `last` are closed.
+    /// All descriptors from `first` to `last` are closed.
     pub fn closed_range(&mut self, process: Tid, first: u32, last: u32, since: Nanos) {
         self.each(process, first, last, |slot| {
             (slot.file, slot.on_exec, slot.since) = (None, OnExec::Unknown, since);
         });
     }
 
-    /// All from `first` to `last` will be closed by `exec`, or not.
+    /// Sets what exec does with all descriptors from `first` to `last`.
     pub fn set_on_exec(&mut self, process: Tid, first: u32, last: u32, on_exec: OnExec) {
         self.each(process, first, last, |slot| slot.on_exec = on_exec);
     }
@@ -131,7 +130,7 @@ impl Files {
         table.iter_mut().filter(|(fd, _)| within(**fd)).for_each(|(_, slot)| change(slot));
     }
 
-    /// A process made another one. Either both have the same descriptors, or the new one has copies.
+    /// A process created another one, which shares its descriptors or gets copies.
     pub fn forked(&mut self, parent: Tid, child: Tid, shares: bool, now: Nanos) {
         self.forget(child);
         let owner = self.owner(parent);
@@ -151,7 +150,7 @@ impl Files {
         self.count -= self.tables.insert(to, table).map_or(0, |old| old.len());
     }
 
-    /// A process runs another program: it has a table of its own from now on, without what `exec` closes.
+    /// A process executes another program: it gets a table of its own, without what exec closes.
     pub fn exec(&mut self, process: Tid, now: Nanos) {
         if let Some(owner) = self.sharing.remove(&process) {
             self.copy(owner, process, now);
@@ -162,13 +161,13 @@ impl Files {
         }
     }
 
-    /// A process is over, or a new one has its number.
+    /// A process has exited, or a new one has its number.
     pub fn forget(&mut self, process: Tid) {
         self.sharing.remove(&process);
         self.count -= self.tables.remove(&process).map_or(0, |table| table.len());
     }
 
-    /// Events are missing: any descriptor may be any file.
+    /// Events are missing: any descriptor may stand for any file.
     pub fn forget_all(&mut self, now: Nanos) {
         self.tables.clear();
         self.sharing.clear();

@@ -1,4 +1,4 @@
-//! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
+//! Follows requests and tasks together, in order of time. Readers of batches use this.
 
 use crate::freed::Freed;
 use crate::known::Known;
@@ -14,14 +14,14 @@ use life::{
 use std::ops::Range;
 use trace::{Action, Batch, DevId, Nanos, What};
 
-/// Follows the lives of requests and what tasks did.
+/// Follows bios, requests and operations.
 #[derive(Default)]
 pub struct Follow {
     tracker: IoTracker,
     operations: OperationTracker,
     softirqs: Softirqs,
     scope: Option<Scope>,
-    /// The last block event that was seen beside tasks.
+    /// Time of the last block event in a batch that had tasks.
     last: Nanos,
 }
 
@@ -44,7 +44,7 @@ impl Follow {
         self.operations.knows(known);
     }
 
-    /// What requests take alone on a device, learned before.
+    /// Presets the service times of a device with values learned earlier.
     pub fn knows_services(&mut self, dev: DevId, services: life::Services) {
         self.tracker.knows_services(dev, services);
     }
@@ -102,17 +102,17 @@ impl Follow {
         }
     }
 
-    /// Whether any task was seen: without, there are only requests.
+    /// Whether any task event was seen. Without them there are only requests.
     pub fn sees_tasks(&self) -> bool {
         !self.operations.is_empty()
     }
 
-    /// Whether what tasks do is seen, and what that waits for.
+    /// Whether the recording shows what tasks do and what that waits for.
     pub fn follows_operations(&self) -> bool {
         self.sees_tasks() && self.unrecorded().is_none()
     }
 
-    /// What of tasks was not recorded, if that hides what operations wait for.
+    /// What kind of task event is missing, if that hides what operations wait for.
     pub fn unrecorded(&self) -> Option<Unrecorded> {
         let history = self.operations.history();
         match (history.sees_calls, history.sees_switches) {
@@ -123,53 +123,53 @@ impl Follow {
         }
     }
 
-    /// Whether the recording says where in the kernel tasks sleep.
+    /// Whether the recording has kernel stacks of sleeping tasks.
     pub fn sees_stacks(&self) -> bool {
         self.operations.history().sees_stacks
     }
 
-    /// Files whose numbers may have been used again.
+    /// Files whose inode numbers may have been reused.
     pub fn freed(&self) -> &Freed {
         &self.operations.history().freed
     }
 
-    /// Which process started which, and which have ended.
+    /// Which process started which, and which have exited.
     pub fn process_tree(&self) -> &ProcessTree {
         &self.operations.history().process_tree
     }
 
-    /// Names of tasks as of the last event.
+    /// Task names as of the last event.
     pub fn names(&self) -> &Names {
         self.tracker.names()
     }
 
-    /// Which recorded device lies on which: (lower, upper).
+    /// Recorded devices that are stacked: pairs of (lower, upper).
     pub fn stacked(&self) -> Vec<(DevId, DevId)> {
         self.tracker.stacked()
     }
 
-    /// Bios in flight now of which requests have completed parts, each with its device and class.
+    /// Bios in flight now that requests have completed in part, each with its device and class.
     pub fn unfinished(&self) -> impl Iterator<Item = (DevId, Class, Unfinished)> + '_ {
         self.tracker.unfinished()
     }
 
-    /// Reads that a stacked device sent down for none of its bios that was seen, by that device.
+    /// For each stacked device, the reads that it sent below and that belong to none of its recorded bios.
     pub fn unclaimed(&self) -> impl Iterator<Item = (DevId, Unclaimed)> + '_ {
         self.tracker.unclaimed()
     }
 
-    /// How many requests each device serves at once.
+    /// Estimated number of requests that each device serves at once.
     pub fn models(&self) -> impl Iterator<Item = (DevId, life::Model)> + '_ {
         self.tracker.models()
     }
 
-    /// How many pieces of requests are in flight.
+    /// Number of pieces of requests, and of bios, in flight.
     pub fn in_flight(&self) -> usize {
         self.tracker.in_flight()
     }
 
-    /// Ends the recording, which goes on `until` then if that is later than its last event: `to` gets what tasks are still in the middle of.
-    /// What of the recording fitted nowhere.
+    /// Ends the recording at `until`, or at its last event if that is later. `to` gets the operations that have not
+    /// ended. Returns the counts, including what could not be matched.
     pub fn finish(&mut self, until: Option<Nanos>, to: &mut dyn Observer) -> Tally {
         if !self.operations.is_empty() {
             let at = self.last.max(until.unwrap_or_default());
@@ -183,20 +183,20 @@ impl Follow {
     }
 }
 
-/// Events of tasks without which operations are not followed.
+/// A kind of task event without which operations cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unrecorded {
-    /// When tasks leave their processors: all time of a call would pass on one.
+    /// Context switches. Without them all time of a call would count as running.
     Switches,
-    /// System calls: only page faults and the kernel's own operations would be left.
+    /// System calls. Without them only page faults and the kernel's own operations would be left.
     Calls,
 }
 
-/// Passes what is completed to the tracker of operations, and then to the caller.
+/// Passes what is completed to the tracker of operations first, and then to the caller's observer.
 struct Both<'a> {
     operations: &'a mut OperationTracker,
     to: &'a mut dyn Observer,
-    /// By how much what is completed now is late.
+    /// Delay between the device's completion and its processing, for what is completed now.
     late: Nanos,
 }
 

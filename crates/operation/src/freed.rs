@@ -1,9 +1,9 @@
-//! Files that were deleted during the recording: another one may have had the number, before or after.
+//! Files deleted during the recording: their inode numbers may have belonged to other files, before or after.
 
 use rustc_hash::FxHashSet;
 use trace::DevId;
 
-/// Files that are remembered at most; beyond that any number may have been used again.
+/// Largest number of files remembered. Beyond it, any number may have been reused.
 const MAX: usize = 1 << 16;
 
 /// Deleted files by device and inode.
@@ -17,7 +17,7 @@ impl Freed {
         }
     }
 
-    /// Whether a number may have been that of more than one file during the recording.
+    /// Whether an inode number may have belonged to more than one file during the recording.
     pub fn has(&self, dev: DevId, inode: u64) -> bool {
         self.0.len() >= MAX || self.0.contains(&(dev, inode))
     }

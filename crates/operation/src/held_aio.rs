@@ -1,12 +1,12 @@
-//! What `io_submit` handed over that its control group holds back: no bio is queued in the call, but later by the throttle's worker, which
-//! does not say for whom.
+//! libaio operations held back by a control group's limit: `io_submit` queues no bio. The throttle's worker queues it
+//! later, and the event does not say for which task.
 //!
-//! Its place tells: where its file lies on the device is known of direct I/O that was not held ([`Extents`]). Else its order does: the
-//! throttle lets bios go in the order in which they came, so the oldest call is meant, as long as nobody else can be: of one process
-//! something is held, on one device, in one direction, and all its calls were seen. Where one reaps what was not let go (it was in
-//! memory, or handed over before the recording began), or others are throttled beside it, order says nothing from then on.
+//! The call is found by place: direct I/O that was not held shows where a file lies on the device ([`Extents`]). Otherwise it is found by
+//! order: the throttle releases bios in order, so a bio belongs to the oldest call. That holds only if no other task can be meant:
+//! operations of one process are held, on one device, in one direction, and all its calls were seen. If a process reaps what was not
+//! released (it was in memory, or submitted before the recording began), or others are throttled as well, order is not used from then on.
 //!
-//! Example: sixteen calls of one read each, none with a bio in it; a worker queues a bio each 6.7 ms: each is the read of the oldest call.
+//! Example: sixteen calls of one read each without a bio; a worker queues a bio every 6.7 ms: each belongs to the oldest call.
 
 use crate::extents::{Direct, Extents};
 use crate::open_call::OpenCall;
@@ -14,63 +14,63 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use trace::{Call, DevId, Event, Flags, Tid};
 
-/// Calls that are remembered at most, of one process.
+/// Largest number of calls remembered for one process.
 const MAX: usize = 1 << 16;
 
-/// Processes that are remembered.
+/// Largest number of processes remembered.
 const MAX_PROCESSES: usize = 1024;
 
-/// Held calls that are looked at for a bio's place: a queue of libaio is seldom deeper (fio's `iodepth`, InnoDB's 256 for each thread).
+/// Largest number of held calls searched for a bio: libaio queues are seldom deeper (fio's `iodepth`, InnoDB's 256 for each thread).
 const MOST_SEARCHED: usize = 4096;
 
-/// Direct I/O of one call that is remembered (`libaio` hands over 1024 at most, unless told otherwise).
+/// Largest number of direct I/Os remembered for one call (`libaio` submits 1024 at most by default).
 const MAX_BEGUN: usize = 1024;
 
-/// A call of which something is held.
+/// A call of which operations are held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub tid: Tid,
-    /// The call that handed it over.
+    /// The call that submitted them.
     pub open: OpenCall,
-    /// Where in its file, if that was recorded.
+    /// Place in the file, if that was recorded.
     direct: Option<Direct>,
-    /// How many operations of it are held.
+    /// Number of its operations that are held.
     left: u64,
 }
 
-/// What one process has handed over.
+/// What one process has submitted.
 #[derive(Debug, Default)]
 struct Out {
-    /// And not reaped.
+    /// Number of operations submitted and not reaped.
     number: u64,
-    /// Of these, what is held.
+    /// Number of these that are held.
     held: u64,
     calls: VecDeque<Held>,
 }
 
-/// All of them.
+/// Held operations of all processes.
 #[derive(Debug, Default)]
 pub(crate) struct HeldAio {
-    /// By process.
+    /// Submitted operations by process.
     out: FxHashMap<Tid, Out>,
-    /// How many operations of all are held.
+    /// Number of operations held over all processes.
     held: u64,
-    /// The direct I/O of each open call that sent no bio, and whether the last has sent one.
+    /// For each open call, the direct I/O that sent no bio, and whether the last of them has sent one.
     begun: FxHashMap<Tid, (Vec<Direct>, bool)>,
     extents: Extents,
-    /// Where bios are let go, and whether they are writes.
+    /// Device of released bios, and whether they are writes.
     lets_go: Option<(DevId, bool)>,
-    /// Whether order says nothing.
+    /// Whether order can no longer be used.
     is_out_of_order: bool,
 }
 
 impl HeldAio {
-    /// Whether a bio of a throttle's worker may be one that is held.
+    /// Whether nothing is held, so that no bio of a throttle's worker needs to be matched.
     pub fn is_empty(&self) -> bool {
         self.held == 0
     }
 
-    /// Direct I/O begins in a call of `io_submit`.
+    /// A direct I/O begins in a call of `io_submit`.
     pub fn begins(&mut self, tid: Tid, io: Direct) {
         if self.begun.len() >= MAX_PROCESSES {
             self.begun.clear();
@@ -84,7 +84,7 @@ impl HeldAio {
         }
     }
 
-    /// A bio is queued in the call.
+    /// A bio is queued within the call.
     pub fn sends(&mut self, tid: Tid, e: &Event) {
         let Some((begun, has_sent)) = self.begun.get_mut(&tid) else { return };
         if let Some(io) = begun.last().filter(|_| !*has_sent) {
@@ -93,7 +93,7 @@ impl HeldAio {
         *has_sent = true;
     }
 
-    /// A call of a process ends: it handed over or reaped so many.
+    /// A call of a process ends: it submitted or reaped `result` operations.
     pub fn exit(&mut self, open: &OpenCall, process: Tid, tid: Tid, result: i64) {
         let begun = match open.call {
             Call::IoSubmit => self.begun.remove(&tid),
@@ -121,7 +121,7 @@ impl HeldAio {
             self.forget();
         }
         let out = self.out.entry(process).or_default();
-        // What is large has several bios: then fewer are held than this says.
+        // A large operation has several bios: then fewer operations are held than this number.
         let held = number.saturating_sub(open.sent);
         if out.calls.len() >= MAX {
             return self.forget();
@@ -139,7 +139,7 @@ impl HeldAio {
 
     fn reaps(&mut self, process: Tid, number: u64) {
         let Some(out) = self.out.get_mut(&process) else {
-            // It has handed over before the recording began, and may be held.
+            // It submitted before the recording began, and these may be held.
             self.is_out_of_order = true;
             return;
         };
@@ -147,7 +147,7 @@ impl HeldAio {
         self.is_out_of_order |= left.is_none_or(|left| out.held > left);
         out.number = left.unwrap_or(0);
         while out.held > out.number {
-            // The oldest of them was let go, or never held.
+            // The oldest operation was released, or never held.
             let Some(first) = out.calls.front_mut() else { break };
             (first.left, out.held, self.held) = (first.left - 1, out.held - 1, self.held.saturating_sub(1));
             if first.left == 0 {
@@ -156,7 +156,7 @@ impl HeldAio {
         }
     }
 
-    /// The throttle's worker queues a bio; `beside`: another task may wait for it as well.
+    /// The throttle's worker queues a bio. `beside`: another task may be waiting for it as well. Returns the held call that it belongs to.
     pub fn let_go(&mut self, e: &Event, beside: bool) -> Option<Held> {
         let (process, at) = match self.by_place(e) {
             Some(found) => found,
@@ -178,26 +178,26 @@ impl HeldAio {
         Some(held)
     }
 
-    /// Whose file lies where the bio begins.
+    /// The held call whose file lies where the bio begins.
     fn by_place(&self, e: &Event) -> Option<(Tid, usize)> {
         let is = |held: &Held| held.direct.is_some_and(|io| self.extents.is_of(&io, e.dev, e.sector));
         let find = |out: &Out| out.calls.iter().take(MOST_SEARCHED).position(is);
         self.out.iter().find_map(|(process, out)| Some((*process, find(out)?)))
     }
 
-    /// The only process of which something is held, while order says something.
+    /// The only process with held operations, as long as order can be used.
     fn by_order(&mut self, e: &Event, beside: bool) -> Option<Tid> {
         let is = (e.dev, e.flags.has(Flags::WRITE));
         let mut held = self.out.iter().filter(|(_, out)| out.held > 0);
         let (first, second) = (held.next(), held.next());
         self.is_out_of_order |= beside || second.is_some() || *self.lets_go.get_or_insert(is) != is;
-        // What lies elsewhere is not meant.
+        // A file known to be elsewhere on the device cannot be meant.
         let lies_elsewhere = |call: &Held| call.direct.is_some_and(|io| self.extents.knows(&io));
         let (process, out) = first.filter(|_| !self.is_out_of_order)?;
         out.calls.front().filter(|call| !lies_elsewhere(call)).map(|_| *process)
     }
 
-    /// Too much to remember.
+    /// Too much to remember: starts anew, without order.
     fn forget(&mut self) {
         *self = HeldAio {
             is_out_of_order: true,
@@ -292,7 +292,7 @@ mod tests {
         );
     }
 
-    /// Two processes, another task that waits, and no order: the places of what was not held show where each file lies.
+    /// Two processes, another waiting task, and no order: the places of unheld I/O show where each file lies.
     #[test]
     fn a_place_tells_whose_it_is() {
         let mut held = HeldAio::default();

@@ -1,7 +1,7 @@
-//! What all tasks did and which requests were completed, as far back as anybody may ask.
+//! What all tasks did and which requests were completed, as far back as needed.
 //!
-//! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`]
-//! stretches; an operation older than that has the rest of its time `unexplained`.
+//! Memory: it keeps what happened since the beginning of the oldest operation in progress, and never more than [`MAX`]
+//! stretches. The earlier time of an older operation is `unexplained`.
 
 use crate::cgroups::Cgroups;
 use crate::file_systems::FileSystems;
@@ -18,66 +18,66 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use trace::{DevId, Nanos, TaskEvent, Tid};
 
-/// Stretches and works that are kept at most; 48 MB.
+/// Largest number of stretches and work items kept; 48 MB.
 const MAX: usize = 1 << 20;
 
-/// Threads that are kept at most: the largest `pid_max` of small machines.
+/// Largest number of threads kept: the largest `pid_max` of small machines.
 pub(crate) const MAX_THREADS: usize = 1 << 16;
 
-/// Losses that are kept at most; 1 MB.
+/// Largest number of losses kept; 1 MB.
 const MAX_LOSSES: usize = 1 << 16;
 
 /// The past of all tasks and devices.
 #[derive(Debug, Default)]
 pub struct History {
     pub(crate) threads: FxHashMap<Tid, Thread>,
-    /// Completed requests, and bios of md and dm.
+    /// Completed requests, and completed bios of md and dm.
     pub served: Served,
-    /// Stretches of time in which events of some processor are missing.
+    /// Intervals in which events of some CPU are missing.
     pub(crate) losses: VecDeque<(Nanos, Nanos)>,
     /// Texts that stretches and work items refer to.
     pub texts: Texts,
-    /// Where devices lie on others, where the recording itself does not say (loop devices): sorted by device
-    /// and place.
+    /// Where devices are on other devices, if the recording itself does not show it (loop devices): sorted by device
+    /// and sector.
     pub(crate) below: Vec<Below>,
     pub(crate) file_systems: FileSystems,
-    /// Who wrote to files and changed what journals commit.
+    /// Tasks that wrote to files, and tasks that changed what journals commit.
     pub writers: Writers,
-    /// Files whose inode numbers may have been used again.
+    /// Files whose inode numbers may have been reused.
     pub freed: Freed,
     /// Control groups of processes.
     pub cgroups: Cgroups,
-    /// Who started whom, and who has ended.
+    /// Which process started which, and which have exited.
     pub process_tree: ProcessTree,
-    /// Whether calls that have nothing to do with storage were seen: then all are recorded.
+    /// Whether calls that have nothing to do with storage were seen: then all calls are recorded.
     pub(crate) sees_all_calls: bool,
-    /// Whether the recording says where in the kernel tasks sleep.
+    /// Whether the recording has kernel stacks of sleeping tasks.
     pub(crate) sees_stacks: bool,
     /// Whether system calls are recorded.
     pub(crate) sees_calls: bool,
-    /// Whether any task was seen to leave its processor.
+    /// Whether any context switch was seen.
     pub(crate) sees_switches: bool,
-    /// Whether dm-crypt's workers were seen at work.
+    /// Whether dm-crypt's workers were seen to encrypt or decrypt.
     pub(crate) encrypts: bool,
-    /// When the first event of a task was.
+    /// Time of the first event of a task.
     pub(crate) first_event: Nanos,
-    /// Nothing before this is kept but what still goes on.
+    /// Nothing before this time is kept, except what is still in progress.
     pub(crate) horizon: Nanos,
 }
 
 impl History {
-    /// `None` of a task that was never seen, and of the idle task.
+    /// The past of a task; `None` for one that was never seen, and for the idle task.
     pub fn thread(&self, tid: Tid) -> Option<&Thread> {
         self.threads.get(&tid)
     }
 
-    /// A file was deleted, or forgotten: its number may be another one's from now on.
+    /// A file was deleted or forgotten: its inode number may be reused from now on.
     pub(crate) fn is_gone(&mut self, dev: DevId, inode: u64) {
         self.freed.add(dev, inode);
         self.writers.freed(dev, inode);
     }
 
-    /// A task, made if it is new. The idle task is another one on each processor and is none.
+    /// A task, added if it is new; `None` for the idle task, which differs on each CPU.
     pub(crate) fn thread_mut(&mut self, tid: Tid) -> Option<&mut Thread> {
         if tid == Tid(0) || (self.threads.len() >= MAX_THREADS && !self.threads.contains_key(&tid)) {
             return None;
@@ -85,7 +85,7 @@ impl History {
         Some(self.threads.entry(tid).or_default())
     }
 
-    /// The call that the task of an event is in; of an event in an interrupt none.
+    /// The call that an event's task is in; `None` for an event in an interrupt.
     pub(crate) fn open_call(&mut self, e: &TaskEvent) -> Option<&mut OpenCall> {
         if e.context.is_interrupt() {
             return None;
@@ -93,13 +93,13 @@ impl History {
         self.thread_mut(e.tid)?.open.as_mut()
     }
 
-    /// When the oldest operation began that any task is in.
+    /// When the oldest operation in progress of any task began.
     pub(crate) fn oldest_open(&self) -> Option<Nanos> {
         self.threads.values().filter_map(Thread::oldest_open).min()
     }
 
-    /// The request below that served the end of an upper request, from `a` to `b`: of those that touch the
-    /// place where the upper one lies, the one completed last.
+    /// The request below that served the end of an upper request, from `a` to `b`: among those that overlap the upper
+    /// request's place, the one completed last.
     pub(crate) fn request_below(&self, upper: &Done, a: Nanos, b: Nanos) -> Option<&Entry> {
         let (dev, first) = (upper.dev(), upper.start());
         let end = first.after(upper.bytes());
@@ -119,9 +119,9 @@ impl History {
         self.served.between(a, b).rev().find(touches)
     }
 
-    /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for
-    /// itself. It was only the last one to be completed before the wake-up; the sleeper's own went to a
-    /// device that was not recorded. (What a worker sends may be anybody's: a cgroup's limit, a queue below.)
+    /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for itself. It
+    /// was only the last one completed before the wakeup; the sleeper's own request went to a device that was not
+    /// recorded. Requests of workers do not count, because they may be for any task (a cgroup's limit, a queue below).
     pub(crate) fn is_anothers(&self, entry: &Entry, who: Tid) -> bool {
         let Done::Request(r) = &entry.done else { return false };
         let works = |t: &Thread| !t.works.is_empty();
@@ -129,8 +129,8 @@ impl History {
         alone && r.tid != who && self.thread(r.tid).is_some_and(|t| !works(t))
     }
 
-    /// Events of some processor are missing. Losses are kept in the order of their ends; one that ends before
-    /// the one in front of it (pages out of order) is taken to last as long.
+    /// Notes that events of some CPU are missing. Losses are kept in the order of their ends; if one ends before the
+    /// previous one (pages out of order), its end is moved to that of the previous one.
     pub(crate) fn lost(&mut self, from: Nanos, to: Nanos) {
         if self.losses.len() >= MAX_LOSSES {
             self.losses.pop_front();
@@ -139,15 +139,15 @@ impl History {
         self.losses.push_back((from.min(to), to));
     }
 
-    /// Of the losses that touch the time from `a` to `b`, the one that begins first: processors lose at the
-    /// same time, and the loss of an idle one may begin long before that of a busy one which ends earlier.
+    /// Of the losses that overlap the time from `a` to `b`, the one that begins first. CPUs lose events at the same
+    /// time, and the loss of an idle CPU may begin long before that of a busy CPU which ends earlier.
     pub(crate) fn loss(&self, a: Nanos, b: Nanos) -> Option<(Nanos, Nanos)> {
         let after = self.losses.partition_point(|(_, to)| *to <= a);
         self.losses.range(after..).copied().filter(|(from, _)| *from < b).min()
     }
 
-    /// Forgets what is not needed any more: all before the oldest open operation, which began at
-    /// `oldest`; and where that is too much, the older half, until it is little enough.
+    /// Forgets what is not needed any more: all before the oldest operation in progress, which began at `oldest`.
+    /// While that leaves too much, the older half is forgotten as well.
     pub(crate) fn forget(&mut self, oldest: Nanos, now: Nanos) {
         self.forget_before(oldest.max(self.horizon));
         while self.len() > MAX && self.horizon < now {
@@ -165,7 +165,7 @@ impl History {
         }
     }
 
-    /// Stretches, work items, steps, requests and losses that are kept.
+    /// Number of stretches, work items, steps, requests and losses kept.
     pub fn len(&self) -> usize {
         self.threads.values().map(Thread::len).sum::<usize>() + self.served.len() + self.losses.len()
     }
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(h.loss(n(0), n(200)), Some((n(10), n(100))));
         assert_eq!(h.loss(n(0), n(5)), None);
         assert_eq!(h.loss(n(100), n(200)), None);
-        // Out of order: it is not known where it ends, so it lasts as long as the one before.
+        // Out of order: its end is not known, so it lasts as long as the one before.
         h.lost(n(90), n(80));
         assert_eq!(h.loss(n(99), n(200)), Some((n(10), n(100))));
     }

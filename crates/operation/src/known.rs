@@ -1,55 +1,55 @@
-//! What a recording's events do not say, and its reader knows from elsewhere.
+//! Facts that a recording's events do not contain, and that its reader has from other sources.
 
 use trace::{Bytes, DevId, Fs, Sector, Tid};
 
-/// What a recording's reader knows; whatever is empty is not known.
+/// Facts from outside the events. Empty fields are not known.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Where devices lie on others, where events do not tell (loop devices).
+    /// Where devices are on other devices, if events do not show it (loop devices).
     pub below: Vec<Below>,
-    /// (thread, its process), from `/proc`.
+    /// Pairs of (thread, its process), from `/proc`.
     pub processes: Vec<(Tid, Tid)>,
-    /// Of these the threads of processes that are told apart from others of their name.
+    /// Threads of processes that get names of their own, with their process.
     pub apart: Vec<(Tid, Tid)>,
-    /// Threads that are told apart from others of their process.
+    /// Threads that get names of their own, separate from the rest of their process.
     pub threads_apart: Vec<Tid>,
-    /// (process, its parent).
+    /// Pairs of (process, its parent).
     pub parents: Vec<(Tid, Tid)>,
     /// Processes that start services, containers, scheduled jobs or logins.
     pub supervisors: Vec<Tid>,
-    /// In which control groups processes were.
+    /// Control groups of processes.
     pub cgroups: KnownCgroups,
-    /// Threads that slept uninterruptibly when recording began, and had before.
+    /// Threads that slept uninterruptibly when recording began, and before.
     pub asleep: Vec<KnownSleep>,
     /// Files that were open when recording began.
     pub files: Vec<KnownFile>,
-    /// (partition, its disk).
+    /// Pairs of (partition, its disk).
     pub partitions: Vec<(DevId, DevId)>,
-    /// Devices that file systems are mounted from.
+    /// Devices with mounted file systems.
     pub mounted: Vec<DevId>,
-    /// Of which kind their file systems are.
+    /// Devices with the kind of their file system.
     pub kinds: Vec<(DevId, Fs)>,
 }
 
-/// In which control groups processes were when recording began.
+/// Control groups of processes when recording began.
 #[derive(Clone, Debug, Default)]
 pub struct KnownCgroups {
-    /// The number of their hierarchy in `/proc/PID/cgroup`; 0 is version 2.
+    /// Number of the hierarchy in `/proc/PID/cgroup`; 0 is version 2.
     pub hierarchy: u32,
-    /// (process, path below the hierarchy's root).
+    /// Pairs of (process, path below the hierarchy's root).
     pub of: Vec<(Tid, String)>,
 }
 
-/// Where a thread slept when recording began.
+/// A thread that slept when recording began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownSleep {
     /// The thread.
     pub tid: Tid,
-    /// What it was called; empty where not known.
+    /// Its name; empty if not known.
     pub task: String,
-    /// The kernel's functions, the innermost first, `\n` between.
+    /// Its kernel stack: functions, innermost first, with `\n` in between.
     pub stack: String,
-    /// The first argument of the system call it was in: of most a descriptor.
+    /// First argument of its system call, for most calls a descriptor.
     pub argument: Option<u64>,
 }
 
@@ -60,27 +60,27 @@ pub struct KnownFile {
     pub process: Tid,
     /// The descriptor's number.
     pub fd: i32,
-    /// `Unknown` where it was not looked up.
+    /// Kind of file system; `Unknown` if it was not looked up.
     pub fs: Fs,
-    /// The device of its file system; of a device file the device itself.
+    /// Device of its file system; for a device file the device itself.
     pub dev: DevId,
-    /// 0 for a device itself.
+    /// Inode number; 0 for a device itself.
     pub inode: u64,
-    /// Whether it is closed when its process runs another program, where that was looked up.
+    /// Whether exec closes it; `None` if that was not looked up.
     pub closed_on_exec: Option<bool>,
 }
 
-/// A stretch of a device that lies on another one.
+/// An extent of a device that is stored on another device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Below {
-    /// The device whose data lies elsewhere (a loop device).
+    /// The device whose data is stored elsewhere (a loop device).
     pub upper: DevId,
-    /// First sector of the stretch on `upper`.
+    /// First sector of the extent on `upper`.
     pub at: Sector,
-    /// The same on both devices.
+    /// Length, the same on both devices.
     pub len: Bytes,
-    /// The disk that holds the data.
+    /// The disk that stores the data.
     pub lower: DevId,
-    /// First sector of the stretch on `lower`.
+    /// First sector of the extent on `lower`.
     pub lies: Sector,
 }

@@ -1,34 +1,34 @@
-//! What tasks asked for, what they waited for, and where every nanosecond of it went.
+//! Operations: what tasks asked for, what they waited for, and where every nanosecond of it went.
 //!
-//! [`OperationTracker`] takes in what tasks did and which requests were completed, keeps a [`History`] as far
-//! back as needed, and gives every completed [`Operation`] with its [`Account`]: its
-//! time, cut into parts that sum to it exactly.
+//! [`OperationTracker`] takes in what tasks did and which requests were completed. It keeps a [`History`] as far back
+//! as needed, and gives every completed [`Operation`] with its [`Account`]: the operation's time, cut into parts that
+//! sum to it exactly.
 //!
-//! The modules stand in layers below: each uses only those of layers under its own.
+//! The modules are in layers: each uses only modules of the layers below its own.
 
-// Requests and tasks together.
+// Follows requests and tasks together.
 mod follow;
 
-// Which of them are asked about.
+// The filter: which operations are asked about.
 mod scope;
 
-// Every event goes to the state that it changes; what is over is accounted for.
+// Hands each event to the state that it changes; accounts for finished operations.
 mod tracker;
 
-// What goes on: calls, operations in flight, commits, write-back.
+// What is in progress: calls, asynchronous operations, commits, writeback.
 mod async_io;
 mod background;
 mod calls;
 mod owners;
 mod wakers;
 
-// To whom operations go.
+// Who receives operations.
 mod observer;
 
-// Where the time of an operation went, from the past.
+// Divides the time of an operation, looking back in the history.
 mod walk;
 
-// Questions to the past.
+// Queries on the history.
 mod begun;
 mod bitmap;
 mod contention;
@@ -37,11 +37,11 @@ mod expected;
 mod getting;
 mod throttle;
 
-// The past of all tasks.
+// The history of all tasks.
 mod held_aio;
 mod history;
 
-// The past of one task, and of requests below others.
+// The history of one task, and of requests below others.
 mod sent_below;
 mod thread;
 
@@ -50,7 +50,7 @@ mod builder;
 
 mod account;
 
-// What is known of files, devices and processes.
+// Facts about files, devices and processes.
 mod cgroups;
 mod descriptors;
 mod extents;
@@ -58,7 +58,7 @@ mod file_systems;
 mod sent;
 mod served;
 
-// Plain data, and states that know of nothing else.
+// Plain data, and state that depends on no other module.
 mod asking;
 mod files;
 mod freed;
@@ -72,7 +72,7 @@ mod stretch;
 mod texts;
 mod writers;
 
-// What a stack means.
+// The meaning of kernel stacks.
 mod stacks;
 
 mod wait;

@@ -1,4 +1,4 @@
-//! The observer of operations, and of requests besides.
+//! Observers of operations, and of requests as well.
 
 use crate::account::Account;
 use crate::history::History;
@@ -10,36 +10,35 @@ use trace::{Bytes, Nanos, Tid};
 /// The time between two operations of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside {
-    /// The task of both.
+    /// The task of both operations.
     pub tid: Tid,
-    /// When the first of the two ended.
+    /// When the first operation ended.
     pub from: Nanos,
-    /// When the second began.
+    /// When the second operation began.
     pub to: Nanos,
-    /// The part of it in which the task waited for a processor.
+    /// Part of it in which the task waited for a CPU.
     pub wait_cpu: Nanos,
 }
 
-/// Gets every operation as it ends.
+/// Receives every operation as it ends.
 pub trait OperationObserver {
-    /// An operation is over; `history` still has all that its account refers to. Of one that has nothing to do with storage the
-    /// account explains nothing.
+    /// An operation has ended. `history` still has everything that its account refers to. If it has nothing to do with
+    /// storage, its account is unexplained.
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History);
-    /// A request was completed of which one task had sent so much for others: a file's data, a journal's
-    /// blocks.
+    /// A request was completed that carried `_bytes` sent by one task for others: a file's data, a journal's blocks.
     fn sent_for(&mut self, _request: &Request, _sent: &SentFor, _bytes: Bytes, _names: &Names) {}
     /// A task was between two operations.
     fn outside(&mut self, _outside: &Outside) {}
 }
 
-/// An observer of requests too. One version of the machinery serves all of them: it is called twice or
-/// three times a request.
+/// Receives requests as well as operations. It is used as a trait object, so that the trackers are compiled once for
+/// all observers; there are two or three calls per request.
 ///
-/// That a listener is either of the two by itself says Rust only from 1.86 on.
+/// The methods convert to the two supertraits, which Rust does by itself only from 1.86 on.
 pub trait Observer: IoObserver + OperationObserver {
-    /// Itself, as one who hears of requests.
+    /// The observer as an observer of requests.
     fn ios(&mut self) -> &mut dyn IoObserver;
-    /// Itself, as one who hears of operations.
+    /// The observer as an observer of operations.
     fn operations(&mut self) -> &mut dyn OperationObserver;
 }
 

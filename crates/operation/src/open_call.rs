@@ -1,8 +1,8 @@
-//! A system call that is not over yet, and what the events within it say of its file.
+//! A system call in progress, and what the events within it say about its file.
 
 use trace::{Call, DevId, Fs, Nanos};
 
-/// A system call that is not over yet.
+/// A system call in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenCall {
     pub call: Call,
@@ -12,24 +12,24 @@ pub(crate) struct OpenCall {
     pub dev: DevId,
     pub inode: u64,
     pub told: bool,
-    /// The flags of an `open`.
+    /// Flags of an `open`.
     pub flags: u64,
-    /// The file that an `open` made.
+    /// Inode number of the file that an `open` created; 0 if none.
     pub created: u64,
-    /// The file that `copy_file_range` writes to, where that is known: it is about two.
+    /// The file that `copy_file_range` writes to, if known: the call is about two files.
     pub writes_to: Option<(DevId, u64)>,
     pub is_storage: bool,
     /// When `io_submit` sent its last bio.
     pub last_sent: Option<Nanos>,
-    /// How many it sent, and where to: what a stacked device sends on for them counts no more.
+    /// Number of bios sent, and the device of the first; bios that a stacked device sends for them do not count.
     pub sent: u64,
     pub sent_to: DevId,
-    /// Whether the recording began in the middle of it.
+    /// Whether it began before the recording.
     pub begun_before: bool,
 }
 
 impl OpenCall {
-    /// One that begins, of which no more is known.
+    /// A call that begins, of which no more is known.
     pub fn new(call: Call, from: Nanos) -> OpenCall {
         OpenCall {
             call,
@@ -50,12 +50,12 @@ impl OpenCall {
         }
     }
 
-    /// One about storage that goes on when the recording begins, at `from`.
+    /// A call about storage that is in progress when the recording begins, at `from`.
     pub fn begun_before(call: Call, from: Nanos) -> OpenCall {
         OpenCall { is_storage: true, begun_before: true, ..OpenCall::new(call, from) }
     }
 
-    /// The file that it wrote to, as far as that is known.
+    /// The file that it wrote to, if known.
     pub fn writes(&self) -> Option<(DevId, u64)> {
         match self.call {
             Call::Write | Call::Fallocate | Call::Sendfile => Some((self.dev, self.inode)),
@@ -64,7 +64,7 @@ impl OpenCall {
         }
     }
 
-    /// Something within it happened on this device.
+    /// Something within the call happened on this device.
     pub fn is_on(&mut self, dev: DevId) {
         self.is_storage = true;
         if self.dev == DevId(0) {
@@ -72,11 +72,11 @@ impl OpenCall {
         }
     }
 
-    /// A file system's event within it names its file, or only the device (`inode` 0).
+    /// A file system's event within the call names its file, or only the device (`inode` 0).
     pub fn is_about(&mut self, fs: Fs, dev: DevId, inode: u64) {
         self.is_storage = true;
         if inode != 0 {
-            // Its descriptor stands for another file than was thought.
+            // Its descriptor stands for another file than assumed.
             self.told &= self.inode == inode && (self.dev == dev || dev == DevId(0));
             self.inode = inode;
         }
@@ -88,15 +88,15 @@ impl OpenCall {
         }
     }
 
-    /// It made a file dirty: whether it is the file that it writes to. In other calls it is not the caller's data:
-    /// times are touched by reads too.
+    /// The call dirtied a file. Returns whether that is the file that it writes to. In other calls the data is not the
+    /// caller's: reads also change inode times.
     pub fn dirties(&mut self, inode: u64) -> bool {
         self.is_storage = true;
         if !matches!(self.call, Call::Write | Call::Fallocate) {
             return false;
         }
-        // Of several files in one call it is the first: that is before the file system looks for room and may
-        // meet others.
+        // If there are several files in one call, it is the first: it comes before the file system looks for room and
+        // may meet others.
         if self.inode == 0 {
             self.inode = inode;
         }

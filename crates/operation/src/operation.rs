@@ -1,38 +1,38 @@
-//! An operation: what a task asked for and waited for, from beginning to end.
+//! Operations: what a task asked for and waited for, from beginning to end.
 
 use life::{Class, TaskName};
 use serde::Serialize;
 use trace::{Call, DevId, Fs, Nanos, Tid};
 
-/// System calls by number, and what no call is: page faults, asynchronous I/O, background work.
+/// Kind of an operation: a system call, a page fault, asynchronous I/O or background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// From `sys_enter` to `sys_exit`.
+    /// A system call, from `sys_enter` to `sys_exit`.
     Call(Call),
-    /// A page fault that had to read. It begins where the task fell asleep: the fault itself is not recorded.
+    /// A page fault that had to read. It begins when the task falls asleep, because the fault itself is not recorded.
     PageFault,
     /// A read through io_uring, from submission to completion.
     RingRead,
-    /// The same of a write.
+    /// A write through io_uring, from submission to completion.
     RingWrite,
-    /// The same of an fsync.
+    /// An fsync through io_uring, from submission to completion.
     RingSync,
-    /// Anything else through io_uring.
+    /// Any other operation through io_uring.
     RingOther,
-    /// A read through libaio: from `io_submit`, or from the one before it in the same call, to its
-    /// completion. Of a read that takes several bios each counts.
+    /// A read through libaio: from `io_submit`, or from the bio before it in the same call, to its completion. If a
+    /// read takes several bios, each counts.
     AioRead,
-    /// The same of a write.
+    /// A write through libaio, measured like [`Kind::AioRead`].
     AioWrite,
     /// A commit of ext4's journal (jbd2), from `jbd2_start_commit` to `jbd2_end_commit`.
     JournalCommit,
-    /// A flusher's turn with one file (`writeback_single_inode`).
+    /// One file's turn in a flusher (`writeback_single_inode`).
     Writeback,
 }
 
 impl Kind {
-    /// Whether one task has several of them in flight at once.
+    /// Whether one task can have several of them in flight at once.
     pub fn overlaps(self) -> bool {
         use Kind::*;
         matches!(self, RingRead | RingWrite | RingSync | RingOther | AioRead | AioWrite)
@@ -55,7 +55,7 @@ impl Kind {
         trace::Call::ALL.into_iter().map(Kind::Call).chain(others)
     }
 
-    /// Its name on the screen and in JSON.
+    /// Its name on the screen and in JSON, for example `io_uring read`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Call(call) => call.name(),
@@ -120,8 +120,8 @@ impl Kind {
         }
     }
 
-    /// With which requests it competes in a device: reads of all kinds wait for reads, the rest for
-    /// synchronous writes.
+    /// The class of requests that it waits for in a device: reads of all kinds wait for reads, background writeback
+    /// for writeback, everything else for synchronous writes.
     pub fn class(self) -> Class {
         match self {
             Kind::Call(Call::Read | Call::Open | Call::Getdents | Call::Stat)
@@ -133,9 +133,9 @@ impl Kind {
         }
     }
 
-    /// Whether an application waits for it. Commits and write-back go on behind its back; a task that waits for
-    /// one has it in its own ledger. The calls of libaio and io_uring hand over and collect operations, which
-    /// are counted themselves.
+    /// Whether an application waits for it. Commits and writeback run in the background; a task that waits for one has
+    /// it in its own account. The calls of libaio and io_uring submit and collect operations, which are counted
+    /// themselves.
     pub fn is_foreground(self) -> bool {
         let hands_over = Kind::Call(Call::IoSubmit) == self
             || Kind::Call(Call::IoGetevents) == self
@@ -143,20 +143,20 @@ impl Kind {
         !hands_over && !matches!(self, Kind::JournalCommit | Kind::Writeback)
     }
 
-    /// Whether it is there to move data, as much as it was asked for.
+    /// Whether its purpose is to move as many bytes as it was asked for.
     pub fn moves_data(self) -> bool {
         use Call::*;
         let by_ring = matches!(self, Kind::RingRead | Kind::RingWrite | Kind::AioRead | Kind::AioWrite);
         by_ring || matches!(self, Kind::Call(Read | Write | Sendfile | CopyFileRange))
     }
 
-    /// Whether it waits until data is safe.
+    /// Whether it waits until data is on stable storage.
     pub fn makes_safe(self) -> bool {
         use Call::*;
         matches!(self, Kind::Call(Fsync | Fdatasync | Sync | Syncfs) | Kind::RingSync)
     }
 
-    /// By `IORING_OP_*` (include/uapi/linux/io_uring.h).
+    /// The kind for an `IORING_OP_*` (include/uapi/linux/io_uring.h).
     pub fn of_ring(opcode: u8) -> Kind {
         match opcode {
             1 | 4 | 22 => Kind::RingRead,
@@ -167,45 +167,45 @@ impl Kind {
     }
 }
 
-/// An operation, over or still going on when the recording ended.
+/// An operation that has ended, or was in progress when the recording ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Operation {
-    /// The call, or what else it was.
+    /// What kind of operation it was.
     pub kind: Kind,
     /// The task that asked for it.
     pub tid: Tid,
-    /// The process that the task is a thread of, where the recording saw it begin or found it there.
+    /// The process of the task; `None` if the recording neither saw it begin nor found it running.
     pub process: Option<Tid>,
-    /// The task's name then (`comm`).
+    /// The task's name at that time (`comm`).
     #[serde(skip)]
     pub task: TaskName,
-    /// Time of its first event; of a page fault of the sleep.
+    /// Time of its first event; for a page fault, of the sleep.
     pub from: Nanos,
-    /// Not before `from`; of one that went on, the end of the recording.
+    /// Time of its end, not before `from`; if it did not end, the end of the recording.
     pub to: Nanos,
-    /// Of one that had not ended when the recording did: for how long its task has slept in one piece.
+    /// If it had not ended when the recording did: how long its task slept without interruption. Otherwise `None`.
     #[serde(skip)]
     pub still_out: Option<Nanos>,
-    /// Whether it had begun before the recording did: then `from` is the beginning of that, and it took longer.
+    /// Whether it began before the recording. Then `from` is the recording's beginning, and the operation took longer.
     #[serde(skip)]
     pub begun_before: bool,
-    /// The file descriptor, where the call has one.
+    /// The file descriptor, if the call has one.
     pub fd: Option<i32>,
-    /// The file system of its file.
+    /// The kind of file system that its file is on.
     #[serde(skip)]
     pub fs: Fs,
-    /// The file system's device; 0 where it is not known.
+    /// The file system's device; 0 if not known.
     pub dev: DevId,
-    /// The file; 0 where it is not known.
+    /// Inode number of the file; 0 if not known.
     pub inode: u64,
-    /// Whether its descriptor is one that had a path when recording began, and has been open ever since: then
-    /// it is that very file, not only one of its number.
+    /// Whether its descriptor had a path when recording began and has been open since. Then the path is that of this
+    /// very file, not of another file that had the same inode number.
     #[serde(skip)]
     pub told: bool,
-    /// As returned: bytes, a descriptor, or a negative errno.
+    /// Return value: bytes, a descriptor, or a negative errno.
     pub result: i64,
-    /// Whether anything says that it was about storage: a file system's event, a bio, an uninterruptible
-    /// sleep. Reads of pipes and sockets have none of these.
+    /// Whether any event shows that it was about storage: a file system's event, a bio, an uninterruptible sleep.
+    /// Reads of pipes and sockets have none of these.
     pub is_storage: bool,
 }
 
@@ -217,7 +217,7 @@ impl Operation {
         moving || matches!(self.kind, Kind::RingRead | Kind::RingWrite | Kind::AioRead | Kind::AioWrite)
     }
 
-    /// One of which no more is known than whose it was and when.
+    /// An operation of which only the task and the time are known.
     pub(crate) fn of(kind: Kind, tid: Tid, task: TaskName, from: Nanos, to: Nanos) -> Operation {
         let (fs, dev) = (Fs::Unknown, DevId(0));
         let to = to.max(from);
@@ -240,7 +240,7 @@ impl Operation {
         }
     }
 
-    /// `to - from`.
+    /// `to - from`, not negative.
     pub fn total(&self) -> Nanos {
         self.to.since(self.from)
     }

@@ -1,8 +1,7 @@
-//! Whose data a task sends that sends for others: a flusher, a journal's thread, the worker that writes XFS's
-//! log.
+//! Finds the owner of data when its sender works for other tasks: a flusher, a journal's thread, or the worker that writes XFS's log.
 //!
-//! Of a file it is who wrote to it. Of a journal it is who took part in the transaction that is being
-//! committed: first whoever asked for the commit, unless what another changed makes it many times larger.
+//! The owners of file data are the tasks that wrote to the file. The owners of journal blocks are the tasks that took part in the
+//! transaction being committed: first the one that asked for the commit, unless changes of others make it many times larger.
 
 use crate::history::History;
 use crate::stretch::Step;
@@ -12,22 +11,22 @@ use crate::writers::{Purpose, SentFor, Tasks, WritingBack};
 use life::{Names, TaskName};
 use trace::{DevId, Event, Fs, TaskEvent};
 
-/// The work item in which XFS writes gathered changes into its log (fs/xfs/xfs_log_cil.c).
+/// The function of the work item in which XFS writes gathered changes to its log (fs/xfs/xfs_log_cil.c).
 const PUSHES_LOG: &str = "xlog_cil_push_work";
 
-/// A task that sends for others.
+/// A task that sends data for others.
 enum Sender {
     Flusher(WritingBack),
-    /// In this phase of a commit.
+    /// A journal's thread, in this phase of a commit.
     Journal(Step),
     LogWorker,
 }
 
 impl Sender {
-    /// As which a task sends now; `None`: for itself.
+    /// The role in which a task sends now; `None`: for itself.
     fn of(thread: &Thread, texts: &Texts) -> Option<Sender> {
-        // A device's own pages are the file system's blocks, and nobody's data; their number is the device's
-        // (`bdev_add`, block/bdev.c).
+        // Pages of a device itself are metadata blocks of the file system, not a task's data. Their inode number is
+        // the device number (`bdev_add`, block/bdev.c).
         if let Some(back) = thread.writing_back.filter(|b| b.inode != u64::from(b.disk.0)) {
             return Some(Sender::Flusher(back));
         }
@@ -38,7 +37,7 @@ impl Sender {
     }
 }
 
-/// A bio is queued. With the first one of a work item that writes XFS's log, a commit of it begins.
+/// A bio is queued. The first one of a work item that writes XFS's log begins a commit.
 pub(crate) fn sends(h: &mut History, e: &Event) {
     let Some(thread) = h.threads.get_mut(&e.tid).filter(|t| !t.pushes && t.work().is_some()) else { return };
     if matches!(Sender::of(thread, &h.texts), Some(Sender::LogWorker)) {
@@ -47,7 +46,7 @@ pub(crate) fn sends(h: &mut History, e: &Event) {
     }
 }
 
-/// The task that the task of an event sends for, if not itself.
+/// The tasks that an event's task sends for; `None` if it sends for itself.
 pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
     let thread = h.threads.get(&e.tid)?;
     let (purpose, inode, tasks, cgroup) = match Sender::of(thread, &h.texts)? {
@@ -65,9 +64,9 @@ pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
     Some(SentFor { purpose, inode, tasks: Tasks::from_slice(tasks), cgroup })
 }
 
-/// An event of a file system that names no file, or only its journal: the task takes part in the running
-/// transaction. The journal's own thread does not: it commits others' changes. Which file it sends the data
-/// of while it flushes (data=ordered), the file system's events say.
+/// A file system's event that names no file, or only its journal, shows that the task takes part in the running
+/// transaction. The journal's own thread does not: it commits changes of others. While that thread flushes data
+/// (data=ordered), the events name the file.
 pub(crate) fn takes_part(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64, names: &Names) {
     if fs != Fs::Ext4 || dev == DevId(0) || e.context.is_interrupt() {
         return;
@@ -81,8 +80,8 @@ pub(crate) fn takes_part(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, ino
     }
 }
 
-/// A task takes part in the running transaction, with so many blocks that were not in it before. A flusher does so for those who wrote
-/// the file; of other work items it is not known for whom. A journal's own thread commits others' changes.
+/// A task takes part in the running transaction, with `blocks` blocks that were not in it before. A flusher does so for the tasks that
+/// wrote the file; for other work items the task is not known. A journal's own thread commits changes of others.
 pub(crate) fn joins(h: &mut History, e: &TaskEvent, dev: DevId, blocks: i32, names: &Names) {
     let thread = h.thread(e.tid);
     if dev == DevId(0) || e.context.is_interrupt() || thread.is_some_and(|t| !t.steps.is_empty()) {

@@ -1,12 +1,12 @@
-//! Which process started which, and which have ended, as far as that happened while recording.
+//! Which process started which, and which have exited, as seen during the recording.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::Tid;
 
-/// Processes that are remembered at most, each of both.
+/// Largest number of parents remembered, and of ended processes.
 const MAX: usize = 1 << 16;
 
-/// Parents of processes, and processes that are no more.
+/// Parents of processes, and processes that have exited.
 #[derive(Debug, Default)]
 pub struct ProcessTree {
     parents: FxHashMap<Tid, Tid>,
@@ -14,12 +14,12 @@ pub struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// The process that started this one.
+    /// The process that started this one; `None` if that was not seen.
     pub fn parent(&self, process: Tid) -> Option<Tid> {
         self.parents.get(&process).copied()
     }
 
-    /// Whether a process has ended.
+    /// Whether a process was seen to exit.
     pub fn has_ended(&self, process: Tid) -> bool {
         self.ended.contains(&process)
     }

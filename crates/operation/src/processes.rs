@@ -1,9 +1,9 @@
-//! Which process a task is a thread of.
+//! The process of each thread.
 
 use rustc_hash::FxHashMap;
 use trace::Tid;
 
-/// Tasks that are remembered at most.
+/// Largest number of tasks remembered.
 const MAX: usize = 1 << 16;
 
 /// Processes (thread groups) by thread.
@@ -15,17 +15,17 @@ impl Processes {
         self.0.extend(known);
     }
 
-    /// The process of a task, where that is known.
+    /// The process of a task, if known.
     pub fn known(&self, tid: Tid) -> Option<Tid> {
         self.0.get(&tid).copied()
     }
 
-    /// The process of a task; where that is not known, as if it were one of its own.
+    /// The process of a task; if not known, the task itself.
     pub fn of(&self, tid: Tid) -> Tid {
         self.known(tid).unwrap_or(tid)
     }
 
-    /// A task made another one: a thread of its own process, or a process.
+    /// A task created another one: a thread of its own process, or a new process.
     pub fn born(&mut self, parent: Tid, tid: Tid, is_thread: bool) {
         if self.0.len() >= MAX {
             self.0.clear();

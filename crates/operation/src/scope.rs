@@ -1,8 +1,8 @@
-//! Whose waits are asked about: of which device, mount, task, process, control group, operation, file.
+//! The filter: selects the waits that are asked about by device, mount, task, process, control group, operation, file.
 //!
 //! A [`Scope`] stands between [`Follow`](crate::Follow) and its observers, so every view obeys the same filter. It narrows
-//! who is *asked about*, never what happened: a device is still busy with all requests, and these are passed on as
-//! [`IoObserver::request_beside`] and [`IoObserver::bio_beside`] for accounting of a device.
+//! which tasks are *asked about*, never what happened: a device is still busy with all requests. Those outside the filter are
+//! passed on as [`IoObserver::request_beside`] and [`IoObserver::bio_beside`], for accounting of a device.
 
 use crate::account::{Account, Part};
 use crate::asking::{Asking, By};
@@ -16,28 +16,28 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 use trace::{program, Bytes, Call, DevId, Nanos, Tid};
 
-/// What things of a recording are called: from what lies beside it.
+/// Names of devices, processes and files of a recording, from what lies beside it.
 pub trait Called: Send {
     /// All names of a device.
     fn device(&self, dev: DevId) -> Vec<String>;
-    /// Where file systems on it are mounted.
+    /// Mount points of file systems on the device.
     fn mounts(&self, dev: DevId) -> Vec<String>;
-    /// The process that a thread is of.
+    /// The process of a thread; `None` if not known.
     fn process(&self, tid: Tid) -> Option<Tid>;
     /// The control group that a process was in when recording began.
     fn cgroup(&self, process: Tid) -> Option<String>;
-    /// The path of an operation's file.
+    /// The path of an operation's file; `None` if not known.
     fn file(&self, o: &Operation) -> Option<String>;
 }
 
-/// Names that are listed at most of what there is.
+/// Largest number of names listed in a message.
 const MOST_LISTED: usize = 20;
-/// Tasks whose control group is remembered at most.
+/// Largest number of tasks whose control group is remembered.
 const MOST_TASKS: usize = 1 << 16;
-/// Names that are remembered at most of each.
+/// Largest number of names remembered for each criterion.
 const MOST_SEEN: usize = 1000;
 
-/// The question, and what was met of it. Copies share what they met.
+/// A question, and the names met so far. Clones share what they met.
 #[derive(Clone)]
 pub struct Scope {
     asking: Asking,
@@ -47,45 +47,45 @@ pub struct Scope {
 struct State {
     called: Box<dyn Called>,
     devices: FxHashMap<DevId, [bool; 2]>,
-    /// Control groups of tasks that began, or moved, while recording.
+    /// Control groups of tasks that were created or moved during the recording.
     cgroups: FxHashMap<Tid, String>,
-    /// By [`By`]: names met, and whether a wanted one was among them.
+    /// For each [`By`]: names met; and (`met`) whether a wanted one was among them.
     seen: [BTreeSet<String>; By::ALL.len()],
     met: [bool; By::ALL.len()],
-    /// Whether something was of all that is asked for.
+    /// Whether anything matched all criteria together.
     matched: bool,
 }
 
-/// What is asked for and not there.
+/// An error: something asked for is not in the recording.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct NotThere {
-    /// What is not there.
+    /// What is missing, for example "no device is called sdz".
     pub what: String,
-    /// What is.
+    /// What the recording has instead.
     pub there: String,
 }
 
 impl Scope {
-    /// A question; `None` if it is about everything.
+    /// The filter for a question; `None` if it is about everything.
     pub fn of(asking: Asking, called: Box<dyn Called>) -> Option<Scope> {
         let (devices, cgroups, seen, met, matched) = Default::default();
         let state = State { called, devices, cgroups, seen, met, matched };
         (!asking.is_all()).then(|| Scope { asking, state: Arc::new(Mutex::new(state)) })
     }
 
-    /// What is asked for.
+    /// The question.
     pub fn asking(&self) -> &Asking {
         &self.asking
     }
 
-    /// Whether a device is shown: where devices or mounts are asked for, only these.
+    /// Whether a device is shown: all are, unless devices or mounts are asked for.
     pub fn shows_device(&self, dev: DevId) -> bool {
         self.lock().is_on(&self.asking, &[dev])
     }
 
-    /// Whether anything was met that is asked for; if not, what there is. None of a kind of operation is an answer: kinds are
-    /// known words, not names that may be misspelt.
+    /// Whether anything matched; if not, what the recording has instead. A kind of operation that did not occur is no
+    /// error, because kinds are known words, not names that may be misspelt.
     pub fn check(&self) -> Result<(), NotThere> {
         let state = self.lock();
         if state.matched {
@@ -109,7 +109,7 @@ impl Scope {
         Err(NotThere { what, there: "each of them alone matches; use fewer".into() })
     }
 
-    /// Which kinds of operations were seen, where none was of a kind that is asked for.
+    /// The kinds of operations that occurred, if none of a wanted kind did.
     pub fn no_such_operation(&self) -> Option<NotThere> {
         let (wanted, state) = (self.asking.of(By::Op), self.lock());
         let none = !wanted.is_empty() && !state.met[By::Op as usize];
@@ -117,14 +117,14 @@ impl Scope {
         none.then(|| NotThere { what: format!("no {} in it", wanted.join(" or ")), there })
     }
 
-    /// A task began, or moved to another control group.
+    /// A task was created, or moved to another control group.
     pub(crate) fn is_in(&self, tid: Tid, group: Option<&str>) {
         if self.asking.of(By::Cgroup).is_empty() {
             return;
         }
         let mut state = self.lock();
         if state.cgroups.len() < MOST_TASKS || state.cgroups.contains_key(&tid) {
-            // A number that another task had, whose group is not known: it is in none that was asked for.
+            // The number may have been another task's. If the group is not known, the task is in none that was asked for.
             state.cgroups.insert(tid, group.unwrap_or_default().to_string());
         }
     }
@@ -133,7 +133,7 @@ impl Scope {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Whether an operation is asked about.
+    /// Whether an operation matches the question.
     fn operation(&self, o: &Operation, account: &Account, names: &Names) -> bool {
         let asked = |by| !self.asking.of(by).is_empty();
         let mut state = self.lock();
@@ -160,7 +160,7 @@ impl Scope {
         holds
     }
 
-    /// Whether a request or bio is asked about. Files are known of operations only.
+    /// Whether a request or bio matches the question. Files are known for operations only.
     fn block(&self, dev: DevId, op: life::Op, task: &str, tid: Tid) -> bool {
         let mut state = self.lock();
         let mut holds = state.is_on(&self.asking, &[dev]);
@@ -173,7 +173,7 @@ impl Scope {
 }
 
 impl State {
-    /// Whether one of the names is wanted; they are remembered.
+    /// Whether one of the names is wanted. The first name is remembered.
     fn is(&mut self, asking: &Asking, by: By, names: impl FnOnce() -> Vec<String>) -> bool {
         if asking.of(by).is_empty() {
             return true;
@@ -226,7 +226,7 @@ impl State {
 }
 
 fn listed(by: By, seen: &BTreeSet<String>) -> String {
-    // Who names a file that was opened and closed in between must know why it is not there.
+    // A user who names a file that was opened and closed in between needs to know why it is missing.
     let known = if by == By::File {
         "; files are known that were open when the recording began or ended"
     } else {
@@ -240,12 +240,12 @@ fn listed(by: By, seen: &BTreeSet<String>) -> String {
     }
 }
 
-/// What a kind of operation is called on the command line: `io_uring-read`.
+/// Name of a kind of operation on the command line: `io_uring-read`.
 pub fn called(kind: Kind) -> String {
     kind.name().replace(' ', "-")
 }
 
-/// What selects it: its own name, and that of the same done by a call, whichever way it is handed over.
+/// Names that select a kind: its own, and that of the system call with the same effect, so that `read` selects all reads.
 fn names_of(kind: Kind) -> Vec<String> {
     let by_call = match kind {
         Kind::RingRead | Kind::AioRead => Some(Call::Read),
@@ -256,7 +256,7 @@ fn names_of(kind: Kind) -> Vec<String> {
     by_call.map(Kind::Call).into_iter().chain([kind]).map(called).collect()
 }
 
-/// Passes to a listener what the filter selects.
+/// Passes to an observer what the filter selects.
 pub(crate) struct Scoped<'a> {
     pub scope: &'a Scope,
     pub to: &'a mut dyn Observer,
@@ -370,7 +370,7 @@ mod tests {
         assert!(Scope::of(Asking::default(), Box::new(Names1)).is_none());
     }
 
-    /// Reads are reads, whoever hands them over; a name of one kind selects that kind only.
+    /// `read` selects reads by any interface; the name of one kind selects that kind only.
     #[test]
     fn reads_through_a_ring_are_reads() {
         let of = |kind| names_of(kind).join(" ");

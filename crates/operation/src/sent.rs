@@ -1,8 +1,8 @@
-//! Extents on their way to a disk that one task sent for others, until their requests are over.
+//! Extents in flight to a disk that one task sent for others, until their requests are completed.
 //!
-//! A bio may be cut into several requests, and a request may carry several bios: what counts is which sectors
-//! they share. A task that sends the same sectors again takes them over, so that nothing is said of a later write
-//! by another task.
+//! A bio may be cut into several requests, and a request may carry several bios, so they are matched by common
+//! sectors. A task that sends the same sectors again replaces the entry, so that a later write by another task is not
+//! attributed wrongly.
 
 use crate::writers::SentFor;
 use smallvec::SmallVec;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace::{Bytes, DevId, Sector};
 
-/// Extents that are remembered at most; 8 MB.
+/// Largest number of extents remembered; 8 MB.
 const MAX: usize = 1 << 16;
 
 /// Extents by disk and first sector, each with its end. They never overlap.
@@ -18,7 +18,7 @@ const MAX: usize = 1 << 16;
 pub(crate) struct Sent(BTreeMap<(DevId, Sector), (Sector, Arc<SentFor>)>);
 
 impl Sent {
-    /// A task sends an extent; for others, or for itself.
+    /// A task sends an extent, for others or (`None`) for itself.
     pub fn put(&mut self, disk: DevId, start: Sector, bytes: Bytes, sent_for: Option<SentFor>) {
         let end = start.after(bytes);
         if end <= start || self.0.is_empty() && sent_for.is_none() {
@@ -35,8 +35,8 @@ impl Sent {
         }
     }
 
-    /// A request is over: which part of it was sent for which task, in order of their sectors. What lies beyond its end is
-    /// still on its way.
+    /// A request is completed: returns the parts of it that were sent for other tasks, in order of sectors. What lies
+    /// beyond its end is still in flight.
     pub fn take(&mut self, disk: DevId, start: Sector, bytes: Bytes) -> SmallVec<[(Arc<SentFor>, Bytes); 1]> {
         let mut found = SmallVec::new();
         let end = start.after(bytes);
@@ -56,7 +56,7 @@ impl Sent {
         found
     }
 
-    /// Of the extents that touch those from `start` to `end` the last one.
+    /// The last extent that overlaps the range from `start` to `end`.
     fn last_before(&self, disk: DevId, start: Sector, end: Sector) -> Option<(Sector, Sector, Arc<SentFor>)> {
         let ((_, first), (last, sent_for)) = self.0.range((disk, Sector(0))..(disk, end)).next_back()?;
         (*last > start).then(|| (*first, *last, sent_for.clone()))

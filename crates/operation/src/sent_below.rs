@@ -1,10 +1,8 @@
-//! Stacked devices: the bios that a bio of dm or md sent to the devices below, and which of them it waited
-//! for.
+//! Stacked devices: the bios that a bio of dm or md sent to the devices below, and which of them it waited for.
 //!
-//! A bio may be cut into many (raid0), doubled (raid1), or read old data before it writes new (raid5). What
-//! it waited for is found backward from its end, as with tasks: the bio below that was completed last, from
-//! when that was queued; what was in flight just before that; and so on. The steps found so touch or leave
-//! gaps, and never overlap.
+//! A bio may be cut into many (raid0), doubled (raid1), or read old data before it writes new data (raid5). What it
+//! waited for is found backward from its end, as with tasks: the bio below that was completed last, from when it was
+//! queued; then what was in flight just before that; and so on. These steps touch or leave gaps, and never overlap.
 //!
 //! ```text
 //! dm-0   R 16 KiB  |-----------------------------|
@@ -20,25 +18,25 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use trace::Nanos;
 
-/// Completed children that are kept at most, over all; 20 MB. They wait for their parent's own completion;
-/// where there are more, that was lost.
+/// Largest number of completed children kept in total; 20 MB. They wait for the completion of their parent. If there
+/// are more, that completion was lost.
 const MAX: usize = 1 << 16;
 
-/// Children of one bio that are kept, the last ones: 1 MiB on raid5 in stripes of 4 KiB are about 500. What
-/// the first of more did stays "reads" or "writes on the devices below".
+/// Number of children kept for one bio, the last ones: 1 MiB on raid5 in stripes of 4 KiB has about 500. If there are
+/// more, the time of the first ones stays "reads" or "writes on the devices below".
 const MAX_CHILDREN: usize = 512;
 
-/// Orphans that are kept at most, twice. A stripe is written as soon as it is read, so few are needed: md's
-/// stripe cache has 256 entries (`NR_STRIPES`, drivers/md/raid5.h), 32768 at most.
+/// Largest number of orphans in each of two generations. A stripe is written as soon as it is read, so few are needed:
+/// md's stripe cache has 256 entries (`NR_STRIPES`, drivers/md/raid5.h), 32768 at most.
 const MAX_ORPHANS: usize = 1 << 13;
 
 /// Completed bios by the bio that sent them.
 #[derive(Debug, Default)]
 pub(crate) struct SentBelow {
     by_parent: FxHashMap<BioNumber, Vec<Entry>>,
-    /// How many they are, with all below them.
+    /// Number of children, with all below them.
     weight: usize,
-    /// Those of which it is not known who sent them, the younger ones and as many older.
+    /// Completed bios whose parent is not known: the newer generation and the older one.
     orphans: [FxHashMap<BioNumber, Entry>; 2],
 }
 
@@ -57,7 +55,7 @@ impl SentBelow {
         children.push(child);
     }
 
-    /// A bio was completed that some bio above had sent: [`adopted`](Self::adopted) may say which.
+    /// A bio sent by an unknown parent was completed: [`adopted`](Self::adopted) may name the parent.
     pub fn add_orphan(&mut self, number: BioNumber, child: Entry) {
         if self.orphans[0].len() >= MAX_ORPHANS {
             self.orphans.swap(0, 1);
@@ -66,7 +64,7 @@ impl SentBelow {
         self.orphans[0].insert(number, child);
     }
 
-    /// An orphan has found the bio that had sent it, or one more that waited for it.
+    /// The parent of an orphan is found, or one more parent that waited for it.
     pub fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
         let [young, old] = &self.orphans;
         if let Some(entry) = young.get(&child).or_else(|| old.get(&child)).cloned() {
@@ -74,7 +72,7 @@ impl SentBelow {
         }
     }
 
-    /// What a bio that is over had sent, in the order of completion; adopted ones in that of their adoption.
+    /// Removes the children of a completed bio, in the order of completion or adoption.
     pub fn of(&mut self, parent: BioNumber) -> Option<Arc<[Entry]>> {
         if self.by_parent.is_empty() {
             return None;
@@ -86,7 +84,7 @@ impl SentBelow {
     }
 }
 
-/// A stretch of time and the bio below that it was waited for.
+/// An interval, and the bio below that was waited for in it.
 #[derive(Debug)]
 pub(crate) struct Step<'a> {
     pub entry: &'a Entry,
@@ -94,11 +92,11 @@ pub(crate) struct Step<'a> {
     pub to: Nanos,
 }
 
-/// Which of the bios below were waited for from `from` to `to`, in order of time.
+/// The bios below that were waited for from `from` to `to`, in order of time.
 pub(crate) fn critical(below: &[Entry], from: Nanos, to: Nanos) -> SmallVec<[Step<'_>; 4]> {
     let mut steps = SmallVec::new();
     let mut end = to;
-    // Each step ends where one begins that has not been taken: so no bio is taken twice, and this ends.
+    // Each step ends where the step found before it begins, so no bio is taken twice and the loop ends.
     while end > from {
         let began = |e: &&Entry| queued(e) < end && e.done.timeline().completed > from;
         let last = below.iter().filter(began).max_by_key(|e| {
@@ -142,9 +140,9 @@ mod tests {
     fn what_ended_last_is_waited_for_from_its_beginning() {
         let two = [bio(10, 50), bio(20, 80)];
         assert_eq!(told(&two, 0, 100), [(10, 20), (20, 80)]);
-        // One after the other, with a gap.
+        // One child after the other, with a gap.
         assert_eq!(told(&[bio(10, 30), bio(40, 60)], 0, 70), [(10, 30), (40, 60)]);
-        // Only a part of the time is asked for.
+        // Only part of the time is asked for.
         assert_eq!(told(&two, 30, 60), [(30, 60)]);
         assert_eq!(told(&[], 0, 10), []);
         // A clock that steps back.

@@ -1,4 +1,4 @@
-//! The requests that were completed lately: what sleeping tasks are woken by.
+//! Recently completed requests, which wake sleeping tasks.
 
 use crate::writers::SentFor;
 use life::{Bio, Op, Request, Timeline};
@@ -6,22 +6,22 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use trace::{Bytes, DevId, Nanos, Sector, Tid};
 
-/// Requests that are kept at most, with the bios below them; 40 MB.
+/// Largest number of requests kept, counting the bios below them; 40 MB.
 const MAX: usize = 1 << 17;
 
-/// A completed request, or a completed bio of a device that has none (md, dm).
-// Nearly all are requests: a box for each would cost more than the room it saves.
+/// A completed request, or a completed bio of a device without requests (md, dm).
+// Nearly all are requests: a box for each would cost more memory than it saves.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Done {
-    /// Of a device with a driver of its own.
+    /// A request of a device with a driver of its own.
     Request(Request),
-    /// Of md or dm.
+    /// A bio of md or dm.
     Bio(Box<Bio>),
 }
 
 impl Done {
-    /// When it passed each step.
+    /// Timestamps of its steps.
     pub fn timeline(&self) -> &Timeline {
         match self {
             Done::Request(r) => &r.time,
@@ -52,7 +52,7 @@ impl Done {
         self.op() == Op::Flush
     }
 
-    /// When it was queued.
+    /// When it was queued, or its first known timestamp.
     pub(crate) fn queued(&self) -> Nanos {
         match self {
             Done::Request(r) => r.time.start(),
@@ -60,7 +60,7 @@ impl Done {
         }
     }
 
-    /// Time of completion.
+    /// When it was completed.
     pub fn completed(&self) -> Nanos {
         match self {
             Done::Request(r) => r.time.completed,
@@ -68,7 +68,7 @@ impl Done {
         }
     }
 
-    /// The disk, or the md or dm device.
+    /// Its device: a disk, or an md or dm device.
     pub fn dev(&self) -> DevId {
         match self {
             Done::Request(r) => r.dev,
@@ -84,7 +84,7 @@ impl Done {
         }
     }
 
-    /// Its length; 0 of a flush.
+    /// Its length; 0 for a flush.
     pub fn bytes(&self) -> Bytes {
         match self {
             Done::Request(r) => r.bytes,
@@ -93,43 +93,43 @@ impl Done {
     }
 }
 
-/// One of them, and for whom it was, where another task sent it.
+/// A completed request or bio, and the task that it was sent for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The request or bio itself.
     pub done: Done,
-    /// The task it was sent for, where another task sent it.
+    /// The task that it was sent for, if another task sent it.
     pub sent_for: Option<Arc<SentFor>>,
-    /// Of a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which
-    /// they were completed, or found to be its own.
+    /// For a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which they were
+    /// completed or found to belong to it.
     pub below: Option<Arc<[Entry]>>,
-    /// Whether a worker bound to a processor queued it.
+    /// Whether a worker bound to a CPU queued it.
     pub by_worker: bool,
 }
 
 impl Entry {
-    /// Sent by its own task, with nothing below.
+    /// An entry sent by its own task, with nothing below.
     pub fn of(done: Done) -> Entry {
         Entry { done, sent_for: None, below: None, by_worker: false }
     }
 
-    /// For how many it counts: itself and all below it.
+    /// Number of requests and bios in it: itself and all below.
     pub(crate) fn weight(&self) -> usize {
         1 + self.below.iter().flat_map(|b| b.iter()).map(Entry::weight).sum::<usize>()
     }
 }
 
-/// Completed requests by number, in order of completion.
+/// Completed requests by number, in the order of completion.
 #[derive(Debug, Default)]
 pub struct Served {
     first: u64,
     entries: VecDeque<Entry>,
-    /// The sum over `entries`.
+    /// Sum of the weights of `entries`.
     weight: usize,
 }
 
 impl Served {
-    /// Gives the number of the new entry.
+    /// Adds an entry and returns its number.
     pub(crate) fn add(&mut self, entry: Entry) -> u64 {
         while self.weight >= MAX {
             self.pop();
@@ -139,19 +139,19 @@ impl Served {
         self.first + self.entries.len() as u64 - 1
     }
 
-    /// By number, if it is still kept.
+    /// The entry with this number, if it is still kept.
     pub fn get(&self, number: u64) -> Option<&Entry> {
         self.entries.get(number.checked_sub(self.first)? as usize)
     }
 
-    /// Those completed from `a` to `b`.
+    /// Entries completed from `a` to `b`, both included.
     pub fn between(&self, a: Nanos, b: Nanos) -> impl DoubleEndedIterator<Item = &Entry> + Clone {
         let begin = self.entries.partition_point(|e| e.done.completed() < a);
         let end = self.entries.partition_point(|e| e.done.completed() <= b).max(begin);
         self.entries.range(begin..end)
     }
 
-    /// Forgets what was completed before `horizon`.
+    /// Forgets entries completed before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Nanos) {
         while self.entries.front().is_some_and(|e| e.done.completed() < horizon) {
             self.pop();
@@ -165,7 +165,7 @@ impl Served {
         }
     }
 
-    /// Entries that are kept, with those below them.
+    /// Number of requests and bios kept, with those below them.
     pub(crate) fn len(&self) -> usize {
         self.weight
     }

@@ -1,24 +1,22 @@
-//! When the device was done with a request, and when a processor came to complete it.
+//! Measures the delay between the device's completion of a request and the time when a CPU processes it.
 //!
-//! Drivers with one queue, and those whose interrupt comes on another processor than the request, do not
-//! complete it in the interrupt: they put it into a list and ask for a software interrupt
-//! (`blk_mq_raise_softirq`, block/blk-mq.c), which runs as soon as the interrupt is over, or where none was,
-//! when `ksoftirqd` gets the processor or the next interrupt ends. `C` is recorded there, so what it waited
-//! is in D2C and looks like the device.
+//! Drivers with one queue, and those whose interrupt comes on another CPU than the request, do not complete it in the
+//! interrupt. They put it on a list and raise a softirq (`blk_mq_raise_softirq`, block/blk-mq.c), which runs when the
+//! interrupt is over, or otherwise when `ksoftirqd` gets the CPU or the next interrupt ends. `C` is recorded there, so
+//! this delay is part of D2C and looks like the device.
 //!
-//! It is asked for once for all that come until it runs. Of the first one it is known how long it waited; of
-//! the others, which came at any time since, half of that is the mean.
+//! A softirq is raised once for all requests that come until it runs. For the first one the delay is known; the others
+//! came at any time since, so half of it is their mean.
 //!
-//! Example: asked for at 10, begins at 14; three requests are completed at 15, 16 and 17: they were late by
-//! 5, 4 and 5.
+//! Example: raised at 10, begins at 14; three requests are completed at 15, 16 and 17: they are late by 5, 4 and 5.
 
 use std::collections::BTreeMap;
 use trace::{Completions as Step, Cpu, Nanos};
 
-/// Processors that are kept at most.
+/// Largest number of CPUs kept.
 const MAX: usize = 4096;
 
-/// The software interrupts that complete requests, by processor.
+/// State of the block softirq by CPU.
 #[derive(Debug, Default)]
 pub(crate) struct Softirqs {
     cpus: BTreeMap<Cpu, At>,
@@ -32,15 +30,15 @@ struct At {
 
 #[derive(Clone, Copy, Debug)]
 struct Running {
-    /// How long it was waited for.
+    /// Time from being raised to running.
     waited: Nanos,
     from: Nanos,
-    /// How many it has completed.
+    /// Number of requests that it has completed.
     completed: u32,
 }
 
 impl Softirqs {
-    /// Something happened to that of one processor.
+    /// The block softirq of a CPU is raised, begins or ends.
     pub fn step(&mut self, cpu: Cpu, now: Nanos, step: Step) {
         if self.cpus.len() >= MAX && !self.cpus.contains_key(&cpu) {
             return;
@@ -58,7 +56,7 @@ impl Softirqs {
         }
     }
 
-    /// A request is completed on a processor now: by how much that is late.
+    /// A request is completed on a CPU now: returns the delay, 0 if no raised softirq is running.
     pub fn late(&mut self, cpu: Cpu, now: Nanos) -> Nanos {
         let Some(running) = self.cpus.get_mut(&cpu).and_then(|at| at.running.as_mut()) else {
             return Nanos(0);
@@ -68,7 +66,7 @@ impl Softirqs {
         waited + now.since(running.from)
     }
 
-    /// Events are missing: what was asked for may have run.
+    /// Events are missing: a raised softirq may have run.
     pub fn forget(&mut self) {
         self.cpus.clear();
     }

@@ -1,14 +1,14 @@
-//! What a sleep in the kernel means, from the functions on its stack. All names of kernel functions stand
-//! here and nowhere else.
+//! The meaning of a sleep in the kernel, from the functions on its stack. All names of kernel functions that identify
+//! waits are here.
 //!
-//! The stack of an uninterruptible sleep names its wait: the innermost functions say how (a bit, a queue, a
-//! completion), those around them what for. Rules are tried in order, the particular ones first, so that
-//! `folio_wait_writeback` under a write is a stable page and under `fsync` the file's own data. A function
-//! that no rule knows is shown as it is.
+//! The stack of an uninterruptible sleep names its wait. The innermost functions show how the task waits (a bit, a
+//! queue, a completion), the functions around them what for. Rules are tried in order, specific ones first:
+//! `folio_wait_writeback` under a write is a stable page, and under `fsync` the file's own data. A function without a
+//! rule is shown as it is.
 
 use crate::wait::Wait;
 
-/// A function; functions of which one must be on the stack too (any, if empty); what it means then.
+/// A rule: a function; functions of which at least one must also be on the stack (unless empty); the meaning.
 type Rule = (&'static str, &'static [&'static str], Wait);
 
 /// Functions in which a task writes to a page (mm/filemap.c, fs/iomap/buffered-io.c, fs/ext4/inode.c;
@@ -33,11 +33,11 @@ const WRITING: &[&str] = &[
     "prepare_pages",
 ];
 
-/// Functions in which a page fault is served.
+/// Functions that handle a page fault.
 const FAULTING: &[&str] =
     &["filemap_fault", "do_fault", "__do_fault", "handle_mm_fault", "__handle_mm_fault"];
 
-/// Functions that hold the lock of a file.
+/// Functions that take the lock of a file.
 const INODE: &[&str] = &[
     "xfs_ilock",
     "xfs_ilock_iocb",
@@ -55,13 +55,13 @@ const INODE: &[&str] = &[
     "vfs_fallocate",
 ];
 
-/// Functions that hold the lock of a file's map of blocks (`i_data_sem`, fs/ext4/ext4.h), which writeback takes too: to give each writer its own
-/// file changes nothing.
+/// Functions that take the lock of a file's block map (`i_data_sem`, fs/ext4/ext4.h). Writeback takes it too, so
+/// separate files for each writer change nothing.
 const BLOCK_MAP: &[&str] =
     &["ext4_map_blocks", "ext4_da_get_block_prep", "ext4_da_map_blocks", "ext4_ext_truncate"];
 
-/// Functions in which a change of a file system begins, which waits while that is frozen (fs/super.c). `sb_start_write` itself is in
-/// line in newer kernels (include/linux/fs.h).
+/// Functions that begin a change of a file system, which waits while the file system is frozen (fs/super.c).
+/// `sb_start_write` itself is inlined in newer kernels (include/linux/fs.h).
 const FREEZING: &[&str] = &[
     "sb_start_write",
     "__sb_start_write",
@@ -84,8 +84,8 @@ const FREEZING: &[&str] = &[
     "xfs_trans_alloc",
 ];
 
-/// Functions that go through the page cache of a file, or write back what is in it (mm/filemap.c,
-/// mm/page-writeback.c, fs/iomap/buffered-io.c).
+/// Functions that go through the page cache of a file, or write back its contents (mm/filemap.c, mm/page-writeback.c,
+/// fs/iomap/buffered-io.c).
 const PAGE_CACHE: &[&str] = &[
     "filemap_read",
     "generic_file_buffered_read",
@@ -96,8 +96,8 @@ const PAGE_CACHE: &[&str] = &[
     "balance_dirty_pages",
 ];
 
-/// The rules, the first that fits holds. Where a name moved between kernels both are here; which kernels have which is measured
-/// (`stacks/kernels.tsv`, by `make kernel-names`).
+/// The rules; the first match counts. If a function was renamed between kernels, both names are here. Which kernels
+/// have which name is measured (`stacks/kernels.tsv`, by `make kernel-names`).
 const RULES: &[Rule] = &[
     // The worker of a loop device without direct I/O (drivers/block/loop.c); `loop_queue_work` before Linux
     // 5.14.
@@ -157,7 +157,7 @@ const RULES: &[Rule] = &[
     ("jbd2_write_superblock", &[], Wait::JournalSuperblock),
     ("jbd2_journal_update_sb_log_tail", &[], Wait::JournalSuperblock),
     ("jbd2_log_wait_commit", &[], Wait::JournalCommit),
-    // Sleeps for a time itself (`schedule_hrtimeout`), before it asks for a commit.
+    // This function sleeps for a time itself (`schedule_hrtimeout`) before it asks for a commit.
     ("jbd2_journal_stop", &[], Wait::JournalBatch),
     ("jbd2_complete_transaction", &[], Wait::JournalCommit),
     // ext3's journal (jbd), before Linux 4.3.
@@ -189,7 +189,7 @@ const RULES: &[Rule] = &[
     ("xlog_state_get_iclog_space", &[], Wait::LogForce),
     ("xfs_log_force_seq", &[], Wait::LogForce),
     ("xfs_log_force", &[], Wait::LogForce),
-    // fs/btrfs/space-info.c: tickets are waited for in line; `reserve_metadata_bytes` before Linux 5.4.
+    // fs/btrfs/space-info.c: tickets are served in order; `reserve_metadata_bytes` before Linux 5.4.
     ("__reserve_bytes", &[], Wait::SpaceReserved),
     ("reserve_bytes", &[], Wait::SpaceReserved),
     ("flush_space", &[], Wait::SpaceReserved),
@@ -221,7 +221,7 @@ const RULES: &[Rule] = &[
     ("rwsem_down_write_slowpath", &[], Wait::Lock),
     ("rwsem_down_write_failed", &[], Wait::Lock),
     ("rwsem_down_read_failed", &[], Wait::Lock),
-    // Writing to a file of sysfs or of a control group is a write, too.
+    // Writing to a file of sysfs or of a control group is also a write.
     ("percpu_rwsem_wait", &["cpus_read_lock", "percpu_down_write", "kernfs_fop_write_iter"], Wait::Lock),
     ("percpu_rwsem_wait", FREEZING, Wait::Frozen),
     ("percpu_rwsem_wait", &[], Wait::Lock),
@@ -273,7 +273,7 @@ const RULES: &[Rule] = &[
     ("__sync_dirty_buffer", &[], Wait::Metadata),
     ("fsync_buffers_list", &[], Wait::Metadata),
     ("__wait_on_bit_lock", &[], Wait::Lock),
-    // `wait_on_buffer` in line.
+    // `wait_on_buffer` inlined.
     ("ext4_wait_block_bitmap", &[], Wait::Metadata),
     ("__ext4_get_inode_loc", &[], Wait::Metadata),
     ("__bread_gfp", &[], Wait::Metadata),
@@ -287,7 +287,7 @@ const RULES: &[Rule] = &[
     // 9p (net/9p/client.c), SMB (fs/smb/client/transport.c), Ceph (fs/ceph/mds_client.c).
     ("p9_client_rpc", &[], Wait::Server),
     ("p9_virtio_zc_request", &[], Wait::Server),
-    // What network file systems have in common (fs/netfs/misc.c).
+    // Common to network file systems (fs/netfs/misc.c).
     ("netfs_wait_for_in_progress", &[], Wait::Server),
     ("netfs_wait_for_outstanding_io", &[], Wait::Server),
     ("netfs_wait_for_paused_read", &[], Wait::Server),
@@ -313,12 +313,12 @@ const RULES: &[Rule] = &[
     ("__synchronize_srcu", &[], Wait::Rcu),
     ("rcu_barrier", &[], Wait::Rcu),
     ("__wait_rcu_gp", &[], Wait::Rcu),
-    // `wait_on_buffer` in line, of whichever function.
+    // `wait_on_buffer` inlined, in any function.
     ("out_of_line_wait_on_bit", &["bit_wait_io"], Wait::Metadata),
     ("do_nanosleep", &[], Wait::Timer),
     ("hrtimer_nanosleep", &[], Wait::Timer),
     ("msleep", &[], Wait::Timer),
-    // An extent on its way to the disk (fs/btrfs/ordered-data.c): of fsync the file's own data.
+    // An extent in flight to the disk (fs/btrfs/ordered-data.c): for fsync the file's own data.
     ("btrfs_start_ordered_extent", &[], Wait::OwnData),
     ("btrfs_start_ordered_extent_nowriteback", &[], Wait::OwnData),
     ("btrfs_wait_ordered_extents", &[], Wait::OwnData),
@@ -327,18 +327,18 @@ const RULES: &[Rule] = &[
     ("btrfs_wait_block_group_cache_progress", &[], Wait::Metadata),
     ("btrfs_wait_block_group_cache_done", &[], Wait::Metadata),
     ("btrfs_caching_ctl_wait_done", &[], Wait::Metadata),
-    // Another task looks the same name up (fs/dcache.c), has the page, or the socket.
+    // Another task looks up the same name (fs/dcache.c), or holds the page or the socket.
     ("d_alloc_parallel", &[], Wait::Lock),
     ("__folio_lock", &[], Wait::Lock),
     ("__filemap_get_folio", &[], Wait::Lock),
     ("pagecache_get_page", &[], Wait::Lock),
     ("__lock_sock", &[], Wait::Lock),
-    // Until all readers are gone; what it waits for before that stands above.
+    // Waits until all readers are gone; what it waits for before that is matched above.
     ("percpu_down_write", &[], Wait::Lock),
     ("do_read_cache_page", &[], Wait::PageRead),
 ];
 
-/// Functions in which any task sleeps, whatever for (kernel/sched/core.c, kernel/time/sleep_timeout.c).
+/// Functions in which any task sleeps, whatever the reason (kernel/sched/core.c, kernel/time/sleep_timeout.c).
 const SLEEPING: &[&str] = &[
     "__switch_to",
     "__schedule",
@@ -361,7 +361,7 @@ const SLEEPING: &[&str] = &[
     "out_of_line_wait_on_bit",
 ];
 
-/// The first rule that fits.
+/// The first rule that matches.
 fn rule_of(stack: &str) -> Option<&'static Rule> {
     let on = |name: &str| stack.split('\n').any(|f| f == name);
     let fits =
@@ -370,13 +370,13 @@ fn rule_of(stack: &str) -> Option<&'static Rule> {
 }
 
 impl Wait {
-    /// What a stack means: functions, the innermost first, `\n` between them.
+    /// The wait of a stack: functions, innermost first, with `\n` in between.
     pub fn of_stack(stack: &str) -> Wait {
         rule_of(stack).map_or(Wait::Unknown, |rule| rule.2)
     }
 
-    /// The function that tells what a stack means; where no rule knows one, the innermost that does not only
-    /// say how tasks sleep.
+    /// The function that identifies the wait of a stack. If no rule matches, the innermost function that is not one in
+    /// which any task sleeps.
     pub fn function_of(stack: &str) -> &str {
         let known = rule_of(stack).map(|rule| rule.0);
         let telling = || stack.split('\n').find(|f| !SLEEPING.contains(f));

@@ -1,52 +1,50 @@
-//! What the scheduler, the work queues and the journals said of a task: the records of which its past is
-//! made.
+//! Records of a task's past, from events of the scheduler, the work queues and the journals.
 
 use trace::{CommitPhase, Context, Cpu, DevId, Left, Nanos, TextId, Tid};
 
-/// What a task does from some moment on.
+/// State of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It runs on a processor.
+    /// It runs on a CPU.
     Running,
-    /// It could run: another task was given its processor.
+    /// It could run, but its CPU was given to another task.
     Preempted,
-    /// It was woken and waits for a processor.
+    /// It was woken and waits for a CPU.
     Woken(Wake),
-    /// It sleeps; how deep says `prev_state` of the switch.
+    /// It sleeps; `prev_state` of the switch gives the kind of sleep.
     Asleep(Left),
 }
 
-/// What woke a task, or put a work item into a queue, and what had just happened on that processor.
+/// What woke a task or queued a work item, with the completion just before on that CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wake {
     /// Time of `sched_waking` or `workqueue_queue_work`.
     pub time: Nanos,
-    /// The task that ran; in an interrupt it is only the one that was interrupted.
+    /// The task that ran; in an interrupt, the task that was interrupted.
     pub by: Tid,
-    /// Interrupt, softirq or the task's own.
+    /// Whether it came from an interrupt, a softirq or the task itself.
     pub context: Context,
-    /// The waking processor.
+    /// The CPU that the wakeup came from.
     pub cpu: Cpu,
-    /// The request that was completed there just before, in the same context, by its number in
-    /// [`Served`](crate::Served).
+    /// The request completed just before on that CPU, in the same context, by its number in [`Served`](crate::Served).
     pub served: Option<u64>,
 }
 
-/// A stretch of a task's time; it ends where the next one begins.
+/// A stretch of a task's time in one state. It ends where the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where the one before ends.
+    /// Its start, where the stretch before ends.
     pub from: Nanos,
-    /// What it does until the next stretch.
+    /// State until the next stretch.
     pub state: State,
-    /// Where it ran, or ran last.
+    /// CPU on which it ran, or ran last.
     pub cpu: Cpu,
-    /// Where in the kernel it stood when it left the processor.
+    /// Its kernel stack when it left the CPU; `None` if not recorded.
     pub stack: Option<TextId>,
 }
 
 impl Stretch {
-    /// What woke the task, where this is its wait for a processor after a sleep.
+    /// What woke the task, if this stretch is its wait for a CPU after a sleep.
     pub(crate) fn wake(&self) -> Option<Wake> {
         match self.state {
             State::Woken(wake) => Some(wake),
@@ -55,13 +53,13 @@ impl Stretch {
     }
 }
 
-/// A sleep, or the part of one that is asked for.
+/// A sleep, or part of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sleep {
     pub tid: Tid,
     pub left: Left,
     pub stack: Option<TextId>,
-    /// What ended it, where that was seen.
+    /// What ended it, if that was seen.
     pub wake: Option<Wake>,
     pub from: Nanos,
     pub to: Nanos,
@@ -72,20 +70,20 @@ pub(crate) struct Sleep {
 pub struct Work {
     /// Time of `workqueue_execute_start`.
     pub from: Nanos,
-    /// `None`: it goes on.
+    /// When it ended; `None` while it runs.
     pub to: Option<Nanos>,
-    /// The kernel function that it calls.
+    /// The kernel function of the work item.
     pub function: TextId,
-    /// What put it into the queue, if that was seen.
+    /// What queued it; `None` if that was not seen.
     pub queued: Option<Wake>,
 }
 
-/// A phase of a journal's commit; it ends where the next one begins.
+/// A phase of a journal's commit. It ends where the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Time of the `jbd2` event.
     pub from: Nanos,
-    /// The one that begins.
+    /// The phase that begins.
     pub phase: CommitPhase,
     /// The device of the journal's file system.
     pub dev: DevId,

@@ -1,21 +1,21 @@
-//! Kernel functions and stacks, each text once, by the number that the recording gives it.
+//! Kernel functions and stacks: each text is kept once, under the number that the recording gives it.
 
 use crate::wait::Wait;
 use trace::TextId;
 
-/// Kernel functions and stacks.
+/// Kernel functions and stacks by number, with the wait that each means.
 #[derive(Debug, Default)]
 pub struct Texts {
     texts: Vec<(Box<str>, Wait)>,
-    /// Those that the recording does not give a number, by [`Texts::OWN`] and their place.
+    /// Texts without a number in the recording; their numbers begin at [`Texts::OWN`].
     own: Vec<(Box<str>, Wait)>,
 }
 
 impl Texts {
-    /// Longest text that is kept: a stack of 64 functions.
+    /// Longest text kept, in bytes: a stack of 64 functions.
     const MAX_BYTES: usize = 8192;
     const MAX_TEXTS: usize = 1 << 16;
-    /// From here on numbers are no recording's.
+    /// First number that is not used by recordings.
     const OWN: u32 = 1 << 31;
 
     pub(crate) fn define(&mut self, id: TextId, text: &[u8]) {
@@ -29,7 +29,7 @@ impl Texts {
         self.texts[at] = Self::kept(text);
     }
 
-    /// A text from elsewhere: its number.
+    /// Adds a text that is not from the recording's events and returns its number.
     pub(crate) fn add(&mut self, text: &str) -> TextId {
         self.own.push(Self::kept(text.as_bytes()));
         TextId(Self::OWN + self.own.len() as u32 - 1)
@@ -47,13 +47,12 @@ impl Texts {
         }
     }
 
-    /// The function, or the functions of a stack with the innermost first and `\n` between; `?` where none
-    /// was defined.
+    /// A function, or the functions of a stack, innermost first, with `\n` in between; `?` if it was not defined.
     pub fn text(&self, id: TextId) -> &str {
         self.get(id).map_or("?", |t| &t.0)
     }
 
-    /// What a stack means.
+    /// The wait that a stack means.
     pub fn wait(&self, id: TextId) -> Wait {
         self.get(id).map_or(Wait::Unknown, |t| t.1)
     }

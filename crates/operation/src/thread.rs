@@ -1,8 +1,8 @@
-//! What one task did lately: when it ran, waited for a processor, slept, and which work items it ran; and
-//! what it is in the middle of.
+//! The recent past of one task: when it ran, waited for a CPU and slept, which work items it ran, and what it is
+//! doing.
 //!
-//! Stretches touch: each ends where the next begins, the last goes on. What is older than can be needed
-//! is forgotten ([`Thread::forget`]), but never the stretch that is going on.
+//! Stretches touch: each ends where the next begins, and the last one continues. What is older than needed is
+//! forgotten ([`Thread::forget`]), except the current stretch.
 
 use crate::descriptors::DescriptorCall;
 use crate::open_call::OpenCall;
@@ -11,22 +11,22 @@ use crate::writers::WritingBack;
 use std::collections::VecDeque;
 use trace::{CommitPhase, Cpu, DevId, Left, Nanos, TextId, Tid};
 
-/// Stretches of one operation that are kept whatever others need.
+/// Number of stretches of one operation that are kept whatever other operations need.
 const MAX_OWN: usize = 10_000;
 
-/// A wake-up that finds a task on its way to sleep comes at most this long before the switch that says it
-/// sleeps: what `__schedule` does in between takes microseconds, and an interrupt may fall into it.
+/// Longest time between a wakeup that finds a task on its way to sleep and the switch that reports it asleep: what
+/// `__schedule` does in between takes microseconds, and an interrupt may fall into it.
 const ON_ITS_WAY: Nanos = Nanos(1_000_000);
 
-/// From the end of a work item to the wake-up of who waited for it (`process_one_work`, kernel/workqueue.c):
-/// 0.3 us as recorded on Linux 6.18, and an interrupt may fall into it.
+/// Longest time from the end of a work item to the wakeup of the task that waited for it (`process_one_work`,
+/// kernel/workqueue.c): 0.3 us as recorded on Linux 6.18, and an interrupt may fall into it.
 const RIGHT_BEHIND: Nanos = Nanos(50_000);
 
-/// A stack is recorded right behind the switch it belongs to; in a virtual machine whose processor was taken
-/// away in between, 5 ms later (measured with QEMU).
+/// Longest time between a switch and its stack. The stack is recorded right after the switch; in a virtual machine
+/// that lost its CPU in between, 5 ms later (measured with QEMU).
 const STACK_BEHIND: Nanos = Nanos(20_000_000);
 
-/// Stretches that are looked through one by one.
+/// Number of recent stretches that are searched linearly.
 const LATELY: usize = 8;
 
 /// The past of one task, and its open operation.
@@ -35,36 +35,35 @@ pub struct Thread {
     pub(crate) stretches: VecDeque<Stretch>,
     pub(crate) works: VecDeque<Work>,
     pub(crate) steps: VecDeque<Step>,
-    /// The operation it is in.
+    /// The call that it is in.
     pub(crate) open: Option<OpenCall>,
-    /// Whether a call of it was seen to begin or to end, or it is known in which it is, if in any.
+    /// Whether the task's current call, if any, is known: one was seen to begin or end, or its stack was seen.
     pub(crate) is_known: bool,
-    /// Whether its last call is over, as far as calls are recorded.
+    /// Whether its last call has ended, as far as calls are recorded.
     pub(crate) is_outside: bool,
     /// The call about descriptors that it is in.
     pub(crate) descriptor_call: Option<DescriptorCall>,
-    /// The file it writes back, as a flusher.
+    /// The file that it writes back, as a flusher.
     pub(crate) writing_back: Option<WritingBack>,
     /// The file whose data it sends within a commit.
     pub(crate) flushing: Option<(DevId, u64)>,
-    /// Whether its work item has begun to write XFS's log.
+    /// Whether its current work item has begun to write XFS's log.
     pub(crate) pushes: bool,
-    /// When the last operation ended.
+    /// When its last operation about storage ended.
     pub(crate) left_io: Option<Nanos>,
-    /// The last wake-up that found it running.
+    /// The last wakeup that found it running.
     early: Option<Wake>,
 }
 
 impl Thread {
-    /// From `from` on it does this. A clock that steps back makes no stretch of negative length.
+    /// Adds a stretch from `from` on. A clock that steps back makes no stretch of negative length.
     pub(crate) fn becomes(&mut self, from: Nanos, state: State, cpu: Cpu) {
         let from = self.stretches.back().map_or(from, |last| from.max(last.from));
         self.stretches.push_back(Stretch { from, state, cpu, stack: None });
     }
 
-    /// It is given a processor. If it was last seen to fall asleep, and nothing woke it since, then it was
-    /// woken on its way to sleep, by another processor: the switch still says that it sleeps, but it only
-    /// waited for a processor.
+    /// The task gets a CPU. If it was last seen to fall asleep and was woken just before that by another CPU, it never
+    /// slept: the switch reports a sleep, but the task only waited for a CPU.
     ///
     /// ```text
     /// cpu 1  2.0 us  waking fio
@@ -82,7 +81,7 @@ impl Thread {
         self.becomes(from, State::Running, cpu);
     }
 
-    /// It is woken: of a task that runs it is remembered, see [`Thread::runs`].
+    /// The task is woken. If it was running, the wakeup is remembered; see [`Thread::runs`].
     pub(crate) fn woken(&mut self, wake: Wake) {
         match self.state() {
             Some(State::Asleep(_)) | None => {
@@ -95,7 +94,7 @@ impl Thread {
         }
     }
 
-    /// Its stack, as it left the processor.
+    /// Sets its stack as it left the CPU.
     pub(crate) fn stood_at(&mut self, stack: TextId, now: Nanos) {
         let last = self.stretches.iter_mut().rev().take(2);
         let mut off = last.filter(|s| !matches!(s.state, State::Running | State::Woken(_)));
@@ -104,27 +103,27 @@ impl Thread {
         }
     }
 
-    /// Whether it fell asleep for storage in between: for a device or for another task's lock, not for input.
+    /// Whether an uninterruptible sleep began in between: for a device or another task's lock, not for input.
     pub(crate) fn slept_uninterruptibly(&self, from: Nanos, to: Nanos) -> bool {
         let asleep = |s: &Stretch| s.from >= from && s.state == State::Asleep(Left::Uninterruptible);
         self.between(from, to).any(|(s, _)| asleep(s))
     }
 
-    /// For how long it was seen to sleep for storage in between.
+    /// Time in uninterruptible sleep between `from` and `to`, as far as it was seen.
     pub(crate) fn asleep_between(&self, from: Nanos, to: Nanos) -> Nanos {
         let asleep = |s: &Stretch| s.state == State::Asleep(Left::Uninterruptible);
         let seen = self.between(from, to).filter(|(s, _)| asleep(s));
         seen.map(|(s, end)| end.min(to).since(s.from.max(from))).sum()
     }
 
-    /// It begins with a work item: the one before is over.
+    /// A work item begins; the one before ends.
     pub(crate) fn begins(&mut self, work: Work) {
         self.ends_work(work.from);
         self.pushes = false;
         self.works.push_back(work);
     }
 
-    /// It is done with its work item.
+    /// Its work item ends.
     pub(crate) fn ends_work(&mut self, now: Nanos) {
         if let Some(last) = self.works.back_mut() {
             last.to.get_or_insert(now);
@@ -135,21 +134,20 @@ impl Thread {
         self.works.back().filter(|w| w.to.is_none())
     }
 
-    /// What it does now.
+    /// Its current state; `None` if it was not seen yet.
     pub(crate) fn state(&self) -> Option<State> {
         self.stretches.back().map(|s| s.state)
     }
 
-    /// Since when it sleeps uninterruptibly, as tasks do that wait for I/O.
+    /// Start of its current uninterruptible sleep, in which tasks wait for I/O; `None` if it is not in one.
     pub(crate) fn asleep_in_io(&self) -> Option<Nanos> {
         let asleep = State::Asleep(Left::Uninterruptible);
         self.stretches.back().filter(|s| s.state == asleep).map(|s| s.from)
     }
 
-    /// The stretches that touch the time from `a` to `b`, the first of them perhaps begun before, each with
-    /// its end.
+    /// Stretches that overlap the time from `a` to `b`, each with its end. The first may begin before `a`.
     pub(crate) fn between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = (&Stretch, Nanos)> {
-        // Nearly always one of the last is asked for.
+        // Nearly all queries are about the last few stretches.
         let lately = self.stretches.iter().rev().take(LATELY).position(|s| s.from <= a);
         let begin = match lately {
             Some(back) => self.stretches.len() - 1 - back,
@@ -160,7 +158,7 @@ impl Thread {
         begin.zip(ends).take_while(move |(s, _)| s.from < b)
     }
 
-    /// The sleeps that touch the time from `a` to `b`, clipped to it.
+    /// Sleeps that overlap the time from `a` to `b`, clipped to it.
     pub(crate) fn sleeps_between(&self, tid: Tid, a: Nanos, b: Nanos) -> impl Iterator<Item = Sleep> + '_ {
         let next = self.between(a, b).skip(1).map(|(s, _)| Some(s)).chain([None]);
         self.between(a, b).zip(next).filter_map(move |((s, to), next)| {
@@ -170,7 +168,7 @@ impl Thread {
         })
     }
 
-    /// What gave it, idle as kernel threads are that wait for work, what it did from then until `b`: the last one.
+    /// The last wakeup before `b` out of an idle sleep, in which kernel threads wait for work.
     pub(crate) fn given_before(&self, b: Nanos) -> Option<Wake> {
         let until = self.stretches.partition_point(|s| s.from <= b);
         let all = self.stretches.range(..until);
@@ -179,31 +177,31 @@ impl Thread {
         given.next().and_then(|(_, after)| after.wake())
     }
 
-    /// The work item that led to what its worker did at a moment: the one that ran, or had just ended. Who
-    /// waits for an item (`flush_work`) is woken right behind its end.
+    /// The work item behind what its worker did at `t`: one that ran, or had just ended. A task that waits for an item
+    /// (`flush_work`) is woken right after its end.
     pub(crate) fn work_before(&self, t: Nanos) -> Option<&Work> {
         let at = self.works.partition_point(|w| w.from <= t).checked_sub(1)?;
         self.works.get(at).filter(|w| w.to.is_none_or(|to| t.since(to) <= RIGHT_BEHIND))
     }
 
-    /// The work items that began from `a` to `b`.
+    /// Work items that began from `a` to `b`, without `b`.
     pub(crate) fn works_between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = &Work> {
         let begin = self.works.partition_point(|w| w.from < a);
         self.works.range(begin..).take_while(move |w| w.from < b)
     }
 
-    /// Whether it is a journal's thread and at work on a commit.
+    /// Whether it is a journal's thread that is committing.
     pub(crate) fn is_committing(&self) -> bool {
         self.steps.back().is_some_and(|s| s.phase != CommitPhase::End)
     }
 
-    /// When the commit began that it is in, or that it has just ended.
+    /// Start of its current commit, or of the one that has just ended.
     pub(crate) fn commit_began(&self) -> Option<Nanos> {
         self.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from)
     }
 
-    /// When the oldest operation began that it is in. Who waits for input (a pipe, a terminal) may wait for
-    /// ever; others' past is not kept for that.
+    /// Start of its oldest operation in progress. A call that waits for input (a pipe, a terminal) does not count: it
+    /// may wait forever, and the past of other tasks is not kept for it.
     pub(crate) fn oldest_open(&self) -> Option<Nanos> {
         let waits_for_input = self.state() == Some(State::Asleep(Left::Interruptible));
         let call = self.open.map(|o| o.from).filter(|_| !waits_for_input);
@@ -211,19 +209,19 @@ impl Thread {
         [call, self.commit_began(), writeback].into_iter().flatten().min()
     }
 
-    /// The work item that ran at a moment.
+    /// The work item that ran at `t`.
     pub(crate) fn work_at(&self, t: Nanos) -> Option<&Work> {
         let at = self.works.partition_point(|w| w.from <= t).checked_sub(1)?;
         self.works.get(at).filter(|w| w.to.is_none_or(|to| to >= t))
     }
 
-    /// The commit steps that touch the time from `a` to `b`.
+    /// Commit steps that overlap the time from `a` to `b`.
     pub(crate) fn steps_between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = &Step> {
         let begin = self.steps.partition_point(|s| s.from <= a).saturating_sub(1);
         self.steps.range(begin..).take_while(move |s| s.from < b)
     }
 
-    /// Forgets what ended before `horizon`; of its own open operation nothing, while that is not too much.
+    /// Forgets what ended before `horizon`, but nothing of its own open call unless that has too many stretches.
     pub(crate) fn forget(&mut self, horizon: Nanos) {
         let own = self.open.filter(|_| self.stretches.len() < MAX_OWN).map_or(horizon, |o| o.from);
         let horizon = horizon.min(own);
@@ -238,7 +236,7 @@ impl Thread {
         }
     }
 
-    /// Stretches, work items and steps that are kept.
+    /// Number of stretches, work items and steps kept.
     pub(crate) fn len(&self) -> usize {
         self.stretches.len() + self.works.len() + self.steps.len()
     }
@@ -281,7 +279,7 @@ mod tests {
             t.stretches[t.stretches.len() - 2].state
         };
         assert_eq!(told(Some(2_000_038)), State::Woken(wake(2_000_038)));
-        // Too long ago, and none.
+        // A wakeup too long ago, and none.
         assert_eq!(told(Some(35)), asleep);
         assert_eq!(told(None), asleep);
     }

@@ -1,4 +1,4 @@
-//! What a control group's limit holds back before the block layer queues it, or between its pieces (block/blk-throttle.c).
+//! What a control group's limit holds back before the block layer queues it, or between the pieces of a bio (block/blk-throttle.c).
 
 use crate::history::History;
 use crate::served::{Done, Entry};
@@ -6,14 +6,14 @@ use crate::thread::Thread;
 use life::{Class, Request};
 use trace::Nanos;
 
-/// The work item by which the limit lets bios go on.
+/// The function of the work item by which the limit releases bios.
 pub(crate) const WORK: &str = "blk_throtl_dispatch_work_fn";
 
-/// A tag that is free is got in microseconds.
+/// Shortest wait that can be a limit's. A free tag is allocated in microseconds.
 const NO_TAG_AT_ONCE: Nanos = Nanos(100_000);
 
-/// Whether a piece waited for its request because its cgroup held it back: what is left of a bio that was cut is sent again, behind
-/// its first `block_bio_queue`, and counted again (`submit_bio_noacct`, block/blk-core.c). Proof: a throttle's worker got the request.
+/// Whether a piece waited for its request because its cgroup held it back: the rest of a split bio is submitted again, after its first
+/// `block_bio_queue`, and counted again (`submit_bio_noacct`, block/blk-core.c). Proof: a throttle's worker got the request.
 pub(crate) fn held_between_pieces(history: &History, entry: &Entry, from: Nanos, to: Nanos) -> bool {
     let is_piece = matches!(&entry.done, Done::Request(r) if r.split);
     let throttle = |t: &Thread| {
@@ -23,9 +23,9 @@ pub(crate) fn held_between_pieces(history: &History, entry: &Entry, from: Nanos,
     is_piece && to.since(from) >= NO_TAG_AT_ONCE && history.threads.values().any(throttle)
 }
 
-/// Whether a read or a synchronous write was held from `a` until it was queued at `b`, where work items were not recorded: a worker of a
-/// processor sent it that a timer had woken meanwhile. Whoever wants it done sends it, or gives it to a worker at once; only a limit lets
-/// it wait for a timer (`throtl_pending_timer_fn`).
+/// Whether a read or a synchronous write was held from `a` until it was queued at `b`, if work items were not
+/// recorded: a CPU's worker sent it, and a timer had woken that worker in between. A task that needs I/O sends it, or
+/// gives it to a worker at once; only a limit makes it wait for a timer (`throtl_pending_timer_fn`).
 pub(crate) fn held_for_a_timer(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> bool {
     let by = entry.done.queuer();
     let woken = |t: &Thread| {

@@ -1,7 +1,7 @@
-//! From what tasks did, in order of time, to operations that are over, each with its account.
+//! Turns events of tasks, in order of time, into finished operations, each with its account.
 //!
-//! Every event goes to the state that it changes. Some say that an operation is over; its time is walked then
-//! and there, while the past that it needs is still kept, and the observer gets it.
+//! Every event goes to the state that it changes. When an event ends an operation, the walk divides its time
+//! immediately, while the history that it needs is still kept, and the observer gets the result.
 
 use crate::account::Account;
 use crate::async_io::{AsyncIo, RING_CLOSE};
@@ -26,7 +26,7 @@ use crate::{background, owners};
 use life::{Bio, BioNumber, Names, Owner, Request};
 use trace::{Action, Batch, Call, Cpu, Detail, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
 
-/// How many batches pass between two looks at what can be forgotten.
+/// Number of batches between two rounds of forgetting old history.
 const FORGET_EVERY: u32 = 8;
 
 /// Finds the operations of all tasks.
@@ -36,13 +36,13 @@ pub struct OperationTracker {
     wakers: Wakers,
     calls: Calls,
     async_io: AsyncIo,
-    /// Completed bios that stacked devices sent to those below them.
+    /// Completed bios that stacked devices sent to the devices below.
     sent_below: SentBelow,
-    /// Extents on their way that were sent for others.
+    /// Extents in flight that one task sent for others.
     sent: Sent,
-    /// The processor and task of the current block event.
+    /// CPU and task of the current block event.
     at: (Cpu, Tid),
-    /// The last bio queued: by whom, on which device; and a child of it that is about to be.
+    /// The last bio queued: its task and device. `child`: a child of it that is about to be queued.
     queued: (Tid, DevId),
     child: Option<(Tid, DevId)>,
     batches: u32,
@@ -51,12 +51,12 @@ pub struct OperationTracker {
 }
 
 impl OperationTracker {
-    /// The past, for printing an account.
+    /// The history, needed to print an account.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// The control group of a task's process.
+    /// The control group of a task's process; `None` if not known.
     pub(crate) fn group(&self, tid: Tid) -> Option<&str> {
         self.history.cgroups.of(self.calls.processes.of(tid))
     }
@@ -70,15 +70,13 @@ impl OperationTracker {
         self.calls.knows(known);
     }
 
-    /// Whether no task was seen yet.
+    /// Whether no event of a task has been seen yet.
     pub fn is_empty(&self) -> bool {
         !self.began
     }
 
-    /// A block event is about to be taken in.
+    /// Takes in a block event, before the block layer's tracker does. Returns the owner of its data, if another task sends it.
     #[inline]
-    ///
-    /// Whose data it is that a task queues, if not its own.
     pub fn block(&mut self, e: &Event) -> Option<Owner> {
         self.at = (e.cpu, e.tid);
         if let Detail::Remap { dev, .. } = e.detail {
@@ -102,13 +100,13 @@ impl OperationTracker {
         owner
     }
 
-    /// Whether a task is the worker that lets go what a control group's limit held.
+    /// Whether a task is a worker that releases bios held by a control group's limit.
     fn is_throttle(&self, tid: Tid) -> bool {
         let work = self.history.thread(tid).and_then(Thread::work);
         work.is_some_and(|work| self.history.texts.text(work.function) == throttle::WORK)
     }
 
-    /// Whether a task sleeps in a call of its own about storage that has sent nothing: a throttle may hold its bio.
+    /// Whether some task sleeps in a call about storage (not libaio's) that has sent nothing: a throttle may hold its bio.
     fn anybody_waits(&self) -> bool {
         let aio = |call| matches!(call, Call::IoSubmit | Call::IoGetevents);
         let waits = |t: &Thread| {
@@ -118,7 +116,7 @@ impl OperationTracker {
         self.history.threads.values().any(waits)
     }
 
-    /// A request was completed by the current block event.
+    /// The current block event completed this request.
     pub fn request(&mut self, r: &Request, names: &Names, observer: &mut dyn OperationObserver) {
         let sent = self.sent.take(r.dev, r.start, r.bytes);
         for (sent_for, bytes) in &sent {
@@ -129,9 +127,8 @@ impl OperationTracker {
         self.done(Entry { sent_for, by_worker, ..Entry::of(Done::Request(*r)) });
     }
 
-    /// A bio was completed by the current block event. Those of devices without requests are what tasks are
-    /// woken by; those that `io_submit` sent are operations; those that a stacked device sent explain its own
-    /// bio.
+    /// The current block event completed this bio. Bios of devices without requests wake tasks; bios sent by
+    /// `io_submit` are operations; bios sent by a stacked device explain that device's own bio.
     pub fn bio(&mut self, b: &Bio, names: &Names, observer: &mut dyn OperationObserver) {
         let is_stacked = !b.by_request || b.is_child();
         if !is_stacked && !self.async_io.has_sent(b) {
@@ -152,7 +149,7 @@ impl OperationTracker {
         }
     }
 
-    /// A bio that was over without a known parent has found it.
+    /// The parent of a bio that was completed without a known parent is found.
     pub fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
         self.sent_below.adopted(child, parent);
     }
@@ -164,7 +161,7 @@ impl OperationTracker {
         self.wakers.completed(cpu, tid, time, number, sender);
     }
 
-    /// The recording ends at `at`: the observer gets the calls about storage that tasks are still in.
+    /// Ends the recording at `at`: the observer gets the calls about storage that are not finished.
     pub fn finish(&self, at: Nanos, names: &Names, observer: &mut dyn OperationObserver) {
         let at = self.now.max(at);
         let open = |(tid, thread): (&Tid, &Thread)| {
@@ -186,7 +183,7 @@ impl OperationTracker {
         still.into_iter().for_each(|o| self.end(Some(o), names, observer));
     }
 
-    /// A batch was taken in: forgets what is too old.
+    /// Ends a batch: forgets history that is too old.
     pub fn end_of_batch(&mut self) {
         self.batches = self.batches.wrapping_add(1);
         if !self.began || self.batches % FORGET_EVERY != 0 {
@@ -197,7 +194,7 @@ impl OperationTracker {
         self.history.forget(oldest.min(self.now), self.now);
     }
 
-    /// Takes in what a task did. The observer gets completed operations.
+    /// Takes in an event of a task. The observer gets completed operations.
     pub fn task(
         &mut self,
         e: &TaskEvent,
@@ -210,7 +207,7 @@ impl OperationTracker {
             (self.history.first_event, self.history.horizon) = (e.time, e.time);
             self.calls.begin(&mut self.history);
         }
-        // Texts are told whenever they are, also behind a part of a recording.
+        // A text may be defined at any time, even after the selected part of a recording.
         if !matches!(e.what, What::Text { .. }) {
             self.now = self.now.max(e.time);
         }
@@ -236,8 +233,8 @@ impl OperationTracker {
         }
     }
 
-    /// An event of a task that is not in an interrupt says that the task runs, whatever was seen of it before. Where the switch to it was
-    /// not recorded (some kernels tell none from a processor's idle task), a page fault was over when it was woken.
+    /// Notes that a task runs: an event of a task outside of interrupts shows it, whatever was seen before. If the switch to it was not
+    /// recorded (some kernels record none from a CPU's idle task), a page fault ended when the task was woken.
     fn is_running(&mut self, e: &TaskEvent, names: &Names) -> Option<Operation> {
         if e.context.is_interrupt() {
             return None;
@@ -249,7 +246,7 @@ impl OperationTracker {
         }
         thread.becomes(e.time, State::Running, e.cpu);
         match state {
-            // The moment after: until then it slept.
+            // One nanosecond later: until the wakeup it slept.
             Some(State::Woken(wake)) => {
                 background::page_fault(&self.history, e.tid, wake.time + Nanos(1), names)
             }
@@ -336,7 +333,7 @@ impl OperationTracker {
         }
     }
 
-    /// A call of libaio handed something over, or reaped it.
+    /// A call of libaio submitted or reaped operations.
     fn libaio_exits(&mut self, e: &TaskEvent, call: Call, result: i64) {
         let open = self.history.open_call(e).filter(|open| open.call == call).copied();
         if let Some(open) = open {
@@ -374,7 +371,7 @@ impl OperationTracker {
         }
     }
 
-    /// An operation is over: walks its time. That is not needed for calls that have nothing to do with storage, which most are.
+    /// Accounts for a finished operation. Calls that have nothing to do with storage, which most are, need no walk.
     fn end(&self, over: Option<Operation>, names: &Names, observer: &mut dyn OperationObserver) {
         if let Some(o) = over {
             let account = match o.is_storage {
@@ -385,8 +382,8 @@ impl OperationTracker {
         }
     }
 
-    /// Passes on an operation, with its process. Where no event named its file system, its device's is meant; but a call that
-    /// makes data safe may wait for requests of another file system than its own.
+    /// Passes on an operation with its process. If no event named its file system, it is that of the device it waited
+    /// for; but a call that makes data safe may wait for requests of another file system than its own.
     fn tell(&self, o: Operation, account: Account, names: &Names, observer: &mut dyn OperationObserver) {
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));
         let own = || account.own_device(o.tid).filter(|_| !o.kind.makes_safe());

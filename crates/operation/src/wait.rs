@@ -1,10 +1,10 @@
-//! What a task may wait for in the kernel, in words, and the reason that a ledger gives it. Which functions
-//! mean which wait stands in `stacks.rs`.
+//! What a task may wait for in the kernel, in words, and the reason that an account gives it. `stacks.rs` has the
+//! functions that identify each wait.
 
 use ledger::Reason;
 use serde::Serialize;
 
-/// What a sleep is for, by the functions on its stack.
+/// What a sleep is for, identified by the functions on its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -17,7 +17,7 @@ pub enum Wait {
     PageRead,
     /// A page of a file that is mapped, or of a program.
     PageFault,
-    /// Data of the file under writeback: `fsync` waiting for what it sent.
+    /// Data of the file under writeback: `fsync` waits for what it sent.
     OwnData,
     /// A stable page: under writeback, it must not change until it is written.
     StablePage,
@@ -27,15 +27,15 @@ pub enum Wait {
     JournalHandle,
     /// A metadata block that a commit is writing (ext4).
     JournalBuffer,
-    /// Within a commit: other files' data, which must be written first (data=ordered).
+    /// Within a commit: data of other files, which must be written first (data=ordered).
     OrderedData,
     /// Within a commit: the blocks of the journal.
     JournalBlocks,
-    /// The journal's superblock, to make room in it.
+    /// The journal's superblock, which is written to make room in the journal.
     JournalSuperblock,
-    /// Until open handles of the transaction are closed.
+    /// The end of open handles of the transaction.
     JournalUpdates,
-    /// XFS: the log up to some change must be on disk.
+    /// XFS: the log must be on disk up to some change.
     LogForce,
     /// XFS: the changes gathered in memory (CIL) must go into the log.
     LogPush,
@@ -55,7 +55,7 @@ pub enum Wait {
     DirtyThrottle,
     /// The lock of a file (i_rwsem, XFS's inode lock).
     InodeLock,
-    /// A mutex or rwsem that is none of the above.
+    /// A mutex or rwsem other than those above.
     Lock,
     /// Memory reclaim: pages must be freed first.
     Reclaim,
@@ -65,51 +65,50 @@ pub enum Wait {
     QueueFreeze,
     /// A flush of the device's cache.
     Flush,
-    /// A work item of its own.
+    /// A work item that the task itself queued.
     WorkItem,
     /// md: a stripe of the stripe cache.
     StripeCache,
     /// md: the bitmap of stripes that are being written.
     RaidBitmap,
-    /// md: synchronising the part of the array that it wants to read or write.
+    /// md: resynchronisation of the part of the array to be read or written.
     RaidBarrier,
-    /// md: its superblock, which says that the array is being written.
+    /// md: the superblock, which marks the array as being written.
     RaidSuperblock,
-    /// dm-crypt: its work queue, in which it is encrypted or decrypted.
+    /// dm-crypt: the work queue in which the bio is encrypted or decrypted.
     Crypt,
     /// The file system is frozen, or is being unmounted.
     Frozen,
-    /// Another process of the file system in user space (FUSE), or the server (NFS).
+    /// A user-space file system's process (FUSE), or the server (NFS).
     Server,
-    /// A loop device's worker, in the page cache of the file behind it: it serves one request after the other
-    /// there.
+    /// A loop device's worker, in the page cache of the file behind it: there it serves one request after the other.
     LoopFile,
-    /// Batching: other changes may join its commit (ext4, `max_batch_time`).
+    /// Batching: other changes may join the task's commit (ext4, `max_batch_time`).
     JournalBatch,
     /// An RCU grace period.
     Rcu,
-    /// The resizing of a recording's ring buffers.
+    /// Resizing of the recording's own ring buffers.
     Tracing,
-    /// Its own timer: `nanosleep`, `msleep`.
+    /// A timer that the task set: `nanosleep`, `msleep`.
     Timer,
     /// Input, or another task: an interruptible sleep.
     Input,
 }
 
-/// Each has a bit of its own.
+/// Each wait has a bit of its own.
 const _: () = assert!(Wait::COUNT < 64);
 
 impl Wait {
-    /// How many there are; each has a bit in a path's set.
+    /// Number of waits; each has a bit in a path's set.
     pub const COUNT: usize = Wait::Input as usize + 1;
 
-    /// In [`Waits`](crate::Waits).
+    /// Its bit in [`Waits`](crate::Waits).
     pub fn bit(self) -> u64 {
         1 << self as u64
     }
 
-    /// The reason of the whole sleep, where it does not matter what ended it: any completed write frees
-    /// the tag that another one gets.
+    /// The reason for the whole sleep, if it does not matter what ended it: any completed write frees the tag that
+    /// another one gets. `None` if it matters.
     pub fn reason(self) -> Option<Reason> {
         Some(match self {
             Wait::Tag => Reason::GetRequest,
@@ -123,7 +122,7 @@ impl Wait {
         })
     }
 
-    /// As shown to users.
+    /// Its description on the screen.
     pub fn words(self) -> &'static str {
         match self {
             Wait::Unknown => "an unknown wait",

@@ -1,13 +1,13 @@
-//! The walk that finds out where an operation's time went: along its task's stretches, and from each sleep
-//! backward through what ended it.
+//! The walk: finds where an operation's time went, along its task's stretches, and from each sleep backward through
+//! what ended it.
 //!
 //! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a request, the sleep is that
-//! request's ledger, clipped to it. If it was another task, the sleep is what that task did from `a` to `b`. If that task was a worker
-//! running a work item, it is how the item came to be queued, the time in its queue, and what the worker did then: walking backward from
-//! the wake-up, never forward along a pooled worker, who does other people's work before and after.
+//! request's ledger, clipped to it. If it was another task, the sleep is what that task did from `a` to `b`. If that task was a worker that
+//! ran a work item, the sleep is how the item came to be queued, the time in its queue, and what the worker did then. The walk goes backward
+//! from the wakeup, never forward along a pooled worker, which works for other tasks before and after.
 //!
-//! It always ends: each step lies within the time of the one before, depth and number of parts are bounded,
-//! and what is cut off is `unexplained`. Where events are missing nothing is explained.
+//! It always ends: each step lies within the time of the step before, depth and number of parts are bounded, and what
+//! is cut off is `unexplained`. Time with lost events is unexplained as well.
 
 use crate::account::{Account, Part};
 use crate::bitmap;
@@ -27,21 +27,21 @@ use ledger::{Ledger, Reason, Segment};
 use life::{Bio, Names};
 use trace::{DevId, Left, Nanos, TextId, Tid};
 
-/// The work item that issues what was put back, flushes among it: the interrupt that completes a flush queues it for those that
-/// came meanwhile (block/blk-flush.c, block/blk-mq.c).
+/// The function of the work item that issues requeued requests, including flushes: the interrupt that completes a
+/// flush queues it for flushes that came in the meantime (block/blk-flush.c, block/blk-mq.c).
 const REQUEUE_WORK: &str = "blk_mq_requeue_work";
 
-/// A walk: the past, and the account so far.
+/// A walk in progress: the history, and the account so far.
 pub(crate) struct Walk<'a> {
     history: &'a History,
     account: Builder,
-    /// What a sleep of the operation's own task means where its stack was not recorded.
+    /// What a sleep of the operation's own task means if its stack was not recorded.
     unseen: Wait,
-    /// The operation's device; 0 if it is not known.
+    /// The operation's device; 0 if not known.
     dev: DevId,
 }
 
-/// The task at the end of the chain, and what it sleeps for.
+/// The task at the end of the chain, and what its sleep is for.
 #[derive(Clone, Copy)]
 struct Asleep {
     tid: Tid,
@@ -49,7 +49,7 @@ struct Asleep {
 }
 
 impl<'a> Walk<'a> {
-    /// What an operation's task did meanwhile.
+    /// The account of a finished operation: what its task did.
     pub fn of_operation(history: &'a History, o: &Operation) -> Account {
         let unseen = if o.kind == Kind::PageFault { Wait::PageFault } else { Wait::Unknown };
         let mut walk = Walk { unseen, dev: o.dev, ..Walk::new(history, o.from, o.to) };
@@ -57,7 +57,7 @@ impl<'a> Walk<'a> {
         walk.account.finish()
     }
 
-    /// What led to `wake`, which ended an operation in io_uring: no task need sleep in it.
+    /// The account of an io_uring operation that `wake` ended. No task needs to sleep in it.
     pub fn of_ring(history: &'a History, wake: &Wake, o: &Operation, names: &Names) -> Account {
         let (from, to) = (o.from, o.to);
         let mut walk = Walk::new(history, from, to);
@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
         walk.account.finish()
     }
 
-    /// What its task did from `from` until a bio had its request (asleep in `blk_mq_get_tag`), and the bio's life from then on: libaio.
+    /// The account of a libaio bio: its task until the bio had its request (asleep in `blk_mq_get_tag`), then the life of the bio.
     pub fn of_bio(history: &'a History, bio: &Bio, entry: &Entry, from: Nanos) -> Account {
         let to = bio.time.completed.max(from);
         let sent = bio.time.got.unwrap_or(bio.time.start()).clamp(from, to);
@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
         walk.account.finish()
     }
 
-    /// The same of a bio that a throttle's worker queued, while its task went on.
+    /// The account of a libaio bio that a throttle's worker queued, while its task went on.
     pub fn of_held_bio(history: &'a History, bio: &Bio, entry: &Entry, from: Nanos) -> Account {
         let to = bio.time.completed.max(from);
         let mut walk = Walk::new(history, from, to);
@@ -92,8 +92,8 @@ impl<'a> Walk<'a> {
         Walk { history, account: Builder::new(from, to), unseen: Wait::Unknown, dev: DevId(0) }
     }
 
-    /// The last request that the submitter had queued and that was over in between, or what a worker in its ring did that then woke it; then
-    /// the submitter itself. What syncs is always a worker's (io_fsync, io_uring/sync.c).
+    /// Uses the last completed request that the submitter had queued, or what an io_uring worker did that then woke
+    /// it; then the submitter itself. An io_uring fsync always runs in a worker (io_fsync, io_uring/sync.c).
     fn own_requests(&mut self, o: &Operation, names: &Names) {
         let Operation { tid, from, to, .. } = *o;
         let mine = |e: &&Entry| o.kind != Kind::RingSync && e.done.queuer() == tid;
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
         let all: Vec<(Stretch, Nanos)> = thread.between(a, b).map(|(s, to)| (*s, to)).collect();
         for (at, (stretch, end)) in all.iter().enumerate() {
             let (from, to) = (stretch.from.max(now), (*end).min(b));
-            // Before the task was first seen.
+            // Time before the task was first seen.
             self.account.leaf(Reason::Unexplained, now, from, depth);
             now = from;
             if to <= from {
@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
         self.account.leaf(Reason::Unexplained, now, b, depth);
     }
 
-    /// A reason, except for the time in which events are missing: the task may have done anything then.
+    /// Adds a leaf, but time with lost events is unexplained: the task may have done anything then.
     fn unless_lost(&mut self, reason: Reason, a: Nanos, b: Nanos, depth: u8) {
         let mut now = a;
         while now < b {
@@ -208,7 +208,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Covers the time from `a` to `b`, which `wake` ended for `who`: the one asleep, or a worker on the way to it.
+    /// Covers the time from `a` to `b`, which `wake` ended for `who`: the sleeper, or a worker on the way to it.
     fn ended_by(&mut self, wake: &Wake, who: Tid, asleep: Asleep, a: Nanos, b: Nanos, depth: u8) {
         if b <= a {
             return;
@@ -234,13 +234,13 @@ impl<'a> Walk<'a> {
         self.done_by(wake.by, asleep, a, b, depth);
     }
 
-    /// Covers the time from `a` to `b` with what a task did that led to `b`. Of a worker that is its work
-    /// item: how it came to be queued, the time in the queue, and what the worker did then.
+    /// Covers the time from `a` to `b` with what task `by` did that led to `b`. For a worker that is its work item:
+    /// how it came to be queued, the time in the queue, and what the worker did then.
     fn done_by(&mut self, by: Tid, asleep: Asleep, a: Nanos, b: Nanos, depth: u8) {
         let work = self.history.thread(by).and_then(|t| t.work_before(b)).copied();
         let Some(work) = work else {
             self.account.open(Part::Task(by), a, b, depth);
-            // What it did before it was idle was for others.
+            // What it did before its idle sleep was for other tasks.
             let given = self.history.thread(by).and_then(|t| t.given_before(b)).filter(|w| w.time > a);
             let from = given.map_or(a, |w| w.time);
             if let Some(wake) = given {
@@ -259,13 +259,13 @@ impl<'a> Walk<'a> {
         if let Some(q) = work.queued {
             self.account.wakeup(&q, by, work.from.since(q.time), false);
         }
-        // A worker that was not seen to be given the item: what came before it is not known.
+        // If the queueing of the item was not seen, the time before it is not known.
         let reason = if work.queued.is_some() { Reason::WorkQueue } else { Reason::Unexplained };
         self.account.leaf(reason, in_queue_from, start, depth + 1);
         self.task(by, start, b, depth + 1);
     }
 
-    /// Covers the time from `a` until `queued` put a work item of `function` into a queue, from which `worker` took it.
+    /// Covers the time from `a` until `queued` put a work item of `function` into the queue of `worker`.
     fn until_queued(
         &mut self,
         queued: &Wake,
@@ -312,9 +312,9 @@ impl<'a> Walk<'a> {
         self.account.leaf(Reason::WakeUp, now, b, depth);
     }
 
-    /// A part of a request's own ledger. What a loop device does is what the device below its file does; what
-    /// a bio of dm or md waits for is the bios that it sent below. Where a write waits for reads (RAID with
-    /// parity), their own phases are not shown: what matters is that they are needed at all.
+    /// Adds a part of a request's own ledger. The device time of a loop device is that of the device below its file; a
+    /// bio of dm or md waits for the bios that it sent below. If a write waits for reads (RAID with parity), the
+    /// phases of these reads are not shown: what matters is that they are needed at all.
     fn in_device(&mut self, entry: &Entry, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
         if !self.account.has_room(depth) {
             return self.account.leaf(reason, from, to, depth);
@@ -356,8 +356,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was put into a queue, in that,
-    /// its worker's, and from the worker's end until another thread sent it below.
+    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was queued, in the queue, in its worker,
+    /// and from the worker's end until another thread sent it below.
     fn in_crypt(&mut self, work: CryptWork, a: Nanos, b: Nanos, depth: u8) {
         let queued = work.queued.clamp(a, b);
         let (from, to) = (work.from.clamp(queued, b), work.to.clamp(queued, b));
@@ -368,7 +368,7 @@ impl<'a> Walk<'a> {
         self.account.leaf(Reason::WorkQueue, to, b, depth + 1);
     }
 
-    /// Covers the time from `a` to `b` with these sleeps of another task, and what lies between them with a reason.
+    /// Covers the time from `a` to `b` with these sleeps of another task, and the time between them with `reason`.
     fn around(&mut self, sleeps: Vec<Sleep>, reason: Reason, a: Nanos, b: Nanos, depth: u8) {
         let mut now = a;
         for sleep in sleeps {
@@ -379,8 +379,8 @@ impl<'a> Walk<'a> {
         self.account.leaf(reason, now, b, depth);
     }
 
-    /// The time in which the sleeper waited and its request had not been queued yet: the task that queued it was
-    /// busy, or its cgroup held it back (from Linux 5.17 on `block_bio_queue` comes behind that).
+    /// Covers the time in which the sleeper waited before its request was queued: the task that queued it was busy, or
+    /// its cgroup held it back (from Linux 5.17 on `block_bio_queue` comes after that).
     fn before_queued(&mut self, entry: &Entry, a: Nanos, b: Nanos, depth: u8) {
         if b <= a {
             return;

@@ -1,46 +1,46 @@
-//! Whose data it is that another task sends: flushers write back what others dirtied, a journal's thread
-//! writes what others changed.
+//! Finds the owner of data that another task sends: flushers write back what others dirtied, a journal's thread writes
+//! what others changed.
 //!
-//! A file is a device and a number: the same number on another file system is another file. Where it is not
-//! known which file system is meant, no task is named.
+//! A file is identified by device and inode number: the same number on another file system is another file. If the
+//! file system is not known, no task is named.
 
 use life::{Owner, TaskName};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{DevId, Nanos, Tid};
 
-/// Files and journals whose writers are remembered at most, and writers of each.
+/// Largest number of files and journals whose writers are remembered, and of writers for each.
 const MAX_FILES: usize = 1 << 16;
 const MAX_WRITERS: usize = 8;
 
 /// Tasks by name, each once.
 pub type Tasks = SmallVec<[TaskName; 2]>;
 
-/// What a request moves that another task sent.
+/// What kind of data a request carries that one task sent for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Purpose {
-    /// Pages of a file, sent by a flusher, or by the journal's thread (data=ordered).
+    /// Pages of a file, sent by a flusher or by the journal's thread (data=ordered).
     FileData,
-    /// What a journal (jbd2's, XFS's log) keeps of changes.
+    /// Blocks of a journal (jbd2, or XFS's log).
     Journal,
 }
 
-/// What a request moves that another task sent than those whose data it is.
+/// What a request carries that one task sent for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentFor {
     /// File data or journal.
     pub purpose: Purpose,
-    /// The file, of file data.
+    /// Inode number of the file, for file data.
     pub inode: Option<u64>,
-    /// Who wrote the file, or changed what the journal commits; none where that was not seen.
+    /// Tasks that wrote the file, or changed what the journal commits; empty if that was not seen.
     pub tasks: Tasks,
-    /// The control group that the file's pages are counted for (its folder's inode), where the kernel told
-    /// one that is not the root.
+    /// Control group that the file's pages are charged to (inode number of its directory), if the kernel reported one
+    /// other than the root.
     pub cgroup: Option<u64>,
 }
 
 impl SentFor {
-    /// Whose data it is: of a file's writers the first that was seen, of a transaction's who asked for its commit, or made it large.
+    /// The owner of the data: the first writer seen for a file; for a transaction the task that asked for its commit, or made it large.
     pub(crate) fn owner(&self) -> Option<Owner> {
         let journal = self.purpose == Purpose::Journal;
         self.tasks.first().map(|task| Owner { task: *task, journal })
@@ -50,47 +50,47 @@ impl SentFor {
 /// A file that a flusher is writing back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WritingBack {
-    /// The disk that it lies on, not the partition.
+    /// The disk that the file is on, not the partition.
     pub disk: DevId,
     pub inode: u64,
     pub cgroup: u64,
     pub from: Nanos,
 }
 
-/// The number of the root group's folder (`cgroup_ino` of `wb->memcg_css->cgroup`, fs/fs-writeback.c): all
-/// that is in no group of its own, and all where write-back knows no groups (version 1).
+/// Inode number of the root group's directory (`cgroup_ino` of `wb->memcg_css->cgroup`, fs/fs-writeback.c). It stands
+/// for everything in no group of its own, and for all if writeback does not support groups (version 1).
 const ROOT_GROUP: u64 = 1;
 
-/// What a commit writes besides the changes: the block that describes them, and its record (fs/jbd2/commit.c).
+/// Blocks that a commit writes besides the changes: the block that describes them, and its record (fs/jbd2/commit.c).
 const OWN_BLOCKS: i64 = 2;
 
-/// Writes up to so many times as large are taken for alike (`device::service` lets sizes two doublings apart stand in for one another):
-/// without another's changes such a commit would not be shorter.
+/// Writes of up to this factor in size count as alike (as in `device::service`, where sizes two doublings apart may
+/// substitute for one another): without the other tasks' changes such a commit would not be shorter.
 const ALIKE: i64 = 4;
 
-/// A task's part in a transaction.
+/// A task's share in a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     task: TaskName,
-    /// Its thread that took part last.
+    /// The thread of the task that took part last.
     pub tid: Tid,
-    /// How often it took part.
+    /// Number of times that the task took part.
     times: u32,
-    /// Blocks that it was the first to change in it, less those that it took out again; 0 where the kernel does not say.
+    /// Number of blocks that the task was the first to change, less those that it took out again; 0 if the kernel does not report it.
     blocks: i64,
 }
 
-/// The tasks that hold changes in the transactions of one journal.
+/// Tasks that have changes in the transactions of one journal.
 #[derive(Debug, Default)]
 struct Changers {
-    /// In the transaction that takes changes.
+    /// Tasks in the running transaction, which takes changes.
     running: SmallVec<[Change; 2]>,
-    /// In the one that is being committed, whose it is first.
+    /// In the transaction being committed, the owner first.
     committing: Tasks,
 }
 
 impl Changers {
-    /// A task takes part. Where there is no room whoever has changed least makes some.
+    /// Notes that a task takes part. If the list is full, a task with fewer blocks makes room.
     fn change(&mut self, task: TaskName, tid: Tid, blocks: i32) {
         let blocks = i64::from(blocks);
         if let Some(known) = self.running.iter_mut().find(|c| c.task == task) {
@@ -108,9 +108,9 @@ impl Changers {
         self.running.push(Change { task, tid, times: 1, blocks });
     }
 
-    /// The transaction is committed because a task asked for it, if that is known: without that one there would be no commit, and it comes
-    /// first, unless others' changes make the commit many times larger; the rest by what they changed. The committing task may have looked
-    /// at the transaction before, and changed nothing.
+    /// Starts a commit of the running transaction. If it is known who asked for it, that task comes first, because
+    /// there would be no commit without it, unless other tasks' changes make the commit many times larger. The others
+    /// are sorted by what they changed. The committing task `by` is left out: it changed nothing.
     fn commits(&mut self, by: TaskName, asked: Option<TaskName>) {
         let mut changes = std::mem::take(&mut self.running);
         changes.retain(|c| c.task != by);
@@ -127,7 +127,7 @@ impl Changers {
     }
 }
 
-/// Who wrote to files and changed what journals commit.
+/// Tasks that wrote to files, and tasks that changed what journals commit.
 #[derive(Debug, Default)]
 pub struct Writers {
     files: FxHashMap<(DevId, u64), Tasks>,
@@ -135,9 +135,9 @@ pub struct Writers {
 }
 
 impl Writers {
-    /// A task wrote to a file.
+    /// Notes that a task wrote to a file.
     pub(crate) fn wrote(&mut self, dev: DevId, inode: u64, task: TaskName) {
-        // Files of btrfs have numbers of their own in each subvolume, and no device.
+        // Files of btrfs have inode numbers per subvolume, and no device.
         if inode == 0 || dev == DevId(0) {
             return;
         }
@@ -147,12 +147,12 @@ impl Writers {
         add(self.files.entry((dev, inode)).or_default(), task);
     }
 
-    /// A file is gone: the next one with its number is another.
+    /// Notes that a file is gone: the next file with its inode number is another one.
     pub(crate) fn freed(&mut self, dev: DevId, inode: u64) {
         self.files.remove(&(dev, inode));
     }
 
-    /// A thread of a task takes part in a journal's transaction, with so many blocks that were not in it before.
+    /// Notes that a thread of a task takes part in a journal's transaction, with `blocks` blocks that were not in it before.
     pub(crate) fn changed(&mut self, dev: DevId, task: TaskName, tid: Tid, blocks: i32) {
         if self.journals.len() >= MAX_FILES {
             self.journals.clear();
@@ -160,30 +160,30 @@ impl Writers {
         self.journals.entry(dev).or_default().change(task, tid, blocks);
     }
 
-    /// Of those that take part in a journal's running transaction the one with most blocks that is so.
+    /// Among the tasks of a journal's running transaction for which `is` holds, the one with the most blocks.
     pub(crate) fn most_of(&self, dev: DevId, is: impl Fn(TaskName, Tid) -> bool) -> Option<TaskName> {
         let running = self.journals.get(&dev)?.running.iter();
         running.filter(|c| is(c.task, c.tid)).max_by_key(|c| (c.blocks, c.times)).map(|c| c.task)
     }
 
-    /// A journal begins to commit what was changed so far, because a task asked for it, if that is known.
+    /// Notes that a journal begins to commit what was changed so far; `asked` is the task that asked for it, if known.
     pub(crate) fn commits(&mut self, dev: DevId, by: TaskName, asked: Option<TaskName>) {
         self.journals.entry(dev).or_default().commits(by, asked);
     }
 
-    /// Whose changes a journal is committing.
+    /// Tasks whose changes a journal is committing, the owner first.
     pub fn committing(&self, dev: DevId) -> &[TaskName] {
         self.journals.get(&dev).map_or(&[], |c| c.committing.as_slice())
     }
 
-    /// Who wrote to a file; none where that was not seen.
+    /// Tasks that wrote to a file; empty if that was not seen.
     pub fn of(&self, dev: DevId, inode: u64) -> &[TaskName] {
         self.files.get(&(dev, inode)).map_or(&[], |w| w.as_slice())
     }
 }
 
 impl WritingBack {
-    /// The control group that its pages are counted for, unless that is the root.
+    /// The control group that its pages are charged to, unless that is the root.
     pub fn group(&self) -> Option<u64> {
         Some(self.cgroup).filter(|group| *group > ROOT_GROUP)
     }
@@ -213,7 +213,7 @@ mod tests {
 
     const DEV: DevId = DevId(8 << 20);
 
-    /// Whose a commit is that a task asked for, of those who took part so often, with so many blocks each time.
+    /// The owners of a commit that `asked` asked for. `parts`: task, number of handles, and blocks of each handle.
     fn committed(parts: &[(u32, u32, i32)], asked: Option<u32>) -> Vec<u32> {
         let mut w = Writers::default();
         for (task, times, blocks) in parts {
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(committed(&[(1, 9, 1), (2, 1, 10)], None), [2, 1]);
     }
 
-    /// Who asks for a commit waits for what it needs in any case, or for what others have put into it.
+    /// A task that asks for a commit waits for what it needs itself, or for what others have put into it.
     #[test]
     fn a_commit_that_is_long_for_anothers_changes_is_that_ones() {
         let first = |parts: &[(u32, u32, i32)]| committed(parts, Some(1))[0];
@@ -252,7 +252,7 @@ mod tests {
         );
     }
 
-    /// A block that an earlier handle changed is taken out again, and counts as one less.
+    /// A block that an earlier handle changed is taken out again and counts as -1.
     #[test]
     fn blocks_are_taken_out_again() {
         assert_eq!(committed(&[(1, 1, 4), (2, 30, -1), (2, 40, 1)], Some(1)), [1, 2]);

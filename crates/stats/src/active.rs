@@ -1,9 +1,9 @@
-//! From when to when processes did operations under one name.
+//! The time in which processes did operations under one name.
 
 use std::collections::BTreeMap;
 use trace::{Nanos, Tid};
 
-/// From a process' first operation to its last.
+/// Time from a process's first operation to the end of its last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Active {
     pub from: Nanos,
@@ -11,18 +11,18 @@ pub(crate) struct Active {
 }
 
 impl Active {
-    /// How long both were at it.
+    /// Time in which both were active.
     fn together(&self, other: &Active) -> Nanos {
         self.to.min(other.to).since(self.from.max(other.from))
     }
 
-    /// Whether both were at it at the same time, for more than half of what the other was.
+    /// Whether both were active together for more than half of the other's time.
     fn overlaps(&self, other: &Active) -> bool {
         2 * self.together(other).0 > other.to.since(other.from).0
     }
 }
 
-/// Those that did operations while the one did that was at it for longest, that one first; none where there are no others.
+/// The processes active together with the longest active one, which is first; empty if there is only one.
 pub(crate) fn at_once(all: &BTreeMap<Tid, Active>) -> Vec<Tid> {
     let Some((longest, active)) = all.iter().max_by_key(|(_, active)| active.to.since(active.from)) else {
         return vec![];
@@ -33,8 +33,8 @@ pub(crate) fn at_once(all: &BTreeMap<Tid, Active>) -> Vec<Tid> {
     first.into_iter().chain(beside).collect()
 }
 
-/// A process that did operations under both names at the same time: these are threads of it. What it was called before it became another
-/// program was not at the same time.
+/// A process that did operations under both names at the same time, so the names are of its threads. A name that it
+/// had before execve(2) is not at the same time.
 pub(crate) fn in_both(all: &BTreeMap<Tid, Active>, others: &BTreeMap<Tid, Active>) -> Option<Tid> {
     let together = |process: &Tid| Some(all.get(process)?.together(others.get(process)?));
     all.keys().copied().find(|process| together(process) > Some(Nanos(0)))
@@ -49,7 +49,7 @@ mod tests {
         spans.iter().map(of).collect()
     }
 
-    /// Programs that a loop starts one after the other are one job; two that run at once are not known to be.
+    /// Programs that a loop starts one after the other are one job; two that run at the same time are not known to be.
     #[test]
     fn processes_at_once_are_told_from_those_in_turn() {
         let of = |spans: &[(u32, u64, u64)]| {

@@ -1,26 +1,26 @@
-//! When something was in flight and when nothing was: active and idle periods.
+//! Active and idle periods: when something was in flight and when nothing was.
 //!
 //! A period is active from the first issue into an empty device to the completion that empties it. An issue at the
-//! very moment of that completion goes on with the period, as in btt's table of active periods.
+//! same time as that completion continues the period, as in btt's table of active periods.
 //!
-//! **Invariant**: active and idle times add up to the time from the first issue to the last completion.
+//! **Invariant**: active and idle times sum to the time from the first issue to the last completion.
 
 use crate::distribution::Distribution;
 use trace::Nanos;
 
-/// Periods of one device, or of all together.
+/// Periods of one device, or of all devices together.
 #[derive(Clone, Debug, Default)]
 pub struct Activity {
     active: Distribution,
     idle: Distribution,
-    /// Since when it is active, if it is.
+    /// Start of the current active period; `None` while idle.
     since: Option<Nanos>,
-    /// The last period, kept back because the next may turn out to go on with it.
+    /// The last active period, kept back because the next issue may continue it.
     last: Option<(Nanos, Nanos)>,
 }
 
 impl Activity {
-    /// From `now` on something is in flight, or nothing is.
+    /// Notes whether something is in flight from `now` on.
     #[inline]
     pub fn set(&mut self, now: Nanos, busy: bool) {
         match (self.since, busy) {
@@ -43,7 +43,7 @@ impl Activity {
         }
     }
 
-    /// Nothing is known after `at`.
+    /// Ends the observation at `at`.
     pub fn finish(&mut self, at: Nanos) {
         self.set(at, false);
         if let Some((from, to)) = self.last.take() {
@@ -61,7 +61,7 @@ impl Activity {
         &self.idle
     }
 
-    /// The active part of the time from the first issue to the last completion; 0 if there was none.
+    /// Active share of the time from the first issue to the last completion, 0 to 1; 0 if there was none.
     pub fn share(&self) -> f64 {
         match self.active.sum() + self.idle.sum() {
             0 => 0.0,

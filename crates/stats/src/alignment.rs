@@ -1,30 +1,30 @@
-//! Writes of whole blocks of 4 KiB, and others: how much longer the device takes for those.
+//! Compares writes of whole 4 KiB blocks with other writes: how much longer the device takes for the latter.
 //!
-//! A disk with physical sectors of 4 KiB that lets itself be addressed by 512 bytes reads a sector before it writes a part of it;
-//! flash has pages of 4 KiB or more. A write that begins or ends within a block costs it a read more. Compared is like with
-//! like: writes of about the same size that met about as many others in the device; or, where no whole ones met so few, more: they
-//! took no less for that.
+//! A disk with physical sectors of 4 KiB that accepts addresses in 512 bytes must read a sector before it writes part
+//! of it; flash has pages of 4 KiB or more. A write that begins or ends within a block costs an additional read.
+//! Writes of about the same size are compared that met about as many others in the device; or, if too few aligned ones
+//! met so few, aligned ones that met more: that does not make them faster.
 //!
 //! Example: writes of 4 KiB with nothing else in flight: 400 at multiples of 4 KiB took 1 ms each, 100 others 9 ms.
-//! Of the time of those others 8 of 9 parts are the price of their place.
+//! 8/9 of the time of the others are due to their alignment.
 
 use crate::note::Note;
 use life::Op;
 use trace::{Bytes, Flags, Nanos, Sector};
 
-/// The physical sector of "advanced format" disks (IDEMA LBA Counts and Long Data Sector; T13 ACS-3, word 106), the page of most flash.
+/// Physical sector of "advanced format" disks (IDEMA LBA Counts and Long Data Sector; T13 ACS-3, word 106), and page of most flash.
 pub const BLOCK: Bytes = Bytes(4096);
 
-/// Sizes in powers of two from [`BLOCK`] on; larger ones are taken together.
+/// Number of size classes, in powers of two from [`BLOCK`] on. The last one has all larger sizes.
 const SIZES: usize = 10;
 
-/// Others in the device: none, 1, 2 to 3, ...; 64 and more are taken together.
+/// Number of classes of others in the device: none, 1, 2 to 3, ...; the last one has 64 and more.
 const DEPTHS: usize = 8;
 
-/// Fewer than this of either are chance.
+/// Smallest number of writes that is compared. Fewer are chance.
 const LEAST: u64 = 25;
 
-/// Whether it writes a part of a block.
+/// Whether a write covers only part of some block.
 #[inline]
 pub fn unaligned(op: Op, start: Sector, bytes: Bytes) -> bool {
     const SECTORS: u64 = BLOCK.0 / 512;
@@ -37,30 +37,30 @@ struct Writes {
     time: Nanos,
 }
 
-/// The writes of one device.
+/// The writes of one device, aligned and unaligned.
 #[derive(Clone, Debug, Default)]
 pub struct Alignment {
-    /// Of those that are not whole blocks, those of whole blocks' length: only their place is wrong.
+    /// Number of unaligned writes whose length is whole blocks: only their start is unaligned.
     misplaced: u64,
-    /// By size, by others in the device, whole blocks and others.
+    /// By size, by others in the device, and by whether they are unaligned.
     rows: [[[Writes; 2]; DEPTHS]; SIZES],
 }
 
-/// How those that write parts of blocks fared.
+/// How unaligned writes compare with aligned ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unaligned {
-    /// How many there were.
+    /// Number of unaligned writes.
     pub count: u64,
-    /// Those among them whose length is whole blocks: a partition that begins within a block makes all of them so.
+    /// Number of these whose length is whole blocks. If a partition begins within a block, all of its writes are so.
     pub misplaced: u64,
-    /// Writes of whole blocks.
+    /// Number of aligned writes (whole blocks).
     pub aligned: u64,
-    /// Of those beside which there were enough others of whole blocks: the mean `D2C`, and that of the others.
+    /// Mean `D2C` of the unaligned writes that could be compared, and of the aligned ones; `None` if none could be.
     pub took: Option<(Nanos, Nanos)>,
 }
 
 impl Alignment {
-    /// Adds a request that was in the device for `d2c`. Those that are flushed through take longer for that and do not count.
+    /// Adds a request that was in the device for `d2c`. Writes with FUA or a flush take longer anyway and do not count.
     #[inline]
     pub(crate) fn record(&mut self, n: &Note, d2c: Nanos) {
         if n.op != Op::Write || n.bytes.0 == 0 || n.flags.has(Flags::FUA) || n.flags.has(Flags::FLUSH) {
@@ -75,7 +75,7 @@ impl Alignment {
         writes.time += d2c;
     }
 
-    /// Compares them.
+    /// Compares unaligned writes with aligned ones.
     pub fn compare(&self) -> Unaligned {
         let (mut out, mut compared) =
             (Unaligned { count: 0, misplaced: self.misplaced, aligned: 0, took: None }, 0u64);
@@ -137,10 +137,10 @@ mod tests {
         for _ in 0..25 {
             a.record(&write(8, 4096, 0, Flags::SYNC), Nanos(1000));
             a.record(&write(9, 3584, 0, Flags::SYNC), Nanos(9000));
-            // Elsewhere in size and in depth: nothing to compare with.
+            // Different size and different depth: nothing to compare with.
             a.record(&write(9, 1 << 20, 0, Flags::SYNC), Nanos(50_000));
             a.record(&write(9, 4096, 4, Flags::SYNC), Nanos(70_000));
-            // Flushed through, and for that reason slow.
+            // Writes with FUA, which are slow for that reason.
             a.record(&write(9, 4096, 0, Flags::FUA), Nanos(90_000));
         }
         assert_eq!(
@@ -156,7 +156,7 @@ mod tests {
             a.record(&write(9, 4096, 0, Flags::SYNC), Nanos(9000));
             a.record(&write(8, 4096, 4, Flags::SYNC), Nanos(3000));
             a.record(&write(8, 4096, 9, Flags::SYNC), Nanos(5000));
-            // Beside fewer: may be faster for that.
+            // With fewer others in the device: may be faster for that reason.
             a.record(&write(9, 4096, 60, Flags::SYNC), Nanos(50_000));
         }
         assert_eq!(
@@ -171,7 +171,7 @@ mod tests {
         for i in 0..49 {
             a.record(&write(8 + i % 2, 4096, 0, Flags::SYNC), Nanos(1000));
         }
-        // 25 and 24.
+        // 25 and 24 writes.
         assert_eq!(a.compare().took, None);
         a.record(&write(9, 4096, 0, Flags::SYNC), Nanos(1000));
         assert_eq!(a.compare().took, Some((Nanos(1000), Nanos(1000))));

@@ -1,7 +1,7 @@
 //! One pass over a recording: events in, statistics out, in memory that does not grow with its length.
 //!
-//! There are three parts, which may run on two threads: the [`Analysis`] follows the lives, [`Served`] counts what it notes on a [`Tape`],
-//! the [`Flow`] counts what passes by. Together they are the [`Facts`].
+//! There are three parts, which may run on two threads. The [`Analysis`] follows bios, requests and operations; [`Served`] counts what the
+//! analysis notes on a [`Tape`]; the [`Flow`] counts events. Together they become the [`Facts`].
 
 use crate::blocks::InOrder;
 use crate::cells::Cells;
@@ -24,38 +24,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use trace::{is_bound_worker, is_kernel_thread, Action, Batch, Bytes, DevId, Nanos};
 use waits::{Asked, Table, Those, Victim};
 
-/// A shorter wait for a request is none: the way through the kernel takes as long.
+/// Shortest wait for a request that counts as a wait for a tag. A shorter one is the time of the path through the kernel.
 const MIN_TAG_WAIT: Nanos = Nanos(10_000);
 
-/// What was found out. Causes judge by this, reports show it.
+/// The result of an analysis. Causes judge by it, reports show it.
 #[derive(Default)]
 pub struct Facts {
-    /// The devices, in the order in which they appear.
+    /// The devices, in the order in which they appear in the recording.
     pub devices: Vec<Device>,
     /// Requests by device, operation, flags, size and task.
     pub cells: Cells,
     /// The tasks of `cells`.
     pub tasks: Tasks,
-    /// How many threads had a name, as of the last event; of a recording of blocks those that did I/O.
+    /// Number of threads with each name, as of the last event; in a recording of block events only, those that did I/O.
     pub threads: BTreeMap<String, u64>,
-    /// What found no place.
+    /// Counts of bios and requests, including what could not be matched.
     pub tally: Tally,
-    /// What passed by, of all devices together.
+    /// Event counts and time spans, of all devices together.
     pub flow: Flow,
-    /// What tasks asked for, where that was recorded, and whether they slept meanwhile.
+    /// Operations of tasks, and the time between them, if they were recorded.
     pub operations: Operations,
-    /// What of tasks was not recorded, if that hides what operations wait for: then bios stand for them.
+    /// What kind of task event is missing, if that hides what operations wait for; then bios stand for operations.
     pub unrecorded: Option<Unrecorded>,
-    /// Who waited, for what, because of whom: operations, or, where none were recorded, bios.
+    /// The table of waits: victims, what they waited for, because of whom. It is of operations, or of bios if none were recorded.
     pub waits: Table,
-    /// The same of all bios, where operations were recorded.
+    /// The table of waits of all bios, if `waits` is about operations.
     bio_waits: Option<Table>,
-    /// Latencies in their order, if that was asked for.
+    /// Latencies in their order, if [`Analysis::in_order`] was used.
     pub in_order: Option<InOrder>,
 }
 
 impl Facts {
-    /// Everything about a recording that is already in batches; for tests and small inputs.
+    /// The facts of a recording that is already in batches; for tests and small inputs.
     pub fn of(batches: &[Batch]) -> Facts {
         let (mut flow, mut analysis) = (Flow::default(), Analysis::default());
         for batch in batches {
@@ -66,19 +66,19 @@ impl Facts {
         analysis.finish(flow)
     }
 
-    /// Time between the first and the last event; where no device had any, of tasks' events.
+    /// Time between the first and the last block event; if there are none, between those of tasks.
     pub fn duration(&self) -> Nanos {
         self.flow.span.or(self.flow.tasks).map_or(Nanos(0), |(a, b)| b.since(a))
     }
 
-    /// Time between the first and the last event of all: where a cache answers, tasks are busy long before and after a device is.
+    /// Time between the first and the last event of any kind. If a cache answers, tasks are busy long before and after a device is.
     pub fn recorded(&self) -> Nanos {
         let spans = || [self.flow.span, self.flow.tasks].into_iter().flatten();
         let first = spans().map(|(from, _)| from).min().unwrap_or_default();
         spans().map(|(_, to)| to).max().unwrap_or_default().since(first)
     }
 
-    /// What a task waits for are operations that were followed elsewhere; bios count for no task then.
+    /// Sets the operations. From then on the table of waits is about them, and that of bios is kept beside it.
     pub fn put_operations(&mut self, mut operations: Operations) {
         let waits = std::mem::take(&mut operations.waits);
         match &self.bio_waits {
@@ -89,8 +89,8 @@ impl Facts {
         self.operations = operations;
     }
 
-    /// Who makes no calls may wait all the same: for pages of a mapped file. Without stacks nothing shows it but the reads that such a
-    /// task sends. A thread of the kernel reads for somebody else.
+    /// Adds read bios of tasks without recorded calls. Such a task may wait for pages of a mapped file; without stacks
+    /// only its reads show that. Kernel threads are left out: they read for other tasks.
     fn put_readers_without_calls(&mut self) {
         let Some(bios) = &self.bio_waits else { return };
         let asks = |v: &Victim| matches!(v.asked, Asked::Operation(_)).then(|| v.task.clone());
@@ -99,7 +99,7 @@ impl Facts {
         self.waits.merge_some(bios, |v| is_read(v) && !who_call.contains(&v.task));
     }
 
-    /// The slowest bios of a class on a device.
+    /// The slowest bios of a class on a device, read-ahead included.
     pub fn slowest_bios(&self, dev: DevId, class: Class) -> Slowest {
         let table = self.bio_waits.as_ref().unwrap_or(&self.waits);
         let is = |v: &Victim| {
@@ -112,31 +112,31 @@ impl Facts {
         }
     }
 
-    /// A device by number.
+    /// The device with this number; `None` if it was not seen.
     pub fn device(&self, id: DevId) -> Option<&Device> {
         self.devices.iter().find(|d| d.id == id)
     }
 
-    /// How many events had an action.
+    /// Number of events with this action.
     pub fn events(&self, action: Action) -> u64 {
         self.flow.events(action)
     }
 }
 
-/// The part that follows the lives.
+/// The part of the analysis that follows bios, requests and operations.
 #[derive(Default)]
 pub struct Analysis {
     follow: Follow,
     found: Found,
-    /// Of whose names those who count were told.
+    /// The names that the counting thread already has.
     names_seen: NamesSeen,
     served: Served,
-    /// Until when it was looked, if nothing says so itself.
+    /// End of the recording, if it is later than the last event.
     until: Option<Nanos>,
 }
 
 impl Analysis {
-    /// One that also keeps latencies in their order, for [`Estimate`](crate::Estimate).
+    /// An analysis that also keeps latencies in their order, for [`Estimate`](crate::Estimate).
     pub fn in_order() -> Analysis {
         let mut analysis = Analysis::default();
         analysis.found.in_order = Some(InOrder::default());
@@ -149,23 +149,23 @@ impl Analysis {
         self.follow.knows(known);
     }
 
-    /// What requests take alone on a device, learned before.
+    /// Presets the service times of a device with values learned earlier.
     pub fn knows_services(&mut self, dev: DevId, services: life::Services) {
         self.follow.knows_services(dev, services);
     }
 
-    /// Until when the recording goes on, if that is later than its last event.
+    /// Sets the end of the recording, if it is later than its last event.
     pub fn goes_on(&mut self, until: Option<Nanos>) {
         self.until = until;
     }
 
-    /// Counts as waits only what the filter selects; of devices everything counts.
+    /// Sets a filter: only what it selects counts as a wait; for devices everything counts.
     pub fn asks(&mut self, scope: Option<Scope>) {
         self.found.narrow = scope.as_ref().is_some_and(|scope| !scope.asking().is_of_devices());
         self.follow.asks(scope);
     }
 
-    /// Follows what would be without those.
+    /// Also follows what the waits would be without `those`.
     pub fn follows(&mut self, those: Those) {
         self.found.operations.waits.follow(those.clone());
         self.served.follow(those);
@@ -177,23 +177,23 @@ impl Analysis {
         self.found.tape.names(self.follow.names(), &mut self.names_seen);
     }
 
-    /// The same, and passes every life to `also`, so that the events need not be followed again.
+    /// The same, and passes everything to `also` as well, so that the events are followed only once.
     pub fn feed_with(&mut self, batch: &Batch, also: &mut dyn Observer) {
         self.follow.feed(batch, &mut Pair(&mut self.found, also));
         self.found.tape.names(self.follow.names(), &mut self.names_seen);
     }
 
-    /// Counts what was completed since it was counted last.
+    /// Counts what was noted since the last call.
     pub fn count(&mut self) {
         self.served.count(&mut self.found.tape);
     }
 
-    /// What was completed since it was emptied last, to be counted by [`Analysis::counts`]; it grows until then.
+    /// The tape of what was noted but not counted; it grows until [`Analysis::counts`] counts it.
     pub fn tape(&mut self) -> &mut Tape {
         &mut self.found.tape
     }
 
-    /// What counts tapes, for somebody else to do it, and back again.
+    /// The counters, so that another thread can count tapes.
     pub fn counts(&mut self) -> &mut Served {
         &mut self.served
     }
@@ -258,7 +258,7 @@ impl Analysis {
                 device.depth.finish(last);
             }
         }
-        // Plugs of a recording through tracefs name no device; that is none.
+        // A recording through tracefs has plugs without a device. Device 0 is no device.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
         let mut facts =
@@ -273,13 +273,13 @@ impl Analysis {
         facts
     }
 
-    /// Pieces in flight now.
+    /// Number of pieces and bios in flight.
     pub fn in_flight(&self) -> usize {
         self.follow.in_flight()
     }
 }
 
-/// What the lives gave so far.
+/// What was found so far.
 #[derive(Default)]
 pub(crate) struct Found {
     devices: Devices,
@@ -287,7 +287,7 @@ pub(crate) struct Found {
     tasks: Tasks,
     operations: Operations,
     in_order: Option<InOrder>,
-    /// Whether only some tasks' or kinds of bios are kept in their order.
+    /// Whether only some tasks' bios, or some kinds, are kept in order.
     narrow: bool,
 }
 
@@ -342,7 +342,7 @@ impl IoObserver for Found {
     }
 }
 
-/// The part of a bio's wait for a request in which its device was full.
+/// The part of a bio's wait for a request in which its device was full: it waited for a tag.
 fn no_tag(device: &Device, b: &Bio, ledger: &Ledger) -> Nanos {
     let waited = ledger.of_reason(Reason::GetRequest);
     if waited < MIN_TAG_WAIT || b.merged {

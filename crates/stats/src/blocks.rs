@@ -1,10 +1,10 @@
-//! Values in the order in which they came, as a bounded row of blocks: what a block bootstrap draws from.
+//! Values in the order in which they came, as a bounded row of blocks, for a block bootstrap.
 //!
 //! A block is a stretch of consecutive values, kept as their distribution. When the row is full, neighbours are merged
-//! and blocks become twice as long: 1, 2, 4, ... values. So any number of values fits, and how they hang together over
-//! time is kept, at a coarser step.
+//! and blocks become twice as long: 1, 2, 4, ... values. So any number of values fits, and their correlation over time
+//! is kept, at a coarser step.
 //!
-//! **Invariant**: all blocks but the last have the same length, a power of two; all together hold every value.
+//! **Invariant**: all blocks but the last have the same length, a power of two; together they hold every value.
 //!
 //! ```text
 //! MOST_BLOCKS = 4:   [5] [7] [6] [9]   and one more, 8:   [5 7] [6 9] [8]
@@ -17,11 +17,11 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 
-/// Blocks in a row at most. A bootstrap over 64 and more has intervals hardly wider than one over any number: Student's
-/// t is 2.00 there against 1.96.
+/// Largest number of blocks in a row. A bootstrap over 64 and more has intervals hardly wider than one over any
+/// number: Student's t is 2.00 there, against 1.96.
 pub const MOST_BLOCKS: usize = 128;
 
-/// A row of blocks.
+/// A row of blocks, in the order of their values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
     length: u64,
@@ -67,12 +67,12 @@ impl Blocks {
         &self.blocks
     }
 
-    /// Values in each but the last.
+    /// Number of values in each block but the last.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// All values.
+    /// The distribution of all values.
     pub fn all(&self) -> Distribution {
         let mut sum = Distribution::new();
         self.blocks.iter().for_each(|b| sum.merge(b));
@@ -80,25 +80,25 @@ impl Blocks {
     }
 }
 
-/// Phases of a bio whose order is kept: names as in [`Phases`](crate::Phases).
+/// Phases of a bio that are kept in order, named as in [`Phases`](crate::Phases).
 pub const PHASES_IN_ORDER: [&str; 4] = ["q2c", "q2g", "i2d", "d2c"];
 
-/// What is kept in its order: bios by device and class with their phases, operations by kind.
+/// Latencies kept in order: bios by device and class with their phases, operations by group.
 #[derive(Clone, Debug, Default)]
 pub struct InOrder {
-    /// By device and class; one row for each of [`PHASES_IN_ORDER`]. Only of what is asked about.
+    /// Bios by device and class, one row for each of [`PHASES_IN_ORDER`]. Only those that are asked about.
     pub bios: FxHashMap<(DevId, Class), [Blocks; PHASES_IN_ORDER.len()]>,
-    /// By kind, file system and device.
+    /// Operations by kind, file system and device.
     pub operations: BTreeMap<OpKey, Blocks>,
-    /// Values of which no row is kept.
+    /// Number of values without a row, because there were too many rows.
     pub left_out: u64,
 }
 
-/// Rows of either kind; each takes up to some 500 KB.
+/// Largest number of rows of either kind; each takes up to about 500 KB.
 const MOST_ROWS: usize = 128;
 
 impl InOrder {
-    /// Adds a bio that is over.
+    /// Adds a completed bio.
     pub fn bio(&mut self, b: &Bio) {
         let key = (b.dev, b.class());
         if self.bios.len() >= MOST_ROWS && !self.bios.contains_key(&key) {
@@ -114,7 +114,7 @@ impl InOrder {
         }
     }
 
-    /// Adds an operation that is over.
+    /// Adds a completed operation.
     pub fn operation(&mut self, key: OpKey, total: Nanos) {
         if self.operations.len() >= MOST_ROWS && !self.operations.contains_key(&key) {
             self.left_out += 1;

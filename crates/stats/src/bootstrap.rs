@@ -1,28 +1,28 @@
-//! How well a recording knows its own percentiles: a block bootstrap.
+//! How precisely a recording determines its own percentiles: a block bootstrap.
 //!
-//! Draw as many blocks as there are, with replacement, and take the percentile of what was drawn; do that a thousand
-//! times. How these percentiles scatter is how far another stretch of the same load might have come out otherwise.
-//! Single values must not be drawn: latencies hang together (a stall makes a hundred neighbours slow), and drawing
-//! them one by one would take the hundred for independent witnesses.
+//! It draws as many blocks as there are, with replacement, and takes the percentile of what was drawn; it does that a
+//! thousand times. The scatter of these percentiles is how much another stretch of the same load might differ. Single
+//! values must not be drawn: latencies are correlated (a stall makes a hundred neighbours slow), and drawing them one
+//! by one would count the hundred as independent.
 //!
-//! # How the length of blocks is chosen
+//! # Choosing the length of blocks
 //!
-//! Blocks must be longer than the time over which values hang together, and many enough to draw from. We begin with
-//! [`MOST_DRAWN`] or nearly half of them. If the share of slow values in a block (those above the percentile) predicts
-//! that of its neighbour, neighbours are merged: until it does not, or [`FEWEST_BLOCKS`] are left. What correlation `r`
-//! is then left widens the interval by `sqrt((1 + r) / (1 - r))`, as for a series whose memory fades evenly (AR(1)).
+//! Blocks must be longer than the time over which values are correlated, and numerous enough to draw from. The start is [`MOST_DRAWN`] or
+//! nearly half of that. If the share of slow values in a block (those above the percentile) predicts that of its neighbour, neighbours are
+//! merged, until it does not, or [`FEWEST_BLOCKS`] are left. A remaining correlation `r` widens the interval by `sqrt((1 + r) / (1 - r))`,
+//! as for a series whose memory decays evenly (AR(1)).
 //!
 //! # Few blocks
 //!
-//! What is known of a percentile is known from the blocks with values on both sides of it: slow values of a p99 may lie
-//! in ten blocks only. With `K` such blocks the bootstrap's scatter is that of a mean of `K` with its deviation from the
-//! drawn mean, too small by `sqrt((K - 1) / K)`, and its tails are normal instead of Student's. Both are made good by a
-//! factor (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015, "expanded percentile interval").
+//! A percentile is determined by the blocks with values on both sides of it: slow values of a p99 may lie in ten
+//! blocks only. With `K` such blocks the bootstrap's scatter is that of a mean of `K` with its deviation from the
+//! drawn mean, too small by `sqrt((K - 1) / K)`, and its tails are normal instead of Student's. A factor corrects both
+//! (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015, "expanded percentile interval").
 //!
 //! # Speed
 //!
-//! No drawn distribution is built. A percentile of one is found by halving over buckets: below bucket `x` lie as many
-//! values as the drawn blocks have there, a sum of `K` products.
+//! No drawn distribution is built. Its percentile is found by bisection over buckets: the number of values below
+//! bucket `x` is the sum of what the drawn blocks have there, a sum of `K` products.
 
 mod mean;
 mod rare;
@@ -32,28 +32,28 @@ pub use rare::{rare, Rare};
 use crate::blocks::Blocks;
 use crate::distribution::Distribution;
 
-/// Bootstrap samples. The 2.5 % ends then rest on 25 of them.
+/// Number of bootstrap samples. Each 2.5 % end then rests on 25 of them.
 const SAMPLES: usize = 1000;
-/// Blocks to begin with, at most: a stretch that holds together is then seldom longer than one.
+/// Largest number of blocks to begin with: a correlated stretch is then seldom longer than one block.
 const MOST_DRAWN: usize = 64;
-/// Blocks are not merged to fewer.
+/// Smallest number of blocks that merging leaves.
 const FEWEST_BLOCKS: usize = 16;
-/// Fewer blocks with values beyond the percentile than this give no interval.
+/// Smallest number of blocks with values beyond the percentile. With fewer there is no interval.
 const LEAST_BLOCKS: usize = 8;
-/// Values that must lie on each side of a percentile: fewer, and it is a matter of a few accidents.
+/// Smallest number of values on each side of a percentile. Fewer are a matter of a few accidents.
 const LEAST_BEYOND: f64 = 10.0;
-/// One-sided 5 % of a correlation of independent values is at this over the root of their number.
+/// The correlation of independent values exceeds this, divided by the root of their number, in 5 % of cases (one-sided).
 const SIGNIFICANT: f64 = 1.645;
-/// What correlation is counted with at most; more would be a trend, not a memory.
+/// Largest correlation that is used; more would be a trend, not a memory.
 const MOST_CORRELATION: f64 = 0.9;
-/// What lies beyond each end of a range of 95 %.
+/// Share beyond each end of a 95 % range.
 const TAIL: f64 = 0.025;
-/// What lies beyond each end of a range of 99 %.
+/// Share beyond each end of a 99 % range.
 const TAIL_OF_99: f64 = 0.005;
-/// 97.5 % of the normal distribution.
+/// 97.5 % quantile of the normal distribution.
 const Z: f64 = 1.959_964;
 
-/// Where the truth lies with 95 % certainty, as far as chance within a recording goes.
+/// A range that contains the true value with 95 % confidence, as far as chance within a recording goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// The lower end.
@@ -63,24 +63,24 @@ pub struct Range {
 }
 
 impl Range {
-    /// Widened up to `value`.
+    /// The range extended to contain `value`.
     pub fn with(self, value: f64) -> Range {
         Range { from: self.from.min(value), to: self.to.max(value) }
     }
 }
 
-/// A number of a recording, and how it scatters.
+/// A number of a recording, with its scatter.
 #[derive(Clone, Debug)]
 pub struct Estimate {
-    /// The number, of all values.
+    /// The number, computed from all values.
     pub value: f64,
-    /// Blocks that were drawn from.
+    /// Number of blocks that were drawn from.
     pub blocks: usize,
-    /// Values in each.
+    /// Number of values in each block.
     pub block_length: u64,
-    /// How far neighbours still hang together: 0 not at all.
+    /// Remaining correlation of neighbouring blocks: 0 is none.
     pub correlation: f64,
-    /// Deviations of its logarithm.
+    /// Deviations of its logarithm in the bootstrap samples.
     deviations: Vec<f64>,
 }
 
@@ -92,16 +92,16 @@ pub enum NoRange {
 }
 
 impl Estimate {
-    /// The percentile `q` (0.99 for p99) of some values. The same values and seed always give the same.
+    /// The percentile `q` (0.99 for p99) of some values. The same values and seed always give the same result.
     pub fn percentile(blocks: &Blocks, q: f64, seed: u64) -> Result<Estimate, NoRange> {
         Estimate::of(blocks, q, seed, |table, drawn| table.percentile(drawn, q))
     }
 
-    /// The share of values that are at least `threshold`, to the bucket: how many are as slow as that.
+    /// The share of values that are at least `threshold`, in whole buckets: how frequent such slow values are.
     pub fn share_from(blocks: &Blocks, threshold: u64, seed: u64) -> Result<Estimate, NoRange> {
         let all = blocks.all();
         let below: u64 = all.buckets().filter(|b| b.upper < threshold).map(|b| b.count).sum();
-        // Half a value more keeps a draw without slow ones from being infinitely far from the others.
+        // Adding half a value keeps a draw without slow values from being infinitely far from the others.
         let half = 0.5 / all.count().max(1) as f64;
         let q = below as f64 / all.count().max(1) as f64;
         Estimate::of(blocks, q, seed, |table, drawn| {
@@ -112,7 +112,7 @@ impl Estimate {
         })
     }
 
-    /// A number that `measure` takes of drawn blocks. `q` is the part of the values on its one side.
+    /// The number that `measure` computes from drawn blocks. `q` is the share of values on one side of it.
     fn of(
         blocks: &Blocks,
         q: f64,
@@ -148,27 +148,26 @@ impl Estimate {
         Ok(Estimate { value, blocks: many, block_length: blocks.length(), correlation, deviations })
     }
 
-    /// Where it lies.
+    /// Its 95 % range.
     pub fn range(&self) -> Range {
         ends(self.value, self.deviations.clone(), TAIL)
     }
 
-    /// Where the ratio of this one to another recording's lies, and where with 99 % certainty. The two recordings know nothing of each
-    /// other.
+    /// 95 % and 99 % ranges of the ratio of this number to that of another, independent recording.
     pub fn ratio_to(&self, before: &Estimate) -> [Range; 2] {
         let both: Vec<f64> = self.deviations.iter().zip(&before.deviations).map(|(a, b)| a - b).collect();
         [TAIL, TAIL_OF_99].map(|tail| ends(self.value / before.value, both.clone(), tail))
     }
 }
 
-/// How much wider than the scatter of draws an interval is: by what blocks still know of each other, and by how few of them tell anything.
+/// Factor by which an interval is wider than the scatter of draws, for the remaining correlation and for few informative blocks.
 fn factor(correlation: f64, many: usize, witnesses: f64) -> f64 {
-    // A chance correlation of blocks that know nothing of each other is below nothing as often as above.
+    // The chance correlation of independent blocks is negative as often as positive.
     let r = (correlation + 1.0 / many as f64).clamp(0.0, MOST_CORRELATION);
     ((1.0 + r) / (1.0 - r)).sqrt() * student(witnesses - 1.0) / Z * (witnesses / (witnesses - 1.0)).sqrt()
 }
 
-/// What `measure` says of each sample; of a sample, how often each of `many` blocks was drawn.
+/// What `measure` gives for each sample. A sample is how often each of `many` blocks was drawn.
 fn scatter(many: usize, seed: u64, measure: impl Fn(&[u32]) -> f64) -> Vec<f64> {
     let mut random = Random(seed);
     let mut drawn = vec![0u32; many];
@@ -180,7 +179,7 @@ fn scatter(many: usize, seed: u64, measure: impl Fn(&[u32]) -> f64) -> Vec<f64> 
     (0..SAMPLES).map(one).collect()
 }
 
-/// A value times the exponentials of some deviations, without the part `tail` of these at each end.
+/// `value` times the exponentials of the deviations, as a range without the share `tail` at each end.
 fn ends(value: f64, mut deviations: Vec<f64>, tail: f64) -> Range {
     deviations.sort_by(f64::total_cmp);
     let cut = (deviations.len() as f64 * tail) as usize;
@@ -188,7 +187,7 @@ fn ends(value: f64, mut deviations: Vec<f64>, tail: f64) -> Range {
     Range { from: at(cut), to: at(deviations.len().saturating_sub(cut + 1)) }
 }
 
-/// 97.5 % of Student's distribution, by its series in 1 / degrees (Abramowitz and Stegun 26.7.5); good to 0.3 % from 4 on.
+/// 97.5 % quantile of Student's distribution, by its series in 1 / degrees (Abramowitz and Stegun 26.7.5); error 0.3 % from 4 on.
 fn student(degrees: f64) -> f64 {
     let (z, n) = (Z, degrees);
     let third = 3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z;
@@ -197,10 +196,10 @@ fn student(degrees: f64) -> f64 {
         + third / (384.0 * n.powi(3))
 }
 
-/// How many values each block has up to each bucket.
+/// For each block, cumulative counts by bucket.
 struct Table<'a> {
     limits: &'a [(u64, u64)],
-    /// For each block: up to each bucket, the bucket included.
+    /// For each block: number of values up to each bucket, that bucket included.
     rows: Vec<Vec<u32>>,
 }
 
@@ -220,13 +219,13 @@ impl<'a> Table<'a> {
         Table { limits, rows: blocks.iter().map(row).collect() }
     }
 
-    /// How many values of the drawn blocks lie in the buckets up to `bucket`.
+    /// Number of values of the drawn blocks in the buckets up to `bucket`.
     fn up_to(&self, drawn: &[u32], bucket: usize) -> f64 {
         let sum: u64 = self.rows.iter().zip(drawn).map(|(row, n)| row[bucket] as u64 * *n as u64).sum();
         sum as f64
     }
 
-    /// The percentile of the drawn blocks, within its bucket as if values were spread evenly there.
+    /// The percentile of the drawn blocks, assuming that values are spread evenly within a bucket.
     fn percentile(&self, drawn: &[u32], q: f64) -> f64 {
         let last = self.limits.len() - 1;
         let wanted = q * self.up_to(drawn, last);
@@ -245,12 +244,12 @@ impl<'a> Table<'a> {
         (lower as f64 + (upper - lower) as f64 * part).max(0.5)
     }
 
-    /// The bucket in which `value` lies.
+    /// Index of the bucket that contains `value`.
     fn bucket(&self, value: f64) -> usize {
         self.limits.partition_point(|(_, upper)| (*upper as f64) < value).min(self.limits.len() - 1)
     }
 
-    /// How many blocks have values from `value`'s bucket on, or if that is fewer, how many have values up to it.
+    /// Number of blocks with values from `value`'s bucket on, or with values up to it, whichever is smaller.
     fn beyond(&self, value: f64) -> usize {
         let bucket = self.bucket(value);
         let below = |row: &[u32]| if bucket == 0 { 0 } else { row[bucket - 1] };
@@ -258,7 +257,7 @@ impl<'a> Table<'a> {
         above.min(self.rows.iter().filter(|row| row[bucket] > 0).count())
     }
 
-    /// How the shares of values above `threshold` in neighbouring blocks go together: -1 to 1.
+    /// Correlation of the shares of values above `threshold` in neighbouring blocks: -1 to 1.
     fn correlation(&self, threshold: f64) -> f64 {
         let bucket = self.bucket(threshold);
         let share = |row: &Vec<u32>| row[bucket] as f64 / (*row.last().unwrap_or(&1)).max(1) as f64;
@@ -267,7 +266,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// How neighbours in a row go together: -1 to 1.
+/// Correlation of neighbours in a row: -1 to 1.
 fn memory(row: &[f64]) -> f64 {
     let mean = row.iter().sum::<f64>() / row.len() as f64;
     let own: f64 = row.iter().map(|s| (s - mean).powi(2)).sum();
@@ -279,7 +278,7 @@ fn memory(row: &[f64]) -> f64 {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014): small, and good enough to draw blocks.
+/// SplitMix64 (Steele, Lea and Flood 2014): small, and good enough for drawing blocks.
 struct Random(u64);
 
 impl Random {
@@ -291,7 +290,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, evenly except for `n` parts in 2^64.
+    /// A number below `n`, uniform except for `n` parts in 2^64.
     fn below(&mut self, n: usize) -> usize {
         ((self.next() as u128 * n as u128) >> 64) as usize
     }

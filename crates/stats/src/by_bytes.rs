@@ -1,25 +1,25 @@
-//! How the device's time for a request grows with the bytes that are in it already.
+//! How the device's time for a request grows with the bytes that are already in it.
 //!
-//! Where requests are of one size, their number says as much ([`ByDepth`](crate::ByDepth)). Where they are not, it misleads: a device
-//! whose room is counted in pages holds many small requests or a few large ones, and with many in it, it has no more to move. So
-//! like is compared with like: requests of about the same size that met few bytes in the device, and those that met many.
+//! If requests are of one size, their number shows the same ([`ByDepth`](crate::ByDepth)). If not, the number misleads: a device whose
+//! capacity is counted in pages holds many small requests or a few large ones, and many small ones are not more to transfer. So requests
+//! of about the same size are compared: those that met few bytes in the device, and those that met many.
 //!
-//! Example: reads of 4 KiB that met up to 64 KiB in the device took 0.3 ms, those that met 512 KiB to 1 MiB took 2 ms: it moves some
-//! 500 MB a second, and that is what they wait for. If they took 0.3 ms, too, it would move more if it had more.
+//! Example: reads of 4 KiB that met up to 64 KiB in the device took 0.3 ms, those that met 512 KiB to 1 MiB took 2 ms: the device
+//! transfers about 500 MB a second, and that is what they wait for. If they also took 0.3 ms, it could transfer more.
 
 use crate::note::Note;
 use trace::{Bytes, Nanos};
 
-/// The smallest size, and the smallest number of bytes in the device, that are told from none.
+/// Upper end of the smallest class of sizes, and of bytes in the device (above none).
 const UNIT: u64 = 4096;
 
-/// Sizes in powers of two; larger ones are taken together.
+/// Number of size classes, in powers of two. The last one has all larger sizes.
 const SIZES: usize = 12;
 
-/// Bytes in the device: none, then in powers of two from [`UNIT`] on; more are taken together.
+/// Number of classes of bytes in the device: none, then powers of two from [`UNIT`] on. The last one has all larger ones.
 const AHEAD: usize = 16;
 
-/// Fewer than this of either are chance.
+/// Smallest number of requests that is compared. Fewer are chance.
 const LEAST: u64 = 25;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,20 +28,20 @@ struct Requests {
     time: Nanos,
 }
 
-/// Requests by their size and by the bytes that they met in the device.
+/// Requests by their size and by the bytes that were in the device.
 #[derive(Clone, Debug, Default)]
 pub struct ByBytes {
     rows: [[Requests; AHEAD]; SIZES],
 }
 
-/// How requests of like size fared with little and with much beside them.
+/// Latency of requests of like size with few and with many bytes in the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BytesGrowth {
-    /// How many met much.
+    /// Number of requests with many bytes in the device.
     pub count: u64,
     /// Their mean `D2C`.
     pub many: Nanos,
-    /// What it was with little beside them: at most half of the bytes, their own included.
+    /// Mean `D2C` of like requests with few bytes in the device: at most half as many, their own included.
     pub few: Nanos,
 }
 
@@ -54,13 +54,13 @@ impl ByBytes {
         row.time += d2c;
     }
 
-    /// Compares those that met fewest bytes with those that met at least twice as many, where the requests of that size spent most time.
+    /// Compares requests that met the fewest bytes with those that met at least twice as many and took the most time, for each size.
     pub fn growth(&self) -> Option<BytesGrowth> {
         let (mut count, mut took, mut would_have) = (0u64, 0f64, 0f64);
         for (size, row) in self.rows.iter().enumerate() {
             let mut enough = row.iter().enumerate().filter(|(_, r)| r.count >= LEAST);
             let Some((few_at, few)) = enough.next() else { continue };
-            // All that is to be moved before one of them is done, its own bytes included.
+            // All bytes to be transferred until one of them is done, its own included.
             let own = UNIT << size;
             let twice = |at: usize| most(at - 1) + own >= 2 * (most(few_at) + own);
             let Some((_, many)) = enough.filter(|(at, _)| twice(*at)).max_by_key(|(_, r)| r.time) else {
@@ -75,12 +75,12 @@ impl ByBytes {
     }
 }
 
-/// The row of a size: up to 4 KiB, up to 8 KiB, ...
+/// Index of the size class: up to 4 KiB, up to 8 KiB, ...
 fn size(bytes: Bytes) -> usize {
     power(bytes).min(SIZES - 1)
 }
 
-/// The place of what is in the device: none, up to 4 KiB, up to 8 KiB, ...
+/// Index of the class of bytes in the device: none, up to 4 KiB, up to 8 KiB, ...
 fn ahead(bytes: Bytes) -> usize {
     match bytes.0 {
         0 => 0,
@@ -88,7 +88,7 @@ fn ahead(bytes: Bytes) -> usize {
     }
 }
 
-/// The most bytes of a place.
+/// The most bytes of a class.
 fn most(ahead: usize) -> u64 {
     match ahead {
         0 => 0,
@@ -96,7 +96,7 @@ fn most(ahead: usize) -> u64 {
     }
 }
 
-/// Which power of two of [`UNIT`] takes so many.
+/// Exponent of the smallest power of two of [`UNIT`] that is at least `bytes`.
 fn power(bytes: Bytes) -> usize {
     let units = bytes.0.div_ceil(UNIT).max(1).checked_next_power_of_two();
     units.map_or(usize::MAX - 1, |n| n.trailing_zeros() as usize)
@@ -109,7 +109,7 @@ mod tests {
 
     const KIB: u64 = 1 << 10;
 
-    /// So many requests of so many KiB that met so many KiB and took so many us.
+    /// Adds `count` requests: their size in KiB, KiB in the device, and latency in us.
     fn tell(by: &mut ByBytes, n: u64, own: u64, beside: u64, us: u64) {
         let contention = Contention { beside_bytes: Bytes(beside * KIB), ..Contention::default() };
         let r = Request { bytes: Bytes(own * KIB), contention, ..Request::default() };
@@ -125,7 +125,7 @@ mod tests {
         let mut by = ByBytes::default();
         tell(&mut by, 100, 4, 0, 300);
         tell(&mut by, 300, 4, 1000, 2000);
-        // Large ones alone take as long as small ones beside large ones: no growth of the device's.
+        // Large ones alone take as long as small ones beside large ones: the device's time does not grow.
         tell(&mut by, 50, 1024, 0, 2000);
         assert_eq!(growth(&by), Some((300, 300, 2000)));
         tell(&mut by, 100, 1024, 4000, 8000);

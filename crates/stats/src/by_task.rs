@@ -1,16 +1,16 @@
-//! The slowest operations of a group, each task's by themselves: what a neighbour waited for proves nothing about another's time.
+//! The slowest operations of a group, kept for each task separately: one task's waits prove nothing about another's time.
 //!
-//! Example: fio and dd read from one disk. dd's 40 slowest reads take longer than any of fio's; of both the slowest are kept.
+//! Example: fio and dd read from one disk. dd's 40 slowest reads take longer than any of fio's; the slowest of both are kept.
 
 use crate::sampled::SampledOperation;
 use life::TaskName;
 use std::cmp::Reverse;
 use trace::Nanos;
 
-/// How many of each task are kept. A screen shows ten.
+/// Number of operations kept for each task. A screen shows ten.
 pub const KEPT: usize = 32;
 
-/// The slowest operations of tasks, at most [`KEPT`] of each. Tasks that were given no place share one.
+/// The slowest operations of tasks, at most [`KEPT`] of each. Tasks without a place of their own share one.
 #[derive(Clone, Debug, Default)]
 pub struct ByTask {
     places: Vec<(TaskName, Slowest)>,
@@ -18,7 +18,7 @@ pub struct ByTask {
 }
 
 impl ByTask {
-    /// Gives a task a place of its own; whether it had none.
+    /// Gives a task a place of its own. Returns whether it had none before.
     pub fn give_place(&mut self, task: TaskName) -> bool {
         let is_new = self.place(task).is_none();
         if is_new {
@@ -27,23 +27,23 @@ impl ByTask {
         is_new
     }
 
-    /// Whether an operation of a task of this length is among the slowest.
+    /// Whether an operation of a task with this duration is among the slowest.
     pub fn wants(&self, task: TaskName, total: Nanos) -> bool {
         self.place(task).map_or(&self.others, |at| &self.places[at].1).wants(total)
     }
 
-    /// Adds one; the shortest of its place goes if there are too many.
+    /// Adds an operation. If there are too many, the shortest in its place is removed.
     pub fn add(&mut self, sampled: SampledOperation) {
         let place = self.place(sampled.operation.task);
         place.map_or(&mut self.others, |at| &mut self.places[at].1).add(sampled);
     }
 
-    /// The slowest of all, at most [`KEPT`], the slowest first.
+    /// The slowest operations of all tasks, at most [`KEPT`], the slowest first.
     pub fn all(&self) -> Vec<&SampledOperation> {
         sorted(self.each())
     }
 
-    /// The slowest of a task, the slowest first.
+    /// The slowest operations of a task, at most [`KEPT`], the slowest first.
     pub fn of(&self, task: &str) -> Vec<&SampledOperation> {
         sorted(self.each().filter(|sampled| sampled.task == task))
     }
@@ -69,7 +69,7 @@ fn sorted<'a>(all: impl Iterator<Item = &'a SampledOperation>) -> Vec<&'a Sample
 #[derive(Clone, Debug, Default)]
 struct Slowest {
     sampled: Vec<SampledOperation>,
-    /// The shortest of them, once there are enough.
+    /// The shortest of them.
     least: Nanos,
 }
 

@@ -1,5 +1,5 @@
 //! The finest groups of requests: device, operation, flags, size class and task. Every coarser table is a sum of
-//! these, which is exact because distributions merge.
+//! these, which is exact because distributions merge exactly.
 
 use crate::note::Note;
 use crate::phases::Phases;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use trace::{Bytes, DevId, Flags};
 
-/// A size class: the power of two that the size does not exceed. `SizeClass(12)`: more than 2 KiB, at most 4 KiB.
+/// A size class: the smallest power of two that is at least the size. `SizeClass(12)`: more than 2 KiB, at most 4 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct SizeClass(pub u8);
 
@@ -18,26 +18,26 @@ impl SizeClass {
         SizeClass(if bytes.0 <= 1 { 0 } else { (64 - (bytes.0 - 1).leading_zeros()) as u8 })
     }
 
-    /// The largest size in it.
+    /// The largest size in the class.
     pub fn upper(self) -> Bytes {
         Bytes(1u64.checked_shl(self.0 as u32).unwrap_or(u64::MAX))
     }
 }
 
-/// A group.
+/// The key of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellKey {
-    /// The device.
+    /// Device that served the requests.
     pub dev: DevId,
-    /// The operation.
+    /// Read, write, flush and so on.
     pub op: Op,
-    /// Sync, meta, read-ahead, FUA, preflush: the flags beside the operation.
+    /// Sync, meta, read-ahead, FUA and preflush flags.
     pub flags: Flags,
-    /// How large they were.
+    /// Size class of the requests.
     pub size: SizeClass,
-    /// Whether each carried exactly one bio, and all of it: then its phases are also that bio's.
+    /// Whether each request carried exactly one whole bio: then its phases are also those of the bio.
     pub whole: bool,
-    /// Whose they were: a number of [`Tasks`](crate::Tasks).
+    /// Task that queued them: a number of [`Tasks`](crate::Tasks).
     pub task: u32,
 }
 
@@ -47,28 +47,28 @@ impl CellKey {
     }
 }
 
-/// The flags that make a group.
+/// The flags that distinguish groups.
 pub const FLAG_SET: Flags =
     Flags(Flags::SYNC.0 | Flags::META.0 | Flags::AHEAD.0 | Flags::FUA.0 | Flags::FLUSH.0);
 
-/// All groups. At most [`Cells::MAX`]; what comes after that falls together by device and
-/// operation, and in the end by operation alone.
+/// All groups, at most [`Cells::MAX`]. Further requests are merged by device and operation, and finally by operation
+/// alone.
 #[derive(Debug, Default)]
 pub struct Cells {
     which: FxHashMap<CellKey, usize>,
     cells: Vec<(CellKey, Phases)>,
-    /// Groups found last, each at the place that its size and operation give: tasks do several sizes in turn.
+    /// The groups found last, indexed by size and operation: tasks alternate between several sizes.
     recent: [Option<(CellKey, usize)>; RECENT],
 }
 
-/// Sixteen sizes of reads, and of all that is not.
+/// Size of this cache: sixteen sizes for reads, and sixteen for everything else.
 const RECENT: usize = 32;
 
 impl Cells {
-    /// About 17 KB each when filled.
+    /// Largest number of groups, about 17 KB each when filled.
     pub const MAX: usize = 1024;
 
-    /// The group of a request of a task.
+    /// The group of a request.
     #[inline]
     pub(crate) fn of(&mut self, n: &Note) -> &mut Phases {
         let key = CellKey {
@@ -104,12 +104,12 @@ impl Cells {
         at
     }
 
-    /// Every group.
+    /// All groups.
     pub fn iter(&self) -> impl Iterator<Item = (&CellKey, &Phases)> {
         self.cells.iter().map(|(k, p)| (k, p))
     }
 
-    /// Sums groups: those for which `by` gives the same are put together, those for which it gives `None` left out.
+    /// Sums of groups for which `by` gives the same key; those for which it gives `None` are left out.
     pub fn sum<K: Ord>(&self, by: impl Fn(&CellKey) -> Option<K>) -> std::collections::BTreeMap<K, Phases> {
         let mut sums = std::collections::BTreeMap::new();
         for (key, phases) in &self.cells {

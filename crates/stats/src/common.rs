@@ -1,43 +1,43 @@
-//! The value seen most often, without a count for each value ever seen.
+//! The most frequent value, without a count for each value ever seen.
 //!
 //! [`TRACKED`] counts are kept by the method of Misra and Gries ("Finding repeated elements", 1982), mergeable as in Agarwal et al.,
-//! "Mergeable summaries" (2012): when a new value finds no place, all counts are lowered by one and those at 0 leave. Each true count
-//! then lies between the count kept and that plus the number of lowerings, which itself is at most `count / (TRACKED + 1)`. A mode is
-//! named only if these bounds prove it, so a random pattern has none, and a stride that makes up a few percent is always found.
+//! "Mergeable summaries" (2012). If there is no room for a new value, all counts are lowered by one, and those at 0 are removed. Each
+//! true count is then between the count kept and that plus the number of lowerings, which itself is at most `count / (TRACKED + 1)`.
+//! A mode is named only if these bounds prove it: a random pattern has none, and a stride of a few percent is always found.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// Values counted one by one: one that makes up more than 1 in 256 of all is never missed.
+/// Number of values counted: a value that is more than 1 in 256 of all is never missed.
 pub const TRACKED: usize = 256;
 
-/// The distance seen most often.
+/// The most frequent distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mode {
     /// In sectors.
     pub distance: u64,
-    /// It was seen at least this often.
+    /// It occurred at least this often.
     pub at_least: u64,
-    /// And at most this often.
+    /// It occurred at most this often.
     pub at_most: u64,
 }
 
-/// The most common distances.
+/// The most frequent distances.
 ///
-/// Every distance of a recording comes by here, and of a random pattern each is new. So they are found by a small table that stays in
-/// the processor's cache: a distance has the first place, from that of its hash on, that is its own or free. Example: 56 and 700 both
-/// hash to 9; 56 came first and has place 9, so 700 has place 10.
+/// Every distance of a recording is counted here, and in a random pattern each is new. So the table is small and stays
+/// in the CPU's cache: a distance has the first place, from that of its hash on, that is its own or free. Example: 56
+/// and 700 both hash to 9; 56 came first and has place 9, so 700 has place 10.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub(crate) struct Common {
     /// Distance and count, each count too low by at most `lowered`; at most [`TRACKED`].
     kept: Vec<(u64, u64)>,
-    /// One more than where in `kept` the distance of a place is; 0: free. Empty, or [`PLACES`] long.
+    /// For each place, one more than the index of its distance in `kept`; 0: free. Empty, or [`PLACES`] long.
     places: Vec<u16>,
     lowered: u64,
 }
 
-/// Most are free, so that looking for one ends soon.
+/// Number of places. Most are free, so that a search ends soon.
 const PLACES: usize = 4 * TRACKED;
 
 /// The written form of [`Common`].
@@ -88,7 +88,7 @@ impl Common {
         }
     }
 
-    /// The place of a distance: its own, or a free one.
+    /// The place of a distance, or the free place for it.
     #[inline]
     fn place(&mut self, distance: u64) -> usize {
         if self.places.is_empty() {
@@ -102,7 +102,7 @@ impl Common {
         at
     }
 
-    /// All counts are lowered by one, for a distance seen once that has no place (and would be lowered to 0 itself).
+    /// Lowers all counts by one, for a distance seen once that has no place (and would be lowered to 0 itself).
     fn lower(&mut self) {
         self.lowered = self.lowered.saturating_add(1);
         self.kept.iter_mut().for_each(|(_, count)| *count -= 1);
@@ -118,7 +118,7 @@ impl Common {
         }
     }
 
-    /// Adds what another one counted.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Common) {
         let mut counts: FxHashMap<u64, u64> = self.kept.iter().copied().collect();
         for (distance, n) in &other.kept {
@@ -129,7 +129,7 @@ impl Common {
         self.keep(counts);
     }
 
-    /// Keeps `TRACKED` of these counts: lowers all by the largest one that has no place.
+    /// Keeps `TRACKED` of these counts: lowers all by the largest one that has no room.
     fn keep(&mut self, counts: impl IntoIterator<Item = (u64, u64)>) {
         let mut counts: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).collect();
         if counts.len() > TRACKED {
@@ -142,7 +142,7 @@ impl Common {
         self.find_places();
     }
 
-    /// The distance seen most often, if one surely was.
+    /// The most frequent distance; `None` if none is proven to be.
     pub fn mode(&self) -> Option<Mode> {
         let (distance, at_least) = self.kept.iter().copied().max_by_key(|&(_, count)| count)?;
         // Every other distance, kept or not, was seen at most this often.
@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What is claimed of counts holds for the true ones, merged or not.
+        /// The claimed bounds hold for the true counts, merged or not.
         #[test]
         fn bounds_of_common_distances_hold(
             d in prop::collection::vec(prop_oneof![0u64..8, 0u64..2000], 0..3000), cut in 0usize..3000,

@@ -1,20 +1,20 @@
-//! How deep a queue was, and for how long.
+//! Time that a queue spent at each depth.
 //!
 //! Depth is weighted by time, not by events: a queue that held 32 requests for a second and then 1 for a millisecond
-//! had a mean depth of 32, though each depth was "seen" once. With these, Little's law can be checked: mean depth =
-//! requests per second x mean time of one.
+//! had a mean depth of 32, though each depth was "seen" once. So Little's law can be checked: mean depth = requests
+//! per second x mean time of one.
 //!
-//! Depths up to [`EXACT`] each have their own clock, so that "all 256 tags were taken" is an exact time. Deeper ones
-//! share the log-linear buckets of [`Distribution`], right to 1/128.
+//! Depths up to [`EXACT`] have separate times, so that "all 256 tags were taken" is an exact time. Larger depths share
+//! the log-linear buckets of [`Distribution`], with an error of at most 1/128.
 //!
-//! **Invariant**: the times at all depths add up to the time observed, from the first [`set`](Depth::set) to the last
-//! (or to [`finish`](Depth::finish)), to the nanosecond.
+//! **Invariant**: the times at all depths sum to the time observed, from the first [`set`](Depth::set) to the last (or
+//! to [`finish`](Depth::finish)), to the nanosecond.
 
 use crate::distribution::Distribution;
 use serde::{Deserialize, Serialize};
 use trace::Nanos;
 
-/// The deepest queue whose time is kept by itself. Queues are rarely deeper: 128 requests by default
+/// The largest depth whose time is kept separately. Queues are rarely deeper: 128 requests by default
 /// (`BLKDEV_DEFAULT_RQ`, include/linux/blkdev.h), 1023 for NVMe (`io_queue_depth`, drivers/nvme/host/pci.c).
 pub const EXACT: u64 = 1024;
 
@@ -23,24 +23,24 @@ pub const EXACT: u64 = 1024;
 /// All times are nanoseconds of the trace's clock. Where that clock steps back, no time passes until it has caught up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Depth {
-    /// `exact[d]` is the time at depth `d`; as long as the deepest one seen.
+    /// `exact[d]` is the time in ns at depth `d`; its length is that of the deepest one seen.
     exact: Vec<u64>,
-    /// Nanoseconds by depth, for depths beyond [`EXACT`].
+    /// Time in ns by depth, for depths beyond [`EXACT`].
     beyond: Distribution,
     /// When the depth was first known.
     first: Option<u64>,
-    /// The present depth and since when, until finished.
+    /// The current depth and the time of its beginning, until finished.
     now: Option<(u64, u64)>,
     deepest: u64,
 }
 
 impl Depth {
-    /// A queue of which nothing is known yet.
+    /// A queue without observations.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// From `at` on the queue holds `depth`. What it held before the first call is not known and not counted.
+    /// Sets the depth from `at` on. The depth before the first call is not known and not counted.
     pub fn set(&mut self, at: Nanos, depth: u64) {
         self.first.get_or_insert(at.0);
         let at = self.close(at);
@@ -48,14 +48,14 @@ impl Depth {
         self.deepest = self.deepest.max(depth);
     }
 
-    /// Nothing is known after `at`: the recording ended.
+    /// Ends the observation at `at`: the recording ended.
     pub fn finish(&mut self, at: Nanos) {
         self.close(at);
         self.now = None;
     }
 
-    /// Appends what was observed `later` on the same queue: the depth in between is the last one known, unless `self`
-    /// was finished. Finished observations of different queues add up to the time of all of them.
+    /// Appends what was observed `later` on the same queue. In between the depth is the last one known, unless `self`
+    /// was finished. Finished observations of different queues sum to the time of all of them.
     pub fn merge(&mut self, later: &Depth) {
         if let Some(first) = later.first {
             self.close(Nanos(first));
@@ -70,7 +70,7 @@ impl Depth {
         self.deepest = self.deepest.max(later.deepest);
     }
 
-    /// Counts the time since the depth last changed; gives `at`, or the last change's time if that is later.
+    /// Counts the time since the depth last changed. Returns `at`, or the time of the last change if that is later.
     fn close(&mut self, at: Nanos) -> Nanos {
         let Some((since, depth)) = self.now else { return at };
         let time = at.since(Nanos(since)).0;
@@ -86,7 +86,7 @@ impl Depth {
         at.max(Nanos(since))
     }
 
-    /// The depths at which time was spent, as the smallest and largest of a bucket, with that time; from 0 upwards.
+    /// Depths at which time was spent, in ascending order: smallest and largest depth of a bucket, and its time.
     pub fn times(&self) -> impl Iterator<Item = (u64, u64, Nanos)> + '_ {
         let exact = self.exact.iter().enumerate().filter(|(_, &time)| time > 0);
         exact
@@ -94,18 +94,18 @@ impl Depth {
             .chain(self.beyond.buckets().map(|b| (b.lower.max(EXACT + 1), b.upper, Nanos(b.count))))
     }
 
-    /// The time during which the queue held at least `depth`. Exact up to [`EXACT`] + 1; beyond, whole buckets count
-    /// by their smallest depth.
+    /// Time during which the queue held at least `depth`. Exact up to [`EXACT`] + 1; beyond, whole buckets count by
+    /// their smallest depth.
     pub fn at_least(&self, depth: u64) -> Nanos {
         self.times().filter(|&(lower, _, _)| lower >= depth).map(|(_, _, time)| time).sum()
     }
 
-    /// All the time observed.
+    /// Total time observed.
     pub fn observed(&self) -> Nanos {
         self.times().map(|(_, _, time)| time).sum()
     }
 
-    /// The mean depth over the time observed, exact; 0 if there was none.
+    /// The exact mean depth over the time observed; 0 if there was none.
     pub fn mean(&self) -> f64 {
         let exact: u128 =
             self.exact.iter().enumerate().map(|(depth, &time)| depth as u128 * time as u128).sum();
@@ -115,7 +115,7 @@ impl Depth {
         }
     }
 
-    /// The share of the time observed during which the queue was not empty, 0 to 1.
+    /// Share of the time observed during which the queue was not empty, 0 to 1.
     pub fn busy(&self) -> f64 {
         match self.observed().0 {
             0 => 0.0,
@@ -123,7 +123,7 @@ impl Depth {
         }
     }
 
-    /// The deepest it ever was, even if for no time at all.
+    /// The largest depth, even if it lasted for no time.
     pub fn max(&self) -> u64 {
         self.deepest
     }

@@ -1,5 +1,4 @@
-//! What only the tables of `report` need, beside what every command needs: counted apart, so that `explain` does not pay
-//! for it.
+//! Statistics that only the tables of `report` need: counted separately, so that `explain` does not pay for them.
 
 use crate::activity::Activity;
 use crate::distribution::Distribution;
@@ -8,26 +7,26 @@ use life::{Bio, ByClass, IoObserver, IoTracker, Names, Op, Remapped};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Bytes, DevId, Event, Nanos, Sector};
 
-/// Upper ends of the steps in which btt counts Q2D, in milliseconds (btt(1), "Q2D Histogram"); one more step holds the
+/// Upper ends of the steps in which btt counts Q2D, in milliseconds (btt(1), "Q2D Histogram"). One more step holds the
 /// rest.
 pub const Q2D_STEPS_MS: [u64; 9] = [5, 10, 25, 50, 75, 100, 250, 500, 1000];
 
-/// More of one device.
+/// Additional statistics of one device.
 #[derive(Debug, Default)]
 pub struct DeviceDetails {
-    /// `Q2A`: from a bio's queue here until it was sent on to a device below.
+    /// `Q2A`: time from a bio's queueing here until it was sent to a device below.
     pub q2a: Distribution,
-    /// `S2G`: asleep until a request was free (kernels before 5.12 say so).
+    /// `S2G`: time asleep until a request was free (reported by kernels before 5.12).
     pub s2g: Distribution,
-    /// `M2D`: from merging a bio to the issue of the request it joined.
+    /// `M2D`: time from a bio's merge to the issue of the request it joined.
     pub m2d: Distribution,
     /// `Q2D` of bios.
     pub q2d: Distribution,
-    /// The same in btt's steps.
+    /// `Q2D` of bios in btt's steps.
     pub q2d_steps: [u64; Q2D_STEPS_MS.len() + 1],
-    /// Bios and requests not yet issued when a bio was queued.
+    /// Number of bios and requests waiting for issue, each time a bio was queued.
     pub waiting_at_queue: Distribution,
-    /// When something was in the device.
+    /// Active and idle periods.
     pub activity: Activity,
     waiting: u64,
     in_flight: u64,
@@ -35,34 +34,34 @@ pub struct DeviceDetails {
     asleep: FxHashMap<Sector, Nanos>,
 }
 
-/// The bios of one task.
+/// Statistics of one task's bios.
 #[derive(Debug, Default)]
 pub struct TaskDetails {
-    /// How many were completed.
+    /// Number of completed bios.
     pub bios: u64,
-    /// Their bytes.
+    /// Bytes of these bios.
     pub bytes: Bytes,
-    /// `Q2Q`: between two of them, on any device.
+    /// `Q2Q`: time between two of them, on any device.
     pub q2q: Distribution,
-    /// `Q2A`.
+    /// `Q2A`: time until sent to a device below.
     pub q2a: Distribution,
-    /// `Q2M`: until merged.
+    /// `Q2M`: time until merged.
     pub q2m: Distribution,
-    /// `M2D`.
+    /// `M2D`: time from merge to issue.
     pub m2d: Distribution,
     /// `Q2C` of bios on the uppermost device.
     pub q2c: Distribution,
     last_queue: Option<Nanos>,
 }
 
-/// All of it.
+/// Additional statistics of a recording.
 #[derive(Default)]
 pub struct Details {
     tracker: IoTracker,
     found: Found,
 }
 
-/// What was found.
+/// The statistics, filled by the tracker.
 #[derive(Default)]
 struct Found {
     devices: FxHashMap<DevId, DeviceDetails>,
@@ -75,10 +74,10 @@ struct Found {
     last: Nanos,
 }
 
-/// Sleepers of a device that are remembered.
+/// Largest number of sleepers remembered for a device.
 const MAX_ASLEEP: usize = 4096;
 
-/// Tasks whose bios are told apart (some 10 KB each).
+/// Largest number of tasks whose bios are counted separately (about 10 KB each).
 const MAX_TASKS: usize = 256;
 
 impl Details {
@@ -90,14 +89,14 @@ impl Details {
         }
     }
 
-    /// Ends the recording.
+    /// Ends the recording: closes the active periods.
     pub fn finish(&mut self) {
         let now = self.found.last;
         self.found.devices.values_mut().for_each(|d| d.activity.finish(now));
         self.found.activity.finish(now);
     }
 
-    /// What is known of a device.
+    /// Statistics of a device; `None` if it was not seen.
     pub fn device(&self, id: DevId) -> Option<&DeviceDetails> {
         self.found.devices.get(&id)
     }
@@ -108,19 +107,19 @@ impl Details {
         self.found.tasks.iter().enumerate().filter(|(_, t)| t.bios > 0).map(named)
     }
 
-    /// The time between two bios queued on uppermost devices.
+    /// Time between two bios queued on top-level devices.
     pub fn q2q(&self) -> &Distribution {
         &self.found.q2q
     }
 
-    /// When something was in any device.
+    /// Active and idle periods of all devices together.
     pub fn activity(&self) -> &Activity {
         &self.found.activity
     }
 }
 
 impl Found {
-    /// A device. More than hosts have are damage and fall together.
+    /// The statistics of a device. Devices beyond the limit are from damage and share device 0.
     #[inline]
     fn device(&mut self, id: DevId) -> &mut DeviceDetails {
         let full = self.devices.len() >= life::MAX_DEVICES && !self.devices.contains_key(&id);

@@ -1,4 +1,4 @@
-//! All that is known of one device.
+//! Statistics of one device.
 
 use crate::alignment::Alignment;
 use crate::by_bytes::ByBytes;
@@ -17,14 +17,14 @@ use life::{Bio, Class, Model, Plug, Unclaimed, Unfinished};
 use std::collections::BTreeMap;
 use trace::{Bytes, Cpu, DevId, Nanos};
 
-/// What a device did in one step of time.
+/// What a device completed in one step of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Second {
-    /// Requests (bios, on a bio-based device) completed, by class.
+    /// Number of requests (bios, on a bio-based device), by class.
     pub completed: [u64; Class::COUNT],
-    /// Their bytes.
+    /// Bytes of these, by class.
     pub bytes: [Bytes; Class::COUNT],
-    /// Their time from queue to completion, summed.
+    /// Time from queue to completion, summed, by class.
     pub time: [Nanos; Class::COUNT],
 }
 
@@ -38,21 +38,21 @@ impl Cell for Second {
     }
 }
 
-/// How tasks held requests back.
+/// Statistics of plugs, by which tasks held requests back.
 #[derive(Clone, Debug, Default)]
 pub struct PlugStats {
-    /// Plugs pulled by the task itself.
+    /// Number of plugs ended by the task itself.
     pub explicit: u64,
-    /// Plugs pulled because the task went to sleep.
+    /// Number of plugs ended because the task went to sleep.
     pub implicit: u64,
-    /// Requests sent by the ones and the others.
+    /// Requests sent by explicit and by implicit unplugs.
     pub requests: [u64; 2],
-    /// How long they were in.
+    /// Durations of plugs in ns.
     pub held: Distribution,
 }
 
 impl PlugStats {
-    /// Adds a plug.
+    /// Adds a plug that has ended.
     pub fn record(&mut self, plug: &Plug) {
         *(if plug.implicit { &mut self.implicit } else { &mut self.explicit }) += 1;
         let requests = &mut self.requests[plug.implicit as usize];
@@ -63,23 +63,23 @@ impl PlugStats {
     }
 }
 
-/// Bios of one class on one device: what was asked for.
+/// Bios of one class on one device.
 #[derive(Clone, Debug, Default)]
 pub struct BioStats {
-    /// By phase; `q2g` of a merged bio is the time until it had joined a request.
+    /// Times by phase; `q2g` of a merged bio is the time until it had joined a request.
     pub phases: Phases,
-    /// The same for merged bios only: `Q2M`.
+    /// `Q2M`: `q2g` of merged bios only.
     pub q2m: Distribution,
-    /// Bios that were merged into a request of another.
+    /// Number of bios that were merged into a request of another bio.
     pub merged: u64,
-    /// Bios that were cut in pieces.
+    /// Number of bios that were split.
     pub split: u64,
-    /// The largest bio.
+    /// Size of the largest bio.
     pub largest: Bytes,
 }
 
 impl BioStats {
-    /// Adds a bio. The phases of one that is a whole request are in the cells already.
+    /// Adds a bio. The phases of a bio that is a whole request are already in the cells.
     #[inline]
     pub fn record(&mut self, b: &Bio) {
         if !b.is_request {
@@ -94,9 +94,8 @@ impl BioStats {
     }
 }
 
-/// The mean `D2C` by how many others were in the device at issue, in powers of two: none, 1, 2 to 3, 4 to 7, ...
-/// A device that works on one request at a time takes twice as long when twice as many are there; one that works
-/// on many at once does not.
+/// Mean `D2C` by the number of others in the device at issue, in powers of two: none, 1, 2 to 3, 4 to 7, ... A device
+/// that serves one request at a time takes twice as long with twice as many; one that serves many at once does not.
 #[derive(Clone, Debug, Default)]
 pub struct ByDepth {
     counts: [u64; ByDepth::ROWS],
@@ -106,11 +105,11 @@ pub struct ByDepth {
 /// A row of [`ByDepth`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DepthRow {
-    /// From how many others on.
+    /// Smallest number of others.
     pub from: u64,
-    /// Up to how many.
+    /// Largest number of others.
     pub to: u64,
-    /// Requests issued into so many.
+    /// Number of requests issued with that many others.
     pub count: u64,
     /// Their mean `D2C`.
     pub mean: Nanos,
@@ -119,7 +118,7 @@ pub struct DepthRow {
 impl ByDepth {
     const ROWS: usize = 17;
 
-    /// Adds a request.
+    /// Adds a request issued with `others` in the device.
     #[inline]
     pub fn record(&mut self, others: u64, d2c: Nanos) {
         let row = (64 - others.leading_zeros() as usize).min(Self::ROWS - 1);
@@ -127,7 +126,7 @@ impl ByDepth {
         self.times[row] += d2c;
     }
 
-    /// The rows with requests, the fewest others first.
+    /// The rows that have requests, the fewest others first.
     pub fn rows(&self) -> impl Iterator<Item = DepthRow> + '_ {
         let row = |i: usize| DepthRow {
             from: if i == 0 { 0 } else { 1 << (i - 1) },
@@ -139,24 +138,24 @@ impl ByDepth {
     }
 }
 
-/// How requests of one class fared with and without others in flight.
+/// Latency of requests of one class with and without others in flight.
 #[derive(Clone, Debug, Default)]
 pub struct UnderContention {
-    /// `D2C` of those issued while the device was flooded with background writes.
+    /// `D2C` of requests issued while the device was flooded with background writes.
     pub flooded: Distribution,
-    /// `D2C` of those issued with no background write in flight.
+    /// `D2C` of requests issued with no background write in flight.
     pub clear: Distribution,
-    /// Background writes in flight at issue.
+    /// Number of background writes in flight at issue.
     pub background: Distribution,
-    /// Requests of any class in flight at issue.
+    /// Number of requests of any class in flight at issue.
     pub depth: Distribution,
-    /// `D2C` by these.
+    /// `D2C` by the number of requests in flight at issue.
     pub by_depth: ByDepth,
-    /// `D2C` by the bytes in flight at issue, of requests of like size.
+    /// `D2C` by the bytes in flight at issue, for requests of like size.
     pub by_bytes: ByBytes,
-    /// `I2D` of those that background writes overtook.
+    /// `I2D` of requests that background writes overtook.
     pub overtaken: Distribution,
-    /// How many background writes overtook each of these.
+    /// Number of background writes that overtook each of these.
     pub overtakers: Distribution,
 }
 
@@ -182,17 +181,17 @@ impl UnderContention {
     }
 }
 
-/// Processors that are told apart; further ones count as the last.
+/// Largest number of CPUs that are distinguished; further ones count as the last.
 const MAX_CPUS: usize = 4096;
 
-/// Requests by the processor that completed them.
+/// Completed requests by CPU.
 #[derive(Clone, Debug, Default)]
 pub struct CompletedOn {
     cpus: Vec<(u64, Nanos)>,
 }
 
 impl CompletedOn {
-    /// A request was completed there, so late ([`UnderContention::late`](life::Contention)).
+    /// Adds a request completed on a CPU with this delay ([`life::Contention::late`]).
     #[inline]
     pub fn record(&mut self, cpu: Cpu, late: Nanos) {
         let at = (cpu.0 as usize).min(MAX_CPUS - 1);
@@ -203,7 +202,7 @@ impl CompletedOn {
         self.cpus[at].1 += late;
     }
 
-    /// How many each completed, and how late they were in all, the latest first.
+    /// Number of requests that each CPU completed and their total delay, the largest delay first.
     pub fn cpus(&self) -> Vec<(Cpu, u64, Nanos)> {
         let each = self.cpus.iter().zip(0..).map(|((n, late), cpu)| (Cpu(cpu), *n, *late));
         let mut all: Vec<_> = each.filter(|(_, n, _)| *n > 0).collect();
@@ -212,51 +211,51 @@ impl CompletedOn {
     }
 }
 
-/// One device.
+/// Statistics of one device.
 #[derive(Debug)]
 pub struct Device {
-    /// Its number.
+    /// The device's number.
     pub id: DevId,
-    /// Requests by class.
+    /// Requests served here, by class.
     pub requests: [Phases; Class::COUNT],
-    /// Bios by class.
+    /// Bios queued here, by class.
     pub bios: [BioStats; Class::COUNT],
-    /// Neighbours by class.
+    /// Contention seen by requests, by class.
     pub contention: [UnderContention; Class::COUNT],
     /// Requests in the device over time.
     pub depth: Depth,
-    /// When it held as many as it ever does.
+    /// Times when it held as many requests as it ever does.
     pub tags: Tags,
     /// Plugs by task number.
     pub plugs: BTreeMap<u32, PlugStats>,
-    /// How it keeps pace.
+    /// How evenly it completes, and what it does after idle times.
     pub pace: Pace,
-    /// How many requests it serves at once.
+    /// Estimated number of requests that it serves at once.
     pub model: Model,
-    /// Writes of whole blocks, and others.
+    /// Writes of whole blocks compared with other writes.
     pub alignment: Alignment,
-    /// What control groups' limits held and let go: of reads, and of writes.
+    /// What control groups' limits held and released: reads, then writes.
     pub let_go: [LetGo; 2],
-    /// What it read, and had read before.
+    /// What it read, and what of it had been read before.
     pub reread: Reread,
-    /// How tasks read, by number.
+    /// How sequentially tasks read, by task number.
     pub readers: BTreeMap<u32, Reader>,
-    /// Which processors completed its requests.
+    /// CPUs that completed its requests.
     pub completed_on: CompletedOn,
-    /// Per second.
+    /// Throughput over time.
     pub series: Series<Second>,
-    /// What passed by, event by event.
+    /// Counts of events, without following any I/O.
     pub traffic: Traffic,
-    /// The recorded device that lies on this one.
+    /// The recorded stacked device that uses this one.
     pub upper: Option<DevId>,
-    /// Reads that it sent to devices below for none of its own bios that was seen.
+    /// Reads that it sent below and that belong to none of its recorded bios.
     pub unclaimed: Unclaimed,
-    /// Bios that were in flight at the end although parts of them had been served, by class: of all tasks, whoever was asked about.
+    /// Bios in flight at the end although parts of them had been served, by class: of all tasks, whatever was asked about.
     pub unfinished: [Unfinished; Class::COUNT],
 }
 
 impl Device {
-    /// A device of which nothing is known yet.
+    /// A device without any statistics.
     pub fn new(id: DevId) -> Device {
         Device {
             id,
@@ -281,7 +280,7 @@ impl Device {
         }
     }
 
-    /// Whether requests were seen here; md and dm have bios only.
+    /// Whether requests were seen here. md and dm have only bios.
     pub fn has_requests(&self) -> bool {
         self.requests.iter().any(|r| r.count > 0)
     }
@@ -296,7 +295,7 @@ impl Device {
         self.traffic.duration()
     }
 
-    /// Requests (bios, on a bio-based device) of a class.
+    /// Phases of requests (bios, on a bio-based device) of a class.
     pub fn phases(&self, class: Class) -> &Phases {
         if self.has_requests() {
             &self.requests[class.index()]

@@ -1,15 +1,15 @@
-//! How a quantity (a latency in nanoseconds, a size in bytes) is distributed, in log-linear integer buckets.
+//! Distribution of a quantity (a latency in nanoseconds, a size in bytes) in log-linear integer buckets.
 //!
-//! Each power of two is cut into 64 buckets of equal width. Two distributions over the same buckets are merged by
-//! adding counts, so that the distribution of A merged with that of B **is** the distribution of A followed by B: no
-//! order, no sampling, no approximation that depends on who was merged first.
+//! Each power of two is divided into 64 buckets of equal width. Two distributions over the same buckets are merged by
+//! adding counts, so the distribution of A merged with that of B **is** the distribution of A followed by B: there is
+//! no order, no sampling, and no approximation that depends on the order of merging.
 //!
-//! # How wrong a percentile can be
+//! # Error of a percentile
 //!
 //! Write a value of at least 64 in binary: `1xxxxxx yyy...`, a leading one, six bits that choose the bucket, and `s`
-//! bits below them that the bucket forgets. Values of one bucket thus differ only in those `s` bits: the bucket is
-//! `2^s` wide, and its smallest value is at least `64 * 2^s`. We report the bucket's middle, `lower + 2^s / 2`, which
-//! is off by at most half a width:
+//! bits below them that the bucket forgets. Values of one bucket differ only in those `s` bits: the bucket is `2^s`
+//! wide, and its smallest value is at least `64 * 2^s`. A percentile is reported as the bucket's middle,
+//! `lower + 2^s / 2`, so it is off by at most half a width:
 //!
 //! ```text
 //! |reported - true| / true  <=  (2^s / 2) / (64 * 2^s)  =  1 / 128  =  0.78 %
@@ -49,18 +49,18 @@ pub struct Distribution {
     octaves: [Option<Box<[u64; SUBS]>>; OCTAVES],
 }
 
-/// One bucket that is not empty: `count` values lay in `lower..=upper`.
+/// A bucket that is not empty: `count` values were in `lower..=upper`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bucket {
-    /// The smallest value that falls into it.
+    /// The smallest value of the bucket.
     pub lower: u64,
-    /// The largest value that falls into it.
+    /// The largest value of the bucket.
     pub upper: u64,
-    /// How many values did.
+    /// Number of values in the bucket.
     pub count: u64,
 }
 
-/// The numbers that are shown of a distribution, in the unit that was recorded. All 0 if nothing was.
+/// The main numbers of a distribution, in the unit that was recorded. All 0 if nothing was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
@@ -86,7 +86,7 @@ impl Default for Distribution {
     }
 }
 
-/// The row and column of `value`'s bucket. See the module's head for the arithmetic.
+/// Row and column of `value`'s bucket. See the module's documentation for the arithmetic.
 #[inline]
 fn place(value: u64) -> (usize, usize) {
     // Setting the low bits puts all of 0..64 into row 0 without a branch.
@@ -149,7 +149,7 @@ impl Distribution {
         }
     }
 
-    /// How many values were recorded.
+    /// Number of values recorded.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -159,12 +159,12 @@ impl Distribution {
         self.count == 0
     }
 
-    /// The sum of all values, exact.
+    /// The exact sum of all values.
     pub fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// The smallest value, exact.
+    /// The exact smallest value; 0 if there is none.
     pub fn min(&self) -> u64 {
         if self.is_empty() {
             0
@@ -173,12 +173,12 @@ impl Distribution {
         }
     }
 
-    /// The largest value, exact.
+    /// The exact largest value; 0 if there is none.
     pub fn max(&self) -> u64 {
         self.greatest
     }
 
-    /// The mean of all values.
+    /// The mean of all values; 0 if there is none.
     pub fn mean(&self) -> f64 {
         if self.is_empty() {
             0.0
@@ -221,11 +221,11 @@ impl Distribution {
         })
     }
 
-    /// The numbers that are shown.
+    /// The main numbers.
     pub fn summary(&self) -> Summary {
         Summary {
             min: self.min(),
-            // Fits: a mean is not above the maximum. Only where the count saturated could it be.
+            // It fits: a mean is not above the maximum, unless the count saturated.
             mean: u64::try_from(self.sum.saturating_add(self.count as u128 / 2) / self.count.max(1) as u128)
                 .unwrap_or(self.greatest),
             p50: self.quantile(0.5),
@@ -305,7 +305,7 @@ impl<'de> Deserialize<'de> for Distribution {
     }
 }
 
-/// Rebuilds a distribution and refuses one that no sequence of values can have made.
+/// Rebuilds a distribution; an error if no sequence of values can have made it.
 fn read(w: &Written) -> Result<Distribution, String> {
     let sum: u128 = w.sum.parse().map_err(|e| format!("sum {:?}: {e}", w.sum))?;
     let mut d = Distribution::new();

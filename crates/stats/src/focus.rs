@@ -1,13 +1,12 @@
-//! Which operations the question "why was it slow?" is about.
+//! Selects the operations that the question "why was it slow?" is about.
 //!
-//! Writeback is slow by nature and no task waits for any one of its writes; what hurts are the operations that
-//! a task waits for: reads, synchronous writes, flushes. They are taken per device and class, each with its own
-//! slowest 1 %, because reads of 200 ms and commits of 5 s are two troubles and not one distribution. Bios sent
-//! by a stacked device count with their parent, not once more below. Where no task waits for anything, everything
-//! counts.
+//! Writeback is slow by nature and no task waits for any single one of its writes. What hurts are operations that a
+//! task waits for: reads, synchronous writes, flushes. They are grouped by device and class, each with its own slowest
+//! 1 %, because reads of 200 ms and commits of 5 s are two problems and not one distribution. Bios sent by a stacked
+//! device count as part of their parent, not again below. If no task waits for anything, everything counts.
 //!
-//! Where operations were recorded (system calls, page faults) these are what a task waits for, and the groups are
-//! theirs: per kind, file system and device. A bio that no task slept for counts in no task's time then.
+//! If operations were recorded (system calls, page faults), they are what a task waits for, and the groups are theirs:
+//! per kind, file system and device. A bio that no task slept for then counts in no task's time.
 
 use crate::analysis::Facts;
 use crate::cells::CellKey;
@@ -21,62 +20,62 @@ use std::collections::BTreeMap;
 use trace::{Bytes, Call, DevId, Fs, Nanos};
 use waits::{Asked, ChainId, CulpritId, Link, Phase, Selection, Sums, Table, Victim, VictimId};
 
-/// The part of the operations that is called the tail: the slowest 1 %, or more where one of them would be most of it
+/// The share of operations that is called the tail: the slowest 1 %, or more if a single one would be most of that
 /// ([`Table::slowest_of`]).
 pub const TAIL_SHARE: f64 = 0.01;
 
-/// The operations of one task on one device, or of all tasks where bios stand for them, and their tail.
+/// Operations of one kind of a task on one device (or its bios, if they stand for operations), and their tail.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Whose rows of the table they are.
+    /// The victims in the table of waits whose rows these are.
     pub victims: Vec<VictimId>,
-    /// The victims' name.
+    /// Name of the task.
     pub task: String,
-    /// The device whose requests they waited for.
+    /// The device whose requests they waited for most.
     pub dev: DevId,
-    /// The class: for operations that of the requests they wait for.
+    /// Class of the bios; for operations, of the requests they wait for.
     pub class: Class,
-    /// Which operations these are; `None` for bios.
+    /// Kind of operation, file system and device; `None` for bios.
     pub op: Option<OpKey>,
-    /// How many operations there were.
+    /// Number of operations.
     pub operations: u64,
-    /// What of their time was lost.
+    /// Lost part of their time.
     pub lost: Nanos,
-    /// The longest of them.
+    /// Duration of the longest one.
     pub longest: Nanos,
-    /// The part of their device time in which what such requests take alone is not known.
+    /// Part of their device time for which the service time alone is not known.
     pub unknown: Nanos,
-    /// The slowest of them.
+    /// The slowest of them, with their time.
     pub tail: Slowest,
     /// Sums over all of its operations.
     pub all: TailTime,
 }
 
 impl Group {
-    /// What they are called: `reads`, `synchronous writes`.
+    /// Plural name of the operations: `reads`, `synchronous writes`.
     pub fn words(&self) -> &'static str {
         self.op.as_ref().map_or(class_words(self.class), |op| op.kind.plural())
     }
 }
 
-/// A row of a group's tail: the same chain and culprit, over all its victims.
+/// A row of a group's tail: time with the same chain and culprit, summed over all its victims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TailRow {
     /// The chain of waits.
     pub chain: ChainId,
-    /// Because of whom that time passed.
+    /// Who caused the wait.
     pub culprit: CulpritId,
     /// The phase at the end of the chain.
     pub phase: Phase,
-    /// The leaf's reason.
+    /// The reason of the leaf, a part without parts of its own.
     pub reason: Reason,
-    /// The waits around it.
+    /// The waits that contain it.
     pub waits: Waits,
-    /// The length of time.
+    /// Length of the time.
     pub time: Nanos,
 }
 
-/// Of operations that took `whole` in a recording of this length, as many as always waited at once: what one of them waited of a part of that.
+/// The share of `part` for one operation, if `whole / duration` of them waited at once on average; all of `part` if at most one did.
 pub fn of_one(whole: Nanos, duration: Nanos, part: Nanos) -> Nanos {
     match duration {
         Nanos(0) => part,
@@ -85,24 +84,24 @@ pub fn of_one(whole: Nanos, duration: Nanos, part: Nanos) -> Nanos {
     }
 }
 
-/// Fewer operations than this are evidence only if they were long by themselves: a p90 needs ten.
+/// Smallest number of operations that are evidence even if none was long: a p90 needs ten.
 pub const FEW: u64 = 10;
 
-/// A thread that waits for each read may have two in flight: the window that it reads and the one read ahead of it (mm/readahead.c).
+/// A thread that waits for each read can have two in flight: the window that it reads and the window read ahead (mm/readahead.c).
 const WINDOWS: u64 = 2;
 
-/// Long by itself: people notice a tenth of a second (Nielsen, Usability Engineering, 1993, chapter 5).
+/// Duration that is long by itself: people notice a tenth of a second (Nielsen, Usability Engineering, 1993, chapter 5).
 pub const LONG_BY_ITSELF: Nanos = Nanos(100_000_000);
 
 impl Group {
-    /// Whether its operations are too few to say anything, none of them was long by itself, and all together took less than half of the recording.
+    /// Whether its operations say too little: they are few, none was long by itself, and in total they took less than half of the recording.
     pub fn is_thin(&self, facts: &Facts) -> bool {
         let is_little = self.all.time.total.0 < facts.duration().0 / 2;
         self.operations < FEW && self.longest < LONG_BY_ITSELF && is_little
     }
 
-    /// Whether its task has operations in flight together: those that overlap by nature, or, of a recording of blocks, more at a time
-    /// than its threads wait for.
+    /// Whether its task has operations in flight together: kinds that overlap by nature, or, in a recording of block
+    /// events, more bios at a time than its threads can wait for.
     pub fn overlaps(&self, facts: &Facts) -> bool {
         match self.op {
             Some(op) => op.kind.overlaps(),
@@ -113,17 +112,17 @@ impl Group {
         }
     }
 
-    /// What a part of its time is by the clock: operations that overlap are waited for together.
+    /// A part of its time as wall-clock time: overlapping operations are waited for together.
     pub fn by_the_clock(&self, facts: &Facts, time: Nanos) -> Nanos {
         self.together(facts, self.all.time.total, time)
     }
 
-    /// The same of a part of its tail's time.
+    /// A part of its tail's time as wall-clock time.
     pub fn tail_by_the_clock(&self, facts: &Facts, time: Nanos) -> Nanos {
         self.together(facts, self.tail.sum.time.total, time)
     }
 
-    /// What one of as many as always waited at once waited of a part of its time: never more than the recording is long.
+    /// The share of a part of its time for one operation of those waiting at once, so never more than the recording's length.
     pub fn of_one(&self, facts: &Facts, time: Nanos) -> Nanos {
         of_one(self.all.time.total, facts.duration(), time)
     }
@@ -135,24 +134,24 @@ impl Group {
         }
     }
 
-    /// Whether of most of what was lost it is not known what such requests take alone.
+    /// Whether the service time alone is not known for most of the lost time.
     pub fn is_mostly_unknown(&self) -> bool {
         is_most(self.unknown, self.lost)
     }
 
-    /// How many of its operations were in a device, and their time: what a cache answered is not.
+    /// Number of its operations that were in a device, and their time. Operations served from a cache are not among them.
     pub fn in_devices(&self, table: &Table) -> (u64, Nanos) {
         let of = self.victims.iter().map(|v| table.of(*v).1.in_devices());
         of.fold((0, Nanos(0)), |(ops, time), (more, its)| (ops + more, time + its))
     }
 
-    /// The rows of its tail.
+    /// The rows of its tail, with equal ones summed.
     pub fn tail_rows(&self, table: &Table) -> Vec<TailRow> {
         let (which, _) = table.slowest_of(&self.victims, TAIL_SHARE);
         self.rows(table, which)
     }
 
-    /// The rows of some of its operations.
+    /// The rows of a selection of its operations, with equal ones summed.
     pub fn rows(&self, table: &Table, which: Selection) -> Vec<TailRow> {
         let mut rows = Vec::<TailRow>::new();
         for row in self.victims.iter().flat_map(|v| table.rows_of(*v, which)) {
@@ -173,7 +172,7 @@ impl Group {
     }
 }
 
-/// A class in plain words.
+/// A class in plain words, in the plural.
 pub fn class_words(class: Class) -> &'static str {
     match class {
         Class::Read => "reads",
@@ -184,7 +183,7 @@ pub fn class_words(class: Class) -> &'static str {
     }
 }
 
-/// The operation of a class.
+/// The operation of a class; for `Other` a discard.
 pub fn class_op(class: Class) -> Op {
     match class {
         Class::Read => Op::Read,
@@ -194,10 +193,10 @@ pub fn class_op(class: Class) -> Op {
     }
 }
 
-/// The groups in focus, the one that lost most time first.
+/// The groups in focus, the one with the most lost time first.
 #[derive(Clone, Debug, Default)]
 pub struct Focus {
-    /// Each kind of operation of a task on a device.
+    /// One group for each kind of operation of a task on a device.
     pub groups: Vec<Group>,
 }
 
@@ -212,56 +211,56 @@ impl Focus {
         Focus { groups }
     }
 
-    /// The tail of all groups together.
+    /// Time of the tails of all groups.
     pub fn time(&self) -> RollUp {
         let mut sum = RollUp::default();
         self.groups.iter().for_each(|g| sum.merge(&g.tail.sum.time));
         sum
     }
 
-    /// The lowest threshold of all groups.
+    /// The lowest tail threshold of all groups; 0 if there are none.
     pub fn threshold(&self) -> Nanos {
         self.groups.iter().map(|g| g.tail.threshold).min().unwrap_or_default()
     }
 
-    /// The tail's time of one reason over all groups.
+    /// Time of one reason in the tails of all groups.
     pub fn of_reason(&self, reason: Reason) -> Nanos {
         self.time().of(reason)
     }
 }
 
-/// sync(2), of all file systems.
+/// sync(2), which covers all file systems.
 const SYNC: Kind = Kind::Call(Call::Sync);
 
-/// Whether a victim's device does not lie below another recorded one.
+/// Whether a victim's device is on top: no other recorded device uses it.
 fn is_on_top(facts: &Facts, v: &Victim) -> bool {
     facts.device(v.dev).is_none_or(|d| d.upper.is_none())
 }
 
-/// Whether a task waits for a victim's operations, and they are about storage that was recorded. Calls of which no file
-/// system is known and that never had a request in a device are left out: most are device files and pseudo files.
+/// Whether a task waits for a victim's operations, and they are about recorded storage. Calls without a known file
+/// system that never had a request in a device are left out: most are about device files and pseudo files.
 fn is_asked_about(facts: &Facts, id: VictimId, v: &Victim, s: &Sums) -> bool {
     let Asked::Operation(kind) = v.asked else { return v.asked.is_foreground() && is_on_top(facts, v) };
-    // sync(2) names no file, and its work is done by others. Whatever else has no place of its own and only waited for
+    // sync(2) names no file, and other tasks do its work. Any other call without a known place that only waited for
     // another task's request was not about that device.
     let is_of_block = || s.main_device().is_some() || waits_before_a_device(&facts.waits, id);
     let of_all = kind == SYNC && is_of_block();
     let known = v.dev != DevId(0) || v.fs != Fs::Unknown || of_all;
-    // Nor was a call that makes data safe about a device that nothing was written to: it is another file system's, of a
-    // device that was not recorded, and only met this one's requests.
+    // A call that makes data safe was not about a device that nothing was written to: it belongs to another file
+    // system on a device that was not recorded, and only met requests of this one.
     let safe = matches!(kind, Kind::Call(Call::Fsync | Call::Fdatasync | Call::Syncfs) | Kind::RingSync);
     let strange = safe && v.fs == Fs::Unknown && s.main_device().is_some_and(|dev| !is_written(facts, dev));
     kind.is_foreground() && known && !strange
 }
 
-/// Whether it waited in front of a device, which lets only so much writeback in.
+/// Whether its operations waited before a device, for writeback throttling or a tag.
 fn waits_before_a_device(table: &Table, id: VictimId) -> bool {
     let phases =
         || table.rows_of(id, Selection::default()).into_iter().filter_map(|row| table.phase(row.chain));
     phases().any(|phase| phase == Phase::Reason(Reason::WritebackThrottle) || phase == Phase::NoTag)
 }
 
-/// The device to which the kernel's workers wrote most. Of a sync that is not over none of the requests may be, either.
+/// The device that kernel workers wrote to most. A sync(2) that has not ended may have no completed request of its own.
 fn most_written(facts: &Facts) -> Option<DevId> {
     let mut written = BTreeMap::<DevId, Bytes>::new();
     let is_write =
@@ -280,7 +279,7 @@ fn is_written(facts: &Facts, dev: DevId) -> bool {
     })
 }
 
-/// Victims that are asked about, as groups: what differs only in that no event named the file system is one.
+/// Wanted victims as groups. Victims that differ only in that no event named the file system are one group.
 fn groups(facts: &Facts, wanted: impl Fn(VictimId, &Victim, &Sums) -> bool) -> Vec<Group> {
     let table = &facts.waits;
     let mut together = BTreeMap::<(&str, Asked, DevId), Vec<(VictimId, &Victim)>>::new();
@@ -315,7 +314,7 @@ fn groups(facts: &Facts, wanted: impl Fn(VictimId, &Victim, &Sums) -> bool) -> V
     together.into_iter().map(group).collect()
 }
 
-/// Whether a time is more than half of another. Either may be as long as numbers go: none is doubled.
+/// Whether `part` is more than half of `whole`. Either may be close to the largest number, so neither is doubled.
 fn is_most(part: Nanos, whole: Nanos) -> bool {
     part > whole.since(part)
 }

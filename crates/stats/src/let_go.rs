@@ -1,8 +1,8 @@
-//! What passed from one moment to another in which a control group's limit let go what it had held, by task.
+//! What passed between moments in which a control group's limit released held I/O, by task.
 //!
-//! The limit counts what each group did in slices of time (block/blk-throttle.c); what is too much is held until the next one and sent then by
-//! `kthrotld`, a worker bound to a processor. So of a task that meets its limit, what it and that worker sent between two such moments is what
-//! the limit lets through in that time. Metadata that a worker sends is a file system's own.
+//! The limit counts what each group did in slices of time (block/blk-throttle.c). What exceeds it is held until the next slice and then sent by
+//! `kthrotld`, a worker bound to a CPU. So for a task at its limit, what the task and that worker send between two such moments is what the
+//! limit lets through in that time. Metadata sent by a worker is the file system's own.
 //!
 //! Example: each tenth of a second begins with a read of kworker/1:2, after which git sends 14: 150 reads a second.
 
@@ -10,18 +10,18 @@ use life::{Bio, Class};
 use std::collections::BTreeMap;
 use trace::{Bytes, Flags, Nanos};
 
-/// What was held is let go by a timer that counts ticks, of which there are at most 1000 a second (`CONFIG_HZ`); what comes sooner after another
-/// goes with it.
+/// Held I/O is released by a timer that counts ticks, at most 1000 a second (`CONFIG_HZ`). What follows within a tick
+/// belongs to the same release.
 const TICK: Nanos = Nanos(1_000_000);
 
 /// What a task sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// Bios.
+    /// Number of bios.
     pub bios: u64,
-    /// Their bytes.
+    /// Bytes of the bios.
     pub bytes: Bytes,
-    /// From when they were queued to their completion, summed.
+    /// Time from queue to completion, summed.
     pub time: Nanos,
 }
 
@@ -33,21 +33,21 @@ impl Passed {
     }
 }
 
-/// Reads, or writes, of one device.
+/// Releases of reads, or of writes, on one device.
 #[derive(Clone, Debug, Default)]
 pub struct LetGo {
     from: Option<Nanos>,
     to: Nanos,
     last: Nanos,
     rounds: u64,
-    /// Until the last such moment; without a number: what was let go.
+    /// Counts until the last release; key `None`: what was released.
     counted: BTreeMap<Option<u32>, Passed>,
-    /// Since then.
+    /// Counts since the last release.
     since: BTreeMap<Option<u32>, Passed>,
 }
 
 impl LetGo {
-    /// Adds a bio of a task, or of a bound worker.
+    /// Adds a bio of a task, or (`None`) of a bound worker.
     pub(crate) fn record(&mut self, b: &Bio, task: Option<u32>) {
         let Some(queued) = b.time.queued else { return };
         if task.is_none() {
@@ -65,7 +65,7 @@ impl LetGo {
         }
     }
 
-    /// Whether anything was let go so far.
+    /// Whether anything was released so far.
     pub(crate) fn has_begun(&self) -> bool {
         self.from.is_some()
     }
@@ -81,17 +81,17 @@ impl LetGo {
         }
     }
 
-    /// How often it let something go after it had before.
+    /// Number of releases after the first one.
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
 
-    /// From the first time to the last.
+    /// Time from the first release to the last.
     pub fn span(&self) -> Nanos {
         self.from.map_or(Nanos(0), |from| self.to.since(from))
     }
 
-    /// What a task sent in that time, with all that was let go.
+    /// What a task sent in that time, including everything that was released.
     pub fn of(&self, task: u32) -> Passed {
         let mut all = Passed::default();
         [None, Some(task)].iter().filter_map(|who| self.counted.get(who)).for_each(|passed| all.add(*passed));
@@ -99,7 +99,7 @@ impl LetGo {
     }
 }
 
-/// Which of a device's two a class is counted in.
+/// Index of the direction of a class: 0 for reads, 1 for writes; `None` for the rest.
 pub(crate) fn direction(class: Class) -> Option<usize> {
     match class {
         Class::Read => Some(0),
@@ -119,7 +119,7 @@ mod tests {
         b
     }
 
-    /// Three reads in each tenth of a second, of which a worker sends the first.
+    /// Three reads in each tenth of a second, the first of them sent by a worker.
     #[test]
     fn whole_rounds_are_counted() {
         let mut let_go = LetGo::default();

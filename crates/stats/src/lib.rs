@@ -1,4 +1,4 @@
-//! Statistics in bounded memory that merge: those of A merged with those of B are those of A followed by B.
+//! Statistics in bounded memory that can be merged: those of A merged with those of B equal those of A followed by B.
 
 mod active;
 mod activity;

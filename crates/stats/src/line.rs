@@ -1,33 +1,33 @@
-//! A straight line through points, by least squares: by how much one time is longer or shorter for what another is longer.
+//! A straight line through points, by least squares: how much longer or shorter one time is when another is longer.
 //!
-//! Points of several groups have one slope and a middle each: that one group has more of both says nothing of how the two go together.
+//! Points of several groups share one slope but have their own middles: a group with more of both says nothing about the slope.
 
 use trace::Nanos;
 
-/// A line has an error from so many points on.
+/// Smallest number of points of a line with an error.
 const FEWEST: u64 = 3;
 
-/// Points, as sums of their squares and products from their group's middle, in microseconds.
+/// Points, as sums of squares and products of the distances from their group's middle, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Line {
     count: u64,
-    /// Of the group to which points are added.
+    /// Middle of the group to which points are added.
     middle: [f64; 2],
     xx: f64,
     xy: f64,
     yy: f64,
-    /// Groups that were added, beside its own.
+    /// Number of groups added, besides its own.
     groups: u64,
 }
 
-/// How steep a line is.
+/// Slope of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slope {
-    /// How much more of the second time comes with as much more of the first; below 0 less.
+    /// Change of the second time per change of the first; negative if it gets shorter.
     pub value: f64,
-    /// Its standard error.
+    /// Standard error of the slope.
     pub error: f64,
-    /// Points.
+    /// Number of points.
     pub count: u64,
 }
 
@@ -45,7 +45,7 @@ impl Line {
         self.yy += from_old[1] * from_new[1];
     }
 
-    /// Adds another group's points.
+    /// Adds the points of another group.
     pub(crate) fn add_group(&mut self, other: &Line) {
         self.count += other.count;
         self.xx += other.xx;
@@ -54,7 +54,7 @@ impl Line {
         self.groups += other.groups + 1;
     }
 
-    /// How steep it is; nothing of fewer than three points, or of points one above the other.
+    /// The slope; `None` with too few points (fewer than three in one group), or if all have the same first time.
     pub fn slope(&self) -> Option<Slope> {
         let free = self.count.checked_sub(self.groups + FEWEST - 1).filter(|free| *free > 0)?;
         if self.xx <= 0.0 {
@@ -90,7 +90,7 @@ mod tests {
         assert!((slope.value - 0.8).abs() < 1e-9 && (slope.error - 0.18f64.sqrt()).abs() < 1e-9, "{slope:?}");
     }
 
-    /// In each it is 1, from one to the other it falls.
+    /// Within each group the slope is 1; between the groups it is negative.
     #[test]
     fn groups_have_a_middle_each() {
         let mut both = line([(0, 100), (1, 101), (2, 102)]);

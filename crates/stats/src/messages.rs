@@ -1,7 +1,7 @@
-//! Messages of the kernel in the trace, counted by kind: numbers in them are written `N`.
+//! Kernel messages in the trace, counted by kind. Numbers in them are replaced by `N`.
 //!
-//! Example: `raid5 rmw 645120 2` and `raid5 rmw 8 1` are two of `raid5 rmw N N`. A digit or two that end a word belong to
-//! the word: `raid5`, `raid10`. Others are numbers: `cfq4711S` is `cfqNS`.
+//! Example: `raid5 rmw 645120 2` and `raid5 rmw 8 1` are both of kind `raid5 rmw N N`. One or two digits at the end of
+//! a word belong to the word: `raid5`, `raid10`. Other digits are numbers: `cfq4711S` is `cfqNS`.
 
 use rustc_hash::FxHashMap;
 
@@ -14,11 +14,11 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Kinds that are told apart.
+    /// Largest number of kinds that are distinguished.
     const MAX_KINDS: usize = 1000;
-    /// Digits that can be the end of a name: `raid10`.
+    /// Largest number of digits that can end a name: `raid10`.
     const DIGITS_OF_A_NAME: usize = 2;
-    /// Characters of a message that matter for its kind.
+    /// Number of bytes of a message that determine its kind.
     const MAX_LENGTH: usize = 128;
 
     /// Counts a message.
@@ -52,19 +52,19 @@ impl Messages {
         }
     }
 
-    /// How many messages begin like this (numbers as `N`).
+    /// Number of messages whose kind begins with this text (numbers as `N`).
     pub fn beginning(&self, with: &str) -> u64 {
         self.kinds.iter().filter(|(k, _)| k.starts_with(with)).map(|(_, n)| n).sum()
     }
 
-    /// All kinds, the most frequent first.
+    /// All kinds with their counts, the most frequent first.
     pub fn by_count(&self) -> Vec<(&str, u64)> {
         let mut all: Vec<_> = self.kinds.iter().map(|(k, n)| (k.as_str(), *n)).collect();
         all.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         all
     }
 
-    /// Messages of kinds that are not told apart.
+    /// Number of messages of kinds that are not distinguished.
     pub fn others(&self) -> u64 {
         self.others
     }

@@ -1,4 +1,4 @@
-//! What is counted of a completed request, as small as can be: what is passed from one processor to another is expensive by the byte.
+//! What is counted of a completed request, as small as possible: passing data from one CPU to another is expensive by the byte.
 
 use life::{ByClass, Class, Op, Request};
 use trace::{Bytes, Cpu, DevId, Flags, Nanos, Sector};
@@ -29,14 +29,14 @@ pub(crate) struct Note {
     pub overtaken: u32,
     pub failed: bool,
     pub op: Op,
-    /// Whether it carried exactly one bio, and all of it.
+    /// Whether it carried exactly one whole bio.
     pub whole: bool,
     pub into_flood: bool,
-    /// Whether discards and the like were completed while it was in the device.
+    /// Whether discards or passthrough commands were completed while it was in the device.
     pub met_other: bool,
 }
 
-/// A time that may not have been seen.
+/// A timestamp that may be missing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stamp(u64);
 
@@ -55,7 +55,7 @@ impl Stamp {
 }
 
 impl Note {
-    /// Of a request of a task.
+    /// The note of a request; `task` is its number in [`Tasks`](crate::Tasks).
     #[inline]
     pub fn of(r: &Request, task: u32) -> Note {
         let t = &r.time;
@@ -88,19 +88,19 @@ impl Note {
         }
     }
 
-    /// The class it competes in.
+    /// The class by which contention is counted.
     #[inline]
     pub fn class(&self) -> Class {
         Class::of(self.op, self.flags)
     }
 
-    /// Others in the device when it was issued.
+    /// Number of other requests in the device when it was issued.
     #[inline]
     pub fn ahead(&self) -> u64 {
         self.beside.iter().map(|n| u64::from(*n)).sum()
     }
 
-    /// When it went into the scheduler.
+    /// When it was inserted into the scheduler.
     #[inline]
     pub fn inserted(&self) -> Option<Nanos> {
         self.inserted.seen()
@@ -118,37 +118,37 @@ impl Note {
         self.data_completed.seen()
     }
 
-    /// Until it had a request.
+    /// Time until it had a request.
     #[inline]
     pub fn q2g(&self) -> Option<Nanos> {
         Some(self.got.seen()?.since(self.queued.seen()?))
     }
 
-    /// Until the scheduler had it; where there is none, until it was issued.
+    /// Time until the scheduler had it; without a scheduler, until it was issued.
     #[inline]
     pub fn g2i(&self) -> Option<Nanos> {
         Some(self.inserted().or(self.first_issued())?.since(self.got.seen()?))
     }
 
-    /// In the scheduler.
+    /// Time in the scheduler.
     #[inline]
     pub fn i2d(&self) -> Option<Nanos> {
         Some(self.first_issued()?.since(self.inserted()?))
     }
 
-    /// In the device.
+    /// Time in the device.
     #[inline]
     pub fn d2c(&self) -> Option<Nanos> {
         Some(self.data_completed()?.since(self.issued.seen()?))
     }
 
-    /// All of it.
+    /// Time from queue to completion.
     #[inline]
     pub fn q2c(&self) -> Option<Nanos> {
         Some(self.completed.since(self.queued.seen()?))
     }
 
-    /// From the first stamp that was seen to the end.
+    /// Time from the first known timestamp to the end.
     #[inline]
     pub fn total(&self) -> Nanos {
         let first =

@@ -1,6 +1,6 @@
-//! Operations by kind, file system and device: how long they took, and where the time of the slow ones went.
+//! Operations by kind, file system and device: their latencies, and the slowest of them.
 //!
-//! Where their time went is in the table of waits; the slowest few are kept whole here.
+//! The table of waits shows where their time went; only the slowest few are kept in full here.
 
 use crate::active::{self, Active};
 use crate::blocks::InOrder;
@@ -16,36 +16,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, DevId, Fs, Nanos, Tid};
 use waits::{Accounts, Table};
 
-/// Operations of one kind on one file system.
+/// A group of operations: one kind on one file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpKey {
-    /// What they were.
+    /// Kind of operation.
     pub kind: Kind,
-    /// On which kind of file system.
+    /// Kind of file system.
     pub fs: Fs,
-    /// On which device that lies; 0 where not known.
+    /// Its device; 0 if not known.
     pub dev: DevId,
 }
 
-/// What is known of them.
+/// Statistics of a group of operations.
 #[derive(Debug, Default)]
 pub struct OpStats {
-    /// How long they took.
+    /// Latencies in ns.
     pub latency: Distribution,
     /// Bytes that reads and writes moved.
     pub bytes: u64,
-    /// How many failed.
+    /// Number of operations that failed.
     pub errors: u64,
-    /// How many of them failed because of what they were to be stored on, by number ([`OF_STORAGE`]).
+    /// Number of operations that failed because of their storage, by errno ([`OF_STORAGE`]).
     pub of_storage: BTreeMap<i64, u64>,
-    /// The slowest of them, by task.
+    /// The slowest operations, by task.
     pub slowest: ByTask,
     /// Their time by the device of the requests they waited for.
     devices: BTreeMap<DevId, Nanos>,
 }
 
-/// Errors that a file system or its device has, and no program: their numbers (Linux, include/uapi/asm-generic/errno.h), names, and what
-/// they say.
+/// Errors of a file system or its device, not of a program: their numbers (Linux, include/uapi/asm-generic/errno.h),
+/// names, and meanings.
 pub const OF_STORAGE: [(i64, &str, &str); 5] = [
     (5, "EIO", "an error of the device"),
     (28, "ENOSPC", "no space left"),
@@ -77,25 +77,25 @@ impl OpStats {
         }
     }
 
-    /// The device whose requests they waited for most.
+    /// The device whose requests they waited for most; `None` if they waited for none.
     pub fn main_device(&self) -> Option<DevId> {
         self.devices.iter().max_by_key(|(_, time)| **time).map(|(dev, _)| *dev)
     }
 }
 
-/// Whose data it was that another task sent.
+/// Owner of data that another task sent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Whose {
-    /// These tasks', by name, `, ` between them.
+    /// These tasks, by name, joined with `, `.
     Tasks(String),
-    /// Some task's of this control group (its folder's inode): it wrote before the recording.
+    /// Some task of this control group (its directory's inode number), which wrote before the recording.
     Group(u64),
-    /// Not known: it was written before the recording, or through a mapping.
+    /// Not known: the data was written before the recording, or through a mapping.
     Unknown,
 }
 
 impl Whose {
-    /// By name.
+    /// The owner with names.
     pub fn of(sent: &SentFor, names: &Names) -> Whose {
         let mut who: Vec<&str> = sent.tasks.iter().map(|w| names.text(*w)).collect();
         who.sort_unstable();
@@ -107,109 +107,109 @@ impl Whose {
     }
 }
 
-/// What was sent for a task.
+/// Requests that were sent for a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// How many requests.
+    /// Number of requests.
     pub requests: u64,
-    /// The bytes moved.
+    /// Bytes that they moved.
     pub bytes: Bytes,
 }
 
-/// All operations.
+/// The operations of a recording.
 #[derive(Debug, Default)]
 pub struct Operations {
-    /// By kind, file system and device.
+    /// Statistics by kind, file system and device.
     pub groups: BTreeMap<OpKey, OpStats>,
-    /// Time between them.
+    /// Time between operations.
     pub outside: OutsideStats,
-    /// What some tasks sent for others, by the disk, what it was, and for whom.
+    /// What tasks sent for others, by disk, kind of data, and owner.
     pub sent_for: BTreeMap<(DevId, Purpose, Whose), Sent>,
-    /// What journals wrote, by the disk and the task whose commit each was.
+    /// Bytes that journals wrote, by disk and the task that owns the commit.
     pub committed: BTreeMap<(DevId, Box<str>), Bytes>,
-    /// Files whose numbers may have been used again.
+    /// Files whose inode numbers may have been reused.
     pub freed: Freed,
-    /// Processes of each task by name, as far as they are known.
+    /// Processes of each task by name, if known, with the time in which they were active.
     processes: BTreeMap<Box<str>, BTreeMap<Tid, Active>>,
-    /// Control groups of these.
+    /// Control groups of these processes.
     cgroups: BTreeMap<Tid, Box<str>>,
-    /// Who started these while recording.
+    /// Processes that started these during the recording, with their names.
     parents: BTreeMap<Tid, (Tid, Box<str>)>,
-    /// Those of these, and of who started them, that have ended.
+    /// Those of these processes and their parents that have exited.
     ended: BTreeSet<Tid>,
-    /// The longest of each group that was over, from the first one on that is not.
+    /// Longest finished operation of each group, computed at the first unfinished one.
     longest_over: Option<BTreeMap<OpKey, u64>>,
-    /// Calls that had nothing to do with storage: pipes, sockets, terminals.
+    /// Number of calls that had nothing to do with storage: pipes, sockets, terminals.
     pub not_storage: u64,
-    /// Operations of which no group was kept.
+    /// Number of operations without a group, because there were too many groups.
     pub left_out: u64,
-    /// Their latencies in order, if that was asked for.
+    /// Latencies in order, if [`Analysis::in_order`](crate::Analysis::in_order) was used.
     pub(crate) in_order: Option<InOrder>,
-    /// Who waited, for what, because of whom.
+    /// Their table of waits.
     pub(crate) waits: Table,
     accounts: Accounts,
-    /// Tasks whose slowest operations are kept by themselves, of all groups.
+    /// Number of tasks with their own lists of slowest operations, over all groups.
     places: usize,
 }
 
-/// Groups that are kept at most; a host has some dozen file systems.
+/// Largest number of groups; a host has a few dozen file systems.
 const MAX_GROUPS: usize = 1024;
 
-/// Tasks whose slowest operations are kept by themselves: of each a hundred kilobytes.
+/// Largest number of tasks with their own lists of slowest operations, of about 100 KB each.
 const MOST_PLACES: usize = 256;
 
-/// Processes of one name that are remembered; a server has some hundred.
+/// Largest number of processes remembered for one name; a server has a few hundred.
 const MOST_PROCESSES: usize = 1024;
 
-/// Processes whose control group is remembered: the largest `pid_max` of small machines.
+/// Largest number of processes whose control group is remembered: the largest `pid_max` of small machines.
 const MOST_IN_CGROUPS: usize = 1 << 16;
 
-/// What has been out for so many times the longest that was over is more than the next longest.
+/// An unfinished operation is stuck if its task slept longer than the longest finished one, times this.
 pub const STUCK: u64 = 2;
 
 impl Operations {
-    /// The processes that did operations under a task's name; nothing where they are too many to be told.
+    /// Processes that did operations under a task's name; none if there are too many to name them.
     pub fn processes_of(&self, task: &str) -> impl Iterator<Item = Tid> + '_ {
         let known = self.processes.get(task).filter(|all| all.len() < MOST_PROCESSES);
         known.into_iter().flat_map(|all| all.keys().copied())
     }
 
-    /// A process of which two tasks are threads at the same time: whoever stops one stops the other.
+    /// A process that has threads of both names at the same time: stopping one stops the other.
     pub fn process_of_both(&self, one: &str, other: &str) -> Option<Tid> {
         active::in_both(self.processes.get(one)?, self.processes.get(other)?)
     }
 
-    /// How long a task's first thread waited for a processor between its operations; of several processes the one that waited longest.
+    /// Time that a task's first thread waited for a CPU between its operations; among several processes the longest.
     pub fn kept_from_running(&self, task: &str) -> Nanos {
         self.processes_of(task).map(|process| self.outside.of(process)).max().unwrap_or_default()
     }
 
-    /// Those of these that did operations while the one did that was at it for longest, that one first; none where there are no others.
+    /// The processes with this name that were active together with the longest active one, which is first; empty if there is only one.
     pub fn at_once(&self, task: &str) -> Vec<Tid> {
         self.processes.get(task).map_or(vec![], active::at_once)
     }
 
-    /// Names of tasks that did operations, as far as their processes are known.
+    /// Names of tasks that did operations and whose processes are known.
     pub fn tasks(&self) -> impl Iterator<Item = &str> {
         self.processes.keys().map(|name| &**name)
     }
 
-    /// The control group that a process was in when it did its first operation, by the folder's path below the hierarchy's root.
+    /// The control group of a process at its first operation, as a path below the hierarchy's root.
     pub fn cgroup(&self, process: Tid) -> Option<&str> {
         self.cgroups.get(&process).map(|path| &**path)
     }
 
-    /// The process that started this one while recording, and what it is called.
+    /// The process that started this one during the recording, and its name.
     pub fn parent(&self, process: Tid) -> Option<(Tid, &str)> {
         self.parents.get(&process).map(|(parent, name)| (*parent, &**name))
     }
 
-    /// Whether a process ended while recording.
+    /// Whether a process exited during the recording.
     pub fn has_ended(&self, process: Tid) -> bool {
         self.ended.contains(&process)
     }
 
-    /// At the end of a recording.
+    /// Adds parents of processes, at the end of a recording.
     pub(crate) fn note_parents(&mut self, tree: &ProcessTree, names: &Names) {
         for process in self.processes.values().flat_map(|all| all.keys().copied()) {
             let parent = tree.parent(process);
@@ -220,9 +220,9 @@ impl Operations {
         }
     }
 
-    /// Whether an operation that is not over says something all the same: its task has not gone on for most of its time, and for more than
-    /// twice as long as any of its kind took that was over, or if there was none, any of any kind that a task waits for. Any recording ends
-    /// in the middle of some, of which one may be the longest, and one that goes on is only not done yet.
+    /// Whether an unfinished operation is evidence: its task slept for more than half of its time, and for more than twice as long as any
+    /// finished one of its kind took; if there was none, any finished foreground one. Any recording ends in the middle of some operations,
+    /// one of which may be the longest, and an operation that makes progress is just not finished.
     fn is_stuck(&mut self, o: &Operation, dev: DevId, asleep: Nanos) -> bool {
         let groups = &self.groups;
         let of_each = || groups.iter().map(|(key, stats)| (*key, stats.latency.max())).collect();
@@ -252,14 +252,14 @@ impl Operations {
             }
             None => false,
         };
-        // Under another name it may be known already: what it was in first holds.
+        // It may be known under another name: the group it was in first counts.
         let has_room = is_new && self.cgroups.len() < MOST_IN_CGROUPS;
         if let Some(path) = history.cgroups.of(process).filter(|_| has_room) {
             self.cgroups.entry(process).or_insert_with(|| path.into());
         }
     }
 
-    /// Whose data flushers wrote to a device, the most first.
+    /// Tasks whose data flushers wrote to a device, with bytes, the largest first.
     pub fn writers(&self, dev: DevId) -> Vec<(&str, Bytes)> {
         let mut all: Vec<_> = self
             .sent_for
@@ -275,12 +275,12 @@ impl Operations {
         all
     }
 
-    /// Whether there are none.
+    /// Whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// How many there are.
+    /// Number of operations.
     pub fn count(&self) -> u64 {
         self.groups.values().map(|g| g.latency.count()).sum()
     }
@@ -292,8 +292,8 @@ impl OperationObserver for Operations {
             self.not_storage += 1;
             return;
         }
-        // Where no file system named the device, the requests that it waited for do. What waited for none stays
-        // apart: it may be about any device, also one that was not recorded.
+        // If no file system named the device, the requests that it waited for do. An operation that waited for none
+        // stays separate: it may be about any device, including one that was not recorded.
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));
         let dev = named.or_else(|| account.own_device(o.tid)).unwrap_or_default();
         if o.still_out.is_some_and(|asleep| !self.is_stuck(o, dev, asleep)) {
@@ -341,7 +341,7 @@ mod tests {
     use super::*;
     use trace::{Call, Tid};
 
-    /// A signal or a descriptor that would block is no storage's error.
+    /// A signal, or a descriptor that would block, is not an error of storage.
     #[test]
     fn errors_of_storage_are_counted_by_number() {
         let mut stats = OpStats::default();

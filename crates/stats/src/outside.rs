@@ -1,25 +1,25 @@
-//! Time between the operations of a task.
+//! Time that tasks spend between operations.
 
 use crate::distribution::Distribution;
 use operation::Outside;
 use std::collections::BTreeMap;
 use trace::{Nanos, Tid};
 
-/// Threads whose time is summed by itself.
+/// Largest number of threads whose waiting time is summed separately.
 const MOST: usize = 4096;
 
-/// Time between operations: the task was elsewhere.
+/// Time between operations, when the task was not in an operation.
 #[derive(Debug, Default)]
 pub struct OutsideStats {
-    /// How long tasks that do I/O were not in an operation, each time.
+    /// Lengths of the gaps between operations of tasks that do I/O.
     pub gaps: Distribution,
-    /// The part of it in which they waited for a processor, each time.
+    /// For each gap, the time in which the task waited for a CPU.
     pub wait_cpu: Distribution,
     by_thread: BTreeMap<Tid, Nanos>,
 }
 
 impl OutsideStats {
-    /// How long a thread waited for a processor there, in all.
+    /// Total time that a thread waited for a CPU between operations.
     pub fn of(&self, thread: Tid) -> Nanos {
         self.by_thread.get(&thread).copied().unwrap_or_default()
     }

@@ -1,8 +1,8 @@
-//! How a device keeps pace: how evenly it completes while it is busy, what it does after it had nothing to do, and how long
+//! How a device keeps pace: how evenly it completes while it is busy, how it behaves after idle times, and how long
 //! requests were delayed although it was idle.
 //!
-//! Follows one device: its depth as it changes, and each request as it is completed. An idle time is known from its second
-//! end on: the request that is issued at that moment is the one that ended it.
+//! It follows one device: its depth as it changes, and each request as it is completed. An idle time is known when it
+//! ends: the request that is issued at that moment ended it.
 //!
 //! ```text
 //! completions  |   |   |   |        |          |
@@ -11,8 +11,8 @@
 //! idle                         5      6
 //! ```
 //!
-//! What lets requests through by the clock is as even over many as over one, however late processors are to see each; what
-//! is uneven by itself is not, or less so: so [`IN_A_RUN`] gaps one after the other are a run, and their sums are kept.
+//! A rate limit is as even over many gaps as over one, however late a CPU sees each completion; a device that is
+//! uneven is less even over many. So [`IN_A_RUN`] successive gaps are a run, and their sums are kept.
 
 use crate::distribution::Distribution;
 use crate::note::Note;
@@ -22,84 +22,84 @@ use life::Class;
 use std::collections::VecDeque;
 use trace::{Bytes, Nanos, Sector};
 
-/// Idle times that are remembered for requests that wait in a scheduler meanwhile.
+/// Largest number of idle times remembered, for requests that wait in a scheduler during these.
 const MOST_IDLES: usize = 1024;
-/// Gaps in a run.
+/// Number of gaps in a run.
 pub const IN_A_RUN: u32 = 16;
 
-/// Flushes have a part worth a look of what lies between two completions if it is this part or more: the middle half of what comes by the
-/// clock lies as near to its median.
+/// Flushes matter if they take 1/10 or more of the time between two completions, as 1 / this: the middle half of
+/// completions by a clock lies as near to its median.
 const FLUSHES: u64 = 10;
 
-/// Requests that waited in the scheduler while the device had nothing to do.
+/// Requests that waited in the scheduler while the device was idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// The number of values.
+    /// Number of requests.
     pub count: u64,
-    /// For how long, in all.
+    /// Total time that they waited so.
     pub time: Nanos,
 }
 
-/// Sizes that are told apart: up to 4 KiB, and by powers of two to more than 2 MiB.
+/// Number of size classes: up to 4 KiB, then powers of two to more than 2 MiB.
 const SIZES: usize = 11;
 const SMALLEST: u64 = 4096;
 
-/// Completions one after the other, and the requests that ended with them.
+/// Successive completions, and the requests that ended with them.
 #[derive(Clone, Debug, Default)]
 pub struct Ticks {
-    /// From one completion to the next.
+    /// Time from one completion to the next.
     pub apart: Distribution,
     /// `D2C` of the requests.
     pub d2c: Distribution,
-    /// From the issue of the one before to theirs: what comes by a clock of the program's own completes by it, too.
+    /// Time from the issue of the request before to that of this one: a program that issues by its own clock also completes by it.
     pub issued_apart: Distribution,
 }
 
-/// See the module.
+/// The pace of one device; see the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    /// Reads and writes, far and near, by their size.
+    /// Reads and writes, far and near, by size.
     turns: [[Turns; SIZES]; 4],
-    /// Where the last request that was completed ended.
+    /// End of the last request that was completed.
     head: Sector,
-    /// From one completion to the [`IN_A_RUN`]th after it, the same way; runs do not overlap.
+    /// Time from one completion to the [`IN_A_RUN`]th after it, like gaps; runs do not overlap.
     pub runs: Distribution,
-    /// Completions of data of requests that were issued after the one before, where the device was idle for less than half of the time.
+    /// Completions of data, for requests issued after the completion before, with the device idle for less than half of the time in between.
     pub ticks: Ticks,
-    /// Of these the ones between which next to no time was a flush's.
+    /// Those of `ticks` between which flushes took next to no time.
     pub clear_of_flushes: Ticks,
-    /// What the completion before had taken since it was issued and the device free for it, of each that was done within half of that: who holds
-    /// one back lets no next one through so soon.
+    /// For each completion that came within half of the turn before it, that turn (time since both its issue and the
+    /// completion before). A limit does not let the next request through so soon.
     pub broken: Distribution,
     last_turn: Nanos,
-    /// The last completion of data, and when that was issued.
+    /// The last completion of data, and the issue of that request.
     last_data: Option<(Nanos, Nanos)>,
-    /// What flushes took in the device that were completed since.
+    /// Time in the device of flushes completed since then.
     flushed: Nanos,
-    /// Reads, writes, flushes by the idle time that they ended: one kind may take longer than another, and come after a pause more often.
+    /// Reads, writes, flushes, by the idle time that they ended: one kind may take longer than another, and follow pauses more often.
     pub after_idle: [Waking; 3],
-    /// `I2D` of requests, as a sum, by class.
+    /// Total `I2D` of requests, by class.
     pub scheduled: [Nanos; Class::COUNT],
-    /// The part of it in which the device had nothing to do.
+    /// The part of it in which the device was idle.
     pub held: [Held; Class::COUNT],
     /// `D2C` of reads and writes that met a discard in the device.
     pub beside_discards: Distribution,
-    /// And of those that met none.
+    /// `D2C` of reads and writes that met no discard in the device.
     pub clear_of_discards: Distribution,
     busy: bool,
     idle_since: Option<Nanos>,
     idle: Option<(Nanos, Nanos)>,
-    /// Idle times lately.
+    /// Recent idle times: begin and end.
     idles: VecDeque<(Nanos, Nanos)>,
     last_done: Option<Nanos>,
-    /// The completion before the one that left the device empty: its request is told after the depth.
+    /// The completion before the one that emptied the device: its request is recorded after the change of depth.
     closing: Option<Nanos>,
-    /// Gaps of the run that is not complete, and their sum.
+    /// Number and sum of the gaps of the current run.
     run: (u32, Nanos),
 }
 
 impl Pace {
-    /// From now on so many requests are in the device.
+    /// The device has `depth` requests from `now` on.
     pub fn set(&mut self, now: Nanos, depth: u64) {
         match (self.busy, depth > 0) {
             (false, true) => {
@@ -120,9 +120,9 @@ impl Pace {
         self.busy = depth > 0;
     }
 
-    /// A request was completed.
+    /// Adds a completed request.
     pub(crate) fn record(&mut self, n: &Note, d2c: Nanos) {
-        // A flush after the data is none of the data's pace.
+        // A flush after the data is not part of the data's pace.
         let done = n.data_completed().unwrap_or(n.completed);
         let class = n.class();
         let mut is_near = false;
@@ -187,7 +187,7 @@ impl Pace {
         if last_turn >= QUICK && tick.0.saturating_mul(2) < last_turn.0 {
             self.broken.record(last_turn.0);
         }
-        // Behind another one completions are as even as the device is; alone they are as even as they come.
+        // In a queue, completions are as even as the device is; alone, they are as even as the requests come.
         if d2c > tick || d2c.0 < tick.0.div_ceil(2) {
             return;
         }
@@ -208,8 +208,8 @@ impl Pace {
         }
     }
 
-    /// Reads and writes by size; where the device may turn, far ones by themselves, and near ones with the `D2C` of all: what is far takes
-    /// no less than what is near.
+    /// Reads and writes by size. If the device may be a rotating disk, far ones are separate, and near ones have the
+    /// `D2C` of all: far ones take no less than near ones.
     pub fn kinds(&self, may_turn: bool) -> impl Iterator<Item = InTurn> + '_ {
         let sizes = self.turns.chunks(2).flat_map(|both| both[0].iter().zip(&both[1]));
         sizes.enumerate().flat_map(move |(class, (far, near))| {
@@ -226,13 +226,13 @@ impl Pace {
         })
     }
 
-    /// Those that do not begin where the one before them ended, by size.
+    /// Requests that do not begin where the one before them ended, by size.
     pub fn far(&self) -> impl Iterator<Item = InTurn> + '_ {
         let sizes = self.turns.chunks(2).flat_map(|both| &both[0]);
         sizes.enumerate().map(|(class, far)| in_turn(class, far.clone()))
     }
 
-    /// From one completion to the next, of whatever class but flushes, with something in the device all the time.
+    /// Time from one completion to the next, of all classes but flushes, with the device never empty in between.
     pub fn gaps(&self) -> Distribution {
         self.by_size().iter().fold(Distribution::new(), |mut all, turns| {
             all.merge(&turns.gaps);
@@ -240,7 +240,7 @@ impl Pace {
         })
     }
 
-    /// All kinds by the size of the request, the smallest first.
+    /// All kinds together by request size, the smallest first.
     pub fn by_size(&self) -> Vec<Turns> {
         let all = |size: usize| {
             self.turns.iter().fold(Turns::default(), |mut all, turns| {
@@ -251,20 +251,20 @@ impl Pace {
         (0..SIZES).map(all).collect()
     }
 
-    /// How long the device had nothing to do between two moments, as far back as is remembered.
+    /// Time in which the device was idle between two moments, as far back as it is remembered.
     fn idle_within(&self, from: Nanos, to: Nanos) -> Nanos {
         let lately = self.idles.iter().rev().take_while(|(_, end)| *end > from);
         lately.map(|(begin, end)| (*end).min(to).since((*begin).max(from))).sum()
     }
 }
 
-/// Example: 4 KiB are 0, 5 KiB and 8 KiB 1, 64 KiB 4.
+/// Index of the size class. Example: 4 KiB is 0, 5 KiB and 8 KiB are 1, 64 KiB is 4.
 fn size(bytes: Bytes) -> usize {
     let units = bytes.0.div_ceil(SMALLEST).max(1);
     (units.next_power_of_two().trailing_zeros() as usize).min(SIZES - 1)
 }
 
-/// Reads of all sizes come first, then writes.
+/// A kind by its index: reads of all sizes come first, then writes.
 fn in_turn(class: usize, turns: Turns) -> InTurn {
     let size = class % SIZES;
     let most = Bytes(if size + 1 < SIZES { SMALLEST << size } else { u64::MAX });
@@ -333,7 +333,7 @@ mod tests {
             tell(&mut pace, read(issued, completed));
         }
         assert_eq!((pace.broken.count(), pace.broken.max()), (1, 10 * MS));
-        // Of two at a time each has its turn.
+        // With two at a time, each has its turn.
         pace.set(Nanos(50 * MS), 2);
         for completed in [60, 70, 71] {
             pace.record(&Note::of(&read(50, completed), 0), Nanos((completed - 50) * MS));
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(pace.broken.count(), 2);
     }
 
-    /// A device that serves one after the other completes data, a flush and data again, however late the data came.
+    /// A device that serves one request after the other completes data, a flush and data again, however late the data came.
     #[test]
     fn completions_with_a_flush_between_them_are_told_apart() {
         let ticks = |flush: Option<(u64, u64)>| {
@@ -368,7 +368,7 @@ mod tests {
         assert_eq!((pace.ticks.apart.count(), pace.ticks.apart.max()), (1, (end - 1) * MS));
     }
 
-    /// Seen late by 1 ms every second time, and then in time again: over 16 the clock is even.
+    /// Completions seen late by 1 ms every second time: over 16 the clock is even.
     #[test]
     fn runs_are_even_however_late_each_completion_is_seen() {
         let mut pace = Pace::default();

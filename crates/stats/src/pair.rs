@@ -1,11 +1,11 @@
-//! Two who want to know of the same lives: the events are followed once for both.
+//! Two observers of the same recording: the events are followed only once.
 
 use crate::analysis::Found;
 use life::{Bio, BioNumber, ByClass, IoObserver, Names, Plug, Remapped, Request, Share};
 use operation::{Account, History, Observer, Operation, OperationObserver, Outside, SentFor};
 use trace::{Bytes, DevId, Nanos};
 
-/// Both get everything, the first one first.
+/// Passes everything to both, to the first one first.
 pub(crate) struct Pair<'a>(pub &'a mut Found, pub &'a mut dyn Observer);
 
 impl IoObserver for Pair<'_> {

@@ -1,4 +1,4 @@
-//! How long I/Os took, by phase.
+//! Times of I/Os by phase.
 
 use crate::distribution::Distribution;
 use crate::note::Note;
@@ -6,30 +6,30 @@ use life::Bio;
 use serde::Serialize;
 use trace::{Bytes, Nanos};
 
-/// The distributions of one group of I/Os. Phases keep blktrace's names.
+/// Distributions for one group of I/Os, in ns. Phases have blktrace's names.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Phases {
-    /// How many there were.
+    /// Number of I/Os.
     pub count: u64,
-    /// Bytes they moved.
+    /// Bytes that they moved.
     pub bytes: Bytes,
-    /// Bios that were merged into them.
+    /// Number of bios that were merged into them.
     pub merges: u64,
-    /// How often the driver requeued them.
+    /// Number of requeues by the driver.
     pub requeues: u64,
-    /// Of these, those after the kernel had given them up.
+    /// Number of these requeues that came after the kernel had aborted the request.
     pub given_up: u64,
-    /// How many ended with an error.
+    /// Number of I/Os that ended with an error.
     pub errors: u64,
-    /// Until a request was there.
+    /// Time until it had a request.
     pub q2g: Distribution,
-    /// Until the scheduler had it.
+    /// Time from the request until the scheduler had it.
     pub g2i: Distribution,
-    /// In the scheduler.
+    /// Time in the scheduler.
     pub i2d: Distribution,
-    /// In the device.
+    /// Time in the device.
     pub d2c: Distribution,
-    /// All of it.
+    /// Time from queue to completion.
     pub q2c: Distribution,
 }
 
@@ -63,7 +63,7 @@ impl Phases {
         }
     }
 
-    /// Adds another group.
+    /// Adds the counts of another group.
     pub fn merge(&mut self, other: &Phases) {
         self.count += other.count;
         self.bytes += other.bytes;

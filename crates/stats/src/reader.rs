@@ -1,11 +1,11 @@
-//! Whether a task reads in order, whatever else reads meanwhile.
+//! Decides whether a task reads sequentially, whatever else reads in between.
 
 use crate::note::Note;
 use life::SEEK;
 use trace::Sector;
 
-/// The reads of one task on one device. Two of a scan may be a little apart: several processes scan one table block by block, and each
-/// leaves out what the cache has.
+/// The reads of one task on one device. Successive reads of a scan may be slightly apart: several processes scan one
+/// table block by block, and each leaves out what is cached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reader {
     end: Sector,
@@ -14,7 +14,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A read of the task was completed.
+    /// Adds a completed read of the task.
     pub(crate) fn record(&mut self, n: &Note) {
         let is_next = self.reads > 0 && n.start >= self.end && n.start.0 - self.end.0 <= SEEK;
         self.end = n.start.after(n.bytes);
@@ -22,7 +22,7 @@ impl Reader {
         self.followed += u64::from(is_next);
     }
 
-    /// The part of its reads that begin at the end of the one before, or soon behind it.
+    /// Share of its reads that begin at the end of the one before, or shortly after it.
     pub fn in_order(&self) -> f64 {
         self.followed as f64 / self.reads.max(1) as f64
     }

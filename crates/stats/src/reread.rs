@@ -1,36 +1,36 @@
-//! How much of what a device reads it has read before: what no cache in front of it kept.
+//! Measures how much of what a device reads was read before: what no cache in front of it kept.
 //!
-//! Of blocks of 4 KiB, at most [`MOST`] are remembered for each device, however much it reads: where there are more, those of every other
-//! hash (of 64 KiB) are forgotten, and each of the rest stands for twice as many.
+//! At most [`MOST`] blocks of 4 KiB are remembered for each device, however much it reads. If there are more, those of
+//! every other hash (of 64 KiB) are forgotten, and each of the rest stands for twice as many.
 //!
-//! Example: files of 200 MiB that are read in turn, with 48 MiB to cache them: after the first round all was read before.
+//! Example: files of 200 MiB that are read repeatedly, with 48 MiB of cache: after the first round everything was read before.
 
 use crate::alignment::BLOCK;
 use rustc_hash::FxHashSet;
 use trace::{Bytes, Sector};
 
-/// Blocks that are remembered at most: a processor's own cache holds them (a larger table took a tenth longer for all of a recording of small
-/// reads), and a share is known to a hundredth (1 / sqrt(n)).
+/// Largest number of blocks remembered. They fit into a CPU's cache (with a larger table a recording of small reads
+/// took a tenth longer in total), and give a share to 1/100 (1 / sqrt(n)).
 const MOST: usize = 1 << 13;
-/// Blocks that are remembered or forgotten together: most reads are asked about once.
+/// Number of blocks that are remembered or forgotten together: most reads need one lookup.
 const TOGETHER: u64 = 16;
-/// Blocks of a read that count: 64 MiB, of which no driver takes more at once.
+/// Largest number of blocks of a read that count: 64 MiB, more than any driver takes at once.
 const LARGEST: u64 = 1 << 14;
-/// Spreads the numbers of blocks that follow each other over all hashes (Knuth, The Art of Computer Programming 3, 6.4: 2^64 by the golden ratio).
+/// Spreads successive block numbers over all hashes (Knuth, The Art of Computer Programming 3, 6.4: 2^64 by the golden ratio).
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What one device read.
+/// Blocks that one device read.
 #[derive(Clone, Debug, Default)]
 pub struct Reread {
     seen: FxHashSet<u64>,
-    /// One block in 2^this is remembered.
+    /// One in 2^`rarity` groups of blocks is remembered.
     rarity: u32,
     all: u64,
     again: u64,
 }
 
 impl Reread {
-    /// Adds a read. Not inlined: what counts requests is large enough.
+    /// Adds a read. Not inlined: the function that counts requests is large enough.
     #[inline(never)]
     pub(crate) fn record(&mut self, start: Sector, bytes: Bytes) {
         const SECTORS: u64 = BLOCK.0 / 512;
@@ -60,13 +60,13 @@ impl Reread {
         }
     }
 
-    /// Bytes that were read, and of these the ones that had been read before, in whole blocks.
+    /// Bytes that were read, and bytes of these that had been read before, in whole blocks.
     pub fn bytes(&self) -> [Bytes; 2] {
         [self.all, self.again].map(|blocks| Bytes(blocks.saturating_mul(BLOCK.0)))
     }
 }
 
-/// Whether the first bits of the hash of a block, and of those beside it, are 0.
+/// Whether the first `rarity` bits of the hash of the block's group are 0.
 #[inline]
 fn is_chosen(block: u64, rarity: u32) -> bool {
     (block / TOGETHER).wrapping_mul(SPREAD).leading_zeros() >= rarity
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_is_read_again_counts_block_by_block() {
-        // Two blocks, the second of them again with the one behind it, and a sector of the first.
+        // Two blocks, then the second of them with the one after it, then a sector of the first.
         assert_eq!(after([(0, 8192), (8, 8192), (1, 512)].into_iter()), [5 * 4096, 2 * 4096]);
         assert_eq!(after([(0, 0)].into_iter()), [0, 0]);
     }

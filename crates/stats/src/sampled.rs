@@ -1,4 +1,4 @@
-//! The slowest operations of a group, kept whole: their ledgers with the names that were true then.
+//! The slowest operations of a group, kept in full: their accounts with the names of that time.
 
 use crate::operations::Whose;
 use ledger::Reason;
@@ -8,10 +8,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos, TextId, Tid};
 
-/// Device time shorter than this is not looked into: others' requests hardly matter.
+/// Shortest device time for which interfering requests are looked up.
 const WORTH_A_LOOK: Nanos = Nanos(500_000);
 
-/// Requests in flight beside a request.
+/// Requests of one task that the device served while it had a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interfering {
@@ -25,42 +25,42 @@ pub struct Interfering {
     pub bytes: Bytes,
 }
 
-/// Who ran while a task waited for the processor.
+/// A task that ran while another waited for the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ran {
     /// The task that ran.
     pub task: String,
-    /// How long, in nanoseconds.
+    /// Running time in nanoseconds.
     #[serde(rename = "ns")]
     pub time: Nanos,
 }
 
-/// A slow operation.
+/// A slow operation with everything needed to print it.
 #[derive(Clone, Debug)]
 pub struct SampledOperation {
-    /// What it was.
+    /// The operation.
     pub operation: Operation,
-    /// Where its time went.
+    /// Its account.
     pub account: Account,
-    /// What its task was called.
+    /// Name of its task at that time.
     pub task: String,
-    /// What the tasks in the account were called.
+    /// Names of the tasks in the account.
     pub names: BTreeMap<Tid, String>,
     /// Functions and stacks in the account.
     pub texts: BTreeMap<TextId, String>,
-    /// For parts in the device, by their place in the account: what the device did meanwhile.
+    /// For parts in the device, by index in the account: what the device served in that time.
     pub met: BTreeMap<usize, Vec<Interfering>>,
-    /// For waits for a processor, by their place: who had it meanwhile.
+    /// For waits for a CPU, by index in the account: which tasks had it.
     pub ran: BTreeMap<usize, Vec<Ran>>,
-    /// Whose data a request moved that another task sent, by the request's place.
+    /// For requests that one task sent for others, by index in the account: the owner of the data.
     pub writers: BTreeMap<usize, Whose>,
-    /// Whose data it is about: of write-back who wrote the file, of a commit who changed what it writes.
+    /// Owners of the data: for writeback those that wrote the file, for a commit those that changed what it writes.
     pub whose: Option<String>,
 }
 
 impl SampledOperation {
-    /// Looks up what will be forgotten.
+    /// Samples an operation: looks up everything that will be forgotten.
     pub fn new(operation: Operation, account: Account, names: &Names, history: &History) -> SampledOperation {
         let mut sampled = SampledOperation {
             task: names.text(operation.task).to_string(),
@@ -74,7 +74,7 @@ impl SampledOperation {
             whose: whose(&operation, names, history),
         };
         let mut request = None;
-        // The tasks around a part, by depth: the innermost is who waits.
+        // Tasks around a part, by depth: the innermost one waits.
         let mut tasks = vec![(None, operation.tid)];
         for (at, node) in account.nodes.iter().enumerate() {
             while tasks.last().is_some_and(|(depth, _)| depth.is_some_and(|d| d >= node.depth)) {
@@ -145,7 +145,7 @@ impl SampledOperation {
     }
 }
 
-/// Whose data an operation is about that goes on behind their backs.
+/// Owners of the data of a background operation.
 fn whose(o: &Operation, names: &Names, history: &History) -> Option<String> {
     let tasks = match o.kind {
         Kind::Writeback => history.writers.of(o.dev, o.inode),

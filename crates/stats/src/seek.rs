@@ -1,7 +1,7 @@
-//! How far apart consecutive I/Os lie on the device: sequential, in strides, or at random.
+//! Distances between consecutive I/Os on a device: sequential, in strides, or random.
 //!
-//! Same definitions as btt, whose Q2Q and D2D seek tables these are when fed with queue and issue events (btt(1), and
-//! its users' guide, "seek information"). The distance from one extent `[start, end)` to the next, in sectors:
+//! The definitions are those of btt: fed with queue and issue events, these are its Q2Q and D2D seek tables (btt(1),
+//! and its users' guide, "seek information"). The distance from one extent `[start, end)` to the next, in sectors:
 //!
 //! ```text
 //! closest  (btt's default)   0 if the next one's start or end lies within start..=end of the last one;
@@ -12,19 +12,19 @@
 //!              last: 1000..1008     next: 1008..1016    0 and 0: sequential
 //! ```
 //!
-//! Extents of no length (flushes) do not move the head and are skipped. Unlike btt we do not count a seek from sector 0
-//! to the very first I/O, and our median is the median: btt 2.09 prints 0 for the distances 0, 2, 100, 1000, 10000.
+//! Extents of no length (flushes) do not move the head and are skipped. Unlike btt, this module does not count a seek from
+//! sector 0 to the very first I/O, and its median is the median: btt 2.09 prints 0 for the distances 0, 2, 100, 1000, 10000.
 
 use crate::common::{Common, Mode};
 use crate::distribution::Distribution;
 use serde::{Deserialize, Serialize};
 use trace::{Bytes, Sector};
 
-/// Which distance is meant; see the module's head.
+/// How a distance is measured; see the module's documentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
-    /// From the nearer end of the last extent, 0 on overlap.
+    /// From the nearer end of the last extent; 0 on overlap.
     #[default]
     Closest,
     /// From the end of the last extent.
@@ -50,12 +50,12 @@ struct Extent {
 }
 
 impl Seeks {
-    /// No I/O seen yet.
+    /// An empty row of I/Os.
     pub fn new(measure: Measure) -> Self {
         Seeks { measure, ..Seeks::default() }
     }
 
-    /// The next I/O in order of time covers `len` from `start`. Extents of less than a sector are skipped.
+    /// Adds the next I/O in order of time, of length `len` at `start`. Extents of less than a sector are skipped.
     pub fn record(&mut self, start: Sector, len: Bytes) {
         if len.sectors() == 0 {
             return;
@@ -66,9 +66,9 @@ impl Seeks {
         self.last = Some(next);
     }
 
-    /// Appends what was seen `later` on the same device, with the seek between the two.
+    /// Appends what was seen `later` on the same device, including the seek between the two.
     ///
-    /// Exact except for the mode, whose bounds may be wider than in one go. `later`'s distances must be of the same measure.
+    /// Exact except for the mode, whose bounds may be wider. `later`'s distances must be of the same measure.
     pub fn merge(&mut self, later: &Seeks) {
         debug_assert!(self.measure == later.measure || self.last.is_none());
         if let (Some(first), Some(last)) = (later.first, later.last) {
@@ -92,12 +92,12 @@ impl Seeks {
         self.common.add(distance);
     }
 
-    /// How many distances: one less than I/Os that had a length.
+    /// Number of distances: one less than I/Os with a length.
     pub fn count(&self) -> u64 {
         self.distances.count()
     }
 
-    /// How many I/Os began exactly where the one before ended, whatever the measure.
+    /// Number of I/Os that began exactly where the one before ended, whatever the measure.
     pub fn sequential(&self) -> u64 {
         self.sequential
     }
@@ -112,7 +112,7 @@ impl Seeks {
         self.distances.quantile(0.5)
     }
 
-    /// The distance seen most often, if one surely was.
+    /// The most frequent distance; `None` if none is proven to be.
     pub fn mode(&self) -> Option<Mode> {
         self.common.mode()
     }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     proptest! {
-        /// All of it but the mode, and the mode too while every distance has its own count.
+        /// Everything but the mode is exact; the mode is, too, while every distance has its own count.
         #[test]
         fn merging_is_exact(e in extents(), cut in 0usize..600) {
             let (a, b) = e.split_at(cut.min(e.len()));

@@ -1,11 +1,11 @@
-//! What happened in each second, for traces of any length in bounded memory.
+//! What happened in each second, in bounded memory for traces of any length.
 //!
-//! A series is a row of cells, one for each second between the first and the last thing counted. When that would be
-//! more than [`MOST_CELLS`], neighbours are added together and the step doubles: 1 s, 2 s, 4 s, ... Cells begin at
-//! multiples of the step counted from the clock's zero, never from the first event.
+//! A series is a row of cells, one for each second between the first and the last value counted. When there would be
+//! more than [`MOST_CELLS`], neighbours are merged and the step doubles: 1 s, 2 s, 4 s, ... Cells begin at multiples
+//! of the step counted from the clock's zero, never at the first event.
 //!
-//! **Invariant**: the step is the smallest one with which the row fits. So step and cells follow from *what* was
-//! counted, not from the order, and merging two series is exact: it gives the series of everything in both.
+//! **Invariant**: the step is the smallest one with which the row fits. So step and cells depend on *what* was
+//! counted, not on the order, and merging two series is exact: the result is the series of everything in both.
 //!
 //! ```text
 //! MOST_CELLS = 4, one event each at   5 s   6 s   8 s        step 1 s:  5:1 6:1 7:0 8:1
@@ -16,7 +16,7 @@ use serde::{de, Deserialize, Deserializer, Serialize};
 use std::collections::VecDeque;
 use trace::Nanos;
 
-/// Cells a series may have: 68 minutes at one second each. Enough for a plot as wide as any screen.
+/// Largest number of cells: 68 minutes at one second each. Enough for a plot as wide as any screen.
 pub const MOST_CELLS: usize = 4096;
 
 /// What is counted in one step of time. `merge` must be commutative and associative, with `default()` as its zero.
@@ -37,7 +37,7 @@ impl Cell for crate::distribution::Distribution {
     }
 }
 
-/// A row of cells over time; see the module's head.
+/// A row of cells over time; see the module's documentation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Series<C> {
     /// The step in seconds, a power of two.
@@ -54,16 +54,16 @@ impl<C> Default for Series<C> {
 }
 
 impl<C: Cell> Series<C> {
-    /// A series in which nothing was counted.
+    /// An empty series.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The cell that covers `time`, to be added to.
+    /// The cell that covers `time`, for counting.
     #[inline]
     pub fn at(&mut self, time: Nanos) -> &mut C {
         let second = time.0 / Nanos::SECOND.0;
-        // Nearly always the cell is there; the step is a power of two, and to divide by it would take long.
+        // Nearly always the cell exists. The step is a power of two, so a shift replaces a slow division.
         let at = (second >> self.step_s.trailing_zeros()).wrapping_sub(self.first) as usize;
         if at < self.cells.len() {
             return &mut self.cells[at];
@@ -89,7 +89,7 @@ impl<C: Cell> Series<C> {
         }
     }
 
-    /// How much time a cell covers.
+    /// Length of time that a cell covers.
     pub fn step(&self) -> Nanos {
         Nanos(self.step_s.saturating_mul(Nanos::SECOND.0))
     }
@@ -105,12 +105,12 @@ impl<C: Cell> Series<C> {
         self.cells.is_empty()
     }
 
-    /// The second at which cell `i` begins.
+    /// The second at which cell `i` begins; `None` if there is no such cell.
     fn seconds_of(&self, i: usize) -> Option<u64> {
         self.cells.get(i).map(|_| (self.first + i as u64) * self.step_s)
     }
 
-    /// Grows the row so that it has cells for both of these seconds, with larger steps if need be.
+    /// Extends the row to cover both of these seconds, with larger steps if needed.
     fn cover(&mut self, from: u64, to: u64) {
         loop {
             let (from, to) = (from / self.step_s, to / self.step_s);
@@ -130,7 +130,7 @@ impl<C: Cell> Series<C> {
         }
     }
 
-    /// Adds neighbours together.
+    /// Merges neighbours and doubles the step.
     fn double(&mut self) {
         self.step_s *= 2;
         let mut doubled: VecDeque<C> = VecDeque::new();

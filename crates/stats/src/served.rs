@@ -1,7 +1,7 @@
-//! What devices did and what bios waited for, counted from tapes.
+//! Statistics of devices, and waits of bios, counted from tapes.
 //!
 //! The [`Analysis`](crate::Analysis) notes each completed request, each bio and each change of a device's depth on a [`Tape`]. Counting them
-//! takes about as long as following the lives does, and needs nothing else: so it can be done on another thread, tape after tape.
+//! takes about as long as following them does and needs nothing else, so it can run on another thread, tape by tape.
 
 use crate::cells::Cells;
 use crate::device::{Device, Second};
@@ -12,12 +12,12 @@ use rustc_hash::FxHashMap;
 use trace::{Bytes, DevId, Nanos};
 use waits::{Bios, Table, Those};
 
-/// All that is counted.
+/// The counters.
 #[derive(Debug)]
 pub struct Served {
     pub(crate) devices: Devices,
     pub(crate) cells: Cells,
-    /// Bios by what they waited for.
+    /// Bios in a table of waits.
     pub(crate) waits: Table,
     bios: Bios,
     names: Names,
@@ -36,7 +36,7 @@ impl Default for Served {
 }
 
 impl Served {
-    /// Counts what is on a tape, and empties it.
+    /// Counts everything on a tape, and empties it.
     pub fn count(&mut self, tape: &mut Tape) {
         let mut changes = tape.changes.iter().peekable();
         for (number, note) in tape.requests.iter().enumerate() {
@@ -51,7 +51,7 @@ impl Served {
         tape.clear();
     }
 
-    /// Follows what would be without those.
+    /// Also follows what the waits would be without `those`.
     pub(crate) fn follow(&mut self, those: Those) {
         self.waits.follow(those);
     }
@@ -81,7 +81,7 @@ impl Served {
     }
 }
 
-/// Devices by number; the one found last is found again at once.
+/// Devices by number. The last one found is cached.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
     pub all: Vec<Device>,
@@ -99,7 +99,7 @@ impl Devices {
         &mut self.all[at]
     }
 
-    /// These, with what others say that they did.
+    /// These devices, with the counts of the same devices in `served`.
     pub fn merge(mut self, served: Devices) -> (Vec<Device>, FxHashMap<DevId, usize>) {
         for theirs in served.all {
             let device = self.of(theirs.id);
@@ -125,7 +125,7 @@ impl Devices {
         at
     }
 
-    /// Kept out of line: a new device takes 50 KB of stack, which is touched on entry.
+    /// Not inlined: a new device takes 50 KB of stack, which is touched on entry.
     #[cold]
     #[inline(never)]
     fn add(&mut self, id: DevId) -> usize {
@@ -136,7 +136,7 @@ impl Devices {
 }
 
 impl Second {
-    /// Counts what was completed in it.
+    /// Counts a completed request in this step of time.
     #[inline]
     fn did(&mut self, class: usize, bytes: Bytes, time: Nanos) {
         self.completed[class] += 1;
@@ -146,7 +146,7 @@ impl Second {
 }
 
 impl Device {
-    /// Counts a bio of a device without requests as what it did in that second.
+    /// Counts a bio of a device without requests in the step of time in which it completed.
     pub(crate) fn did(&mut self, b: &Bio) {
         self.series.at(b.time.completed).did(b.class().index(), b.bytes, b.time.total());
     }

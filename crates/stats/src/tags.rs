@@ -1,25 +1,25 @@
-//! When a device held as many requests as it ever does: a proxy for "every tag is taken".
+//! Times when a device held as many requests as it ever does: an estimate of when all tags are taken.
 //!
-//! A request holds a tag from allocation to completion, and how many tags there really are no setting says for
-//! sure (`queue/nr_requests` may show another number). What can be seen is the most requests that were ever in the
-//! device at once. An I/O that is queued while so many are there and then waits for its request waits for a tag.
+//! A request holds a tag from allocation to completion, and no setting gives the number of tags reliably
+//! (`queue/nr_requests` may show another number). What can be observed is the largest number of requests that were in
+//! the device at once. An I/O that is queued while so many are there and then waits for its request waits for a tag.
 //!
-//! Invariant: the spans kept do not overlap, lie in order, and in each of them the device held [`Tags::most`].
+//! Invariant: the intervals kept do not overlap, are in order, and in each of them the device held [`Tags::most`].
 //!
-//! Example: with four tags, requests issued at 1, 2, 3 and 4, the first completed at 9: full from 4 to 9. An I/O queued
-//! at 5 that got its request at 10 found no tag free and waited 4 of its 5 in a full device; the last one was its own
-//! way back to a processor.
+//! Example: with four tags, requests are issued at 1, 2, 3 and 4, and the first is completed at 9: full from 4 to 9.
+//! An I/O queued at 5 that got its request at 10 found no free tag and waited 4 of its 5 in a full device; the last
+//! one was its own way back to a CPU.
 
 use std::collections::VecDeque;
 use trace::Nanos;
 
-/// Spans that are kept: a wait of a second in a device that completes 4,000 requests in that time.
+/// Largest number of intervals kept: a wait of a second in a device that completes 4,000 requests in that time.
 const MOST_SPANS: usize = 4096;
-/// Requests got just before may still be on their way to the device when an I/O finds no tag: the kernel sends what
-/// a task has plugged only when it goes to sleep.
+/// Requests allocated just before may not be in the device yet when an I/O finds no tag: the kernel sends what a task
+/// has plugged only when the task goes to sleep.
 const ON_THE_WAY: Nanos = Nanos(100_000);
 
-/// The times at which one device was full.
+/// The intervals in which one device was full.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
     most: u64,
@@ -27,24 +27,24 @@ pub struct Tags {
     full: VecDeque<(Nanos, Nanos)>,
 }
 
-/// How an I/O waited for its request in a full device.
+/// An I/O's wait for its request in a full device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagWait {
-    /// The part of the wait in which the device was full.
+    /// Part of the wait in which the device was full.
     pub full: Nanos,
 }
 
 impl Tags {
-    /// The most requests that were in the device at once.
+    /// The largest number of requests that were in the device at once.
     pub fn most(&self) -> u64 {
         self.most
     }
 
-    /// From `now` on the device holds `depth` requests.
+    /// The device holds `depth` requests from `now` on.
     #[inline]
     pub fn set(&mut self, now: Nanos, depth: u64) {
         if depth > self.most {
-            // What was taken for full so far was not.
+            // The device was not full before.
             self.most = depth;
             self.full.clear();
             self.since = Some(now);
@@ -58,7 +58,7 @@ impl Tags {
         }
     }
 
-    /// How an I/O waited that was queued and then got its request; `None` if it did not find the device full.
+    /// The wait of an I/O from being queued to getting its request; `None` if it did not find the device full.
     pub fn wait(&self, queued: Nanos, got: Nanos) -> Option<TagWait> {
         let now = self.since.map(|s| (s, Nanos(u64::MAX)));
         let first = self.full.partition_point(|&(_, end)| end <= queued);

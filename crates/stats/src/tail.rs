@@ -1,4 +1,4 @@
-//! The tail: the slowest operations of some victims, and where their time went. A question to the table of waits.
+//! The tail: the slowest operations of some victims and where their time went, computed from the table of waits.
 
 use crate::focus::TAIL_SHARE;
 use ledger::{Reason, RollUp};
@@ -7,43 +7,43 @@ use serde::Serialize;
 use trace::{Bytes, Nanos};
 use waits::{CulpritKind, Link, Phase, Selection, Table, VictimId};
 
-/// The time of some operations, by reason and by what else the rows say.
+/// Time of some operations, by reason and by other facts of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TailTime {
-    /// By reason.
+    /// Time by reason.
     pub time: RollUp,
-    /// The part of `device` behind background writes.
+    /// Part of `device` behind background writes.
     pub flooded: Nanos,
-    /// The part of `scheduler` in which background writes were dispatched.
+    /// Part of `scheduler` in which background writes were dispatched.
     pub overtaken: Nanos,
-    /// The part of `scheduler` in which the driver took nothing.
+    /// Part of `scheduler` in which the driver took nothing (after a requeue).
     pub refused: Nanos,
-    /// The part of `get request` in which all tags were taken.
+    /// Part of `get request` in which all tags were taken.
     pub full: Nanos,
-    /// The part of `device` behind others.
+    /// Part of `device` behind other requests.
     pub behind: Nanos,
-    /// The part of `behind` that is behind other requests of the same task.
+    /// Part of `behind` that is behind other requests of the same task.
     pub own_queue: Nanos,
-    /// The part of `device` in which nothing was completed.
+    /// Part of `device` in which nothing was completed.
     pub paused: Nanos,
-    /// The part of `device` that is no more than such requests vary by when they are alone.
+    /// Part of `device` that is within the variation of such requests when alone.
     pub varied: Nanos,
-    /// The part of `device` of operations that were cut into several requests.
+    /// Part of `device` of operations that were split into several requests.
     pub split_device: Nanos,
-    /// The part of `device` of writes that are not whole blocks.
+    /// Part of `device` of writes that are not whole blocks.
     pub unaligned: Nanos,
-    /// The part of `device` in which the device was done, and no processor had come to complete it yet.
+    /// Part of `device` in which the device was done, but no CPU had processed the completion yet.
     pub late: Nanos,
-    /// How many of all operations were cut.
+    /// Number of operations that were split, of all operations.
     pub split: u64,
-    /// Pieces of these.
+    /// Number of their pieces.
     pub pieces: u64,
-    /// Bytes of these.
+    /// Bytes of these operations.
     pub split_bytes: Bytes,
 }
 
 impl TailTime {
-    /// Of the operations of some victims in a selection.
+    /// Time of the operations of some victims in a selection.
     pub fn of(table: &Table, victims: &[VictimId], which: Selection) -> TailTime {
         let mut sum = TailTime::default();
         for victim in victims {
@@ -92,7 +92,7 @@ impl TailTime {
         }
     }
 
-    /// Adds others.
+    /// Adds the times of others.
     pub fn merge(&mut self, o: &TailTime) {
         self.time.merge(&o.time);
         self.flooded += o.flooded;
@@ -115,16 +115,16 @@ impl TailTime {
 /// The slowest operations of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Slowest {
-    /// The slowest 1 % took at least so long, rounded down to a bucket: what "slow" is judged by.
+    /// Lower bound of the slowest 1 %, rounded down to a bucket: what "slow" is judged by.
     pub p99: Nanos,
-    /// Operations at least this slow are told: the slowest 1 %, or more ([`Table::slowest_of`]).
+    /// Lower bound of the tail: the slowest 1 %, or more ([`Table::slowest_of`]).
     pub threshold: Nanos,
-    /// Their time.
+    /// Time of the operations in the tail.
     pub sum: TailTime,
 }
 
 impl Slowest {
-    /// The slowest of some victims' operations, in whole buckets.
+    /// The slowest operations of some victims, in whole buckets.
     pub fn of(table: &Table, victims: &[VictimId]) -> Slowest {
         let (which, _) = table.slowest_of(victims, TAIL_SHARE);
         Slowest {

@@ -1,4 +1,4 @@
-//! What the thread that follows lives notes, for another to count.
+//! The tape: what the tracking thread notes for another thread to count.
 
 use crate::note::Note;
 use ledger::Ledger;
@@ -6,17 +6,17 @@ use life::{Bio, Names, NamesSeen, News, Request};
 use trace::{DevId, Nanos};
 use waits::BioParts;
 
-/// A device's depth from a moment on.
+/// A change of a device's depth.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
-    /// So many requests of the tape were completed before it.
+    /// Number of requests on the tape that were completed before it.
     pub after: u32,
     pub dev: DevId,
     pub now: Nanos,
     pub depth: u64,
 }
 
-/// Completed requests, changes of depth and bios that are over, each in their order.
+/// Completed requests, changes of depth, and completed bios, each in order.
 #[derive(Debug, Default)]
 pub struct Tape {
     pub(crate) requests: Vec<Note>,
@@ -26,30 +26,30 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// Whether nothing is on it. Names alone are something: who counts must hear of them in their order.
+    /// Whether nothing is on it. New names also count: the counting thread must get them in order.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty() && self.changes.is_empty() && self.bios.is_empty() && self.news.is_empty()
     }
 
-    /// Notes a request of a task.
+    /// Notes a completed request; `task` is its number in [`Tasks`](crate::Tasks).
     #[inline]
     pub(crate) fn request(&mut self, r: &Request, task: u32) {
         self.requests.push(Note::of(r, task));
     }
 
-    /// Notes a bio, of whose wait for a request all tags were taken for so long.
+    /// Notes a completed bio; `no_tag` is the time that it waited while all tags were taken.
     pub(crate) fn bio(&mut self, b: &Bio, ledger: &Ledger, no_tag: Nanos) {
         self.bios.add(b, ledger, no_tag);
     }
 
-    /// Notes how many requests are in a device from now on.
+    /// Notes that a device has `depth` requests from `now` on.
     #[inline]
     pub(crate) fn depth(&mut self, dev: DevId, now: Nanos, depth: u64) {
         let after = self.requests.len() as u32;
         self.changes.push(Change { after, dev, now, depth });
     }
 
-    /// Notes the names that are new to who counts: of whom the bios are, and who had requests in a device.
+    /// Notes names and holders that are new to the counting thread.
     pub(crate) fn names(&mut self, names: &Names, names_seen: &mut NamesSeen) {
         self.news.add(names.news(names_seen));
     }
@@ -68,8 +68,8 @@ mod tests {
     use crate::traffic::Flow;
     use testkit::Script;
 
-    /// Who reads has two tapes: one that it writes on, one that is counted. Names are heard in their order, although nothing was
-    /// completed when the first was heard.
+    /// The reading thread has two tapes: it writes on one while the other is counted. Names arrive in order, although
+    /// nothing was completed when the first one came.
     #[test]
     fn names_heard_before_anything_is_completed_are_counted_in_their_order() {
         let script = Script::of(

@@ -1,21 +1,21 @@
-//! Tasks by name, as tables group them.
+//! Task names, as tables group them.
 //!
-//! Kernel workers are taken together: `kworker/u8:3` and `kworker/1:1H` are the workers that happened to run, not whose
-//! the I/O is.
+//! Kernel workers are merged: `kworker/u8:3` and `kworker/1:1H` only tell which worker happened to run, not who owns
+//! the I/O.
 
 use life::{Names, TaskName};
 
-/// Tasks that are not told apart any more.
+/// Number for tasks that are not distinguished because there are too many.
 pub const OTHERS: u32 = 0;
 
-/// What all kernel workers are called together.
+/// Common name of all kernel workers.
 pub const WORKERS: &str = "kworker";
 
-/// Names of tasks for tables, each with a number.
+/// Task names for tables, each with a number.
 #[derive(Clone, Debug)]
 pub struct Tasks {
     names: Vec<String>,
-    /// By [`TaskName`].
+    /// Numbers by [`TaskName`].
     of: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// More than this in one table cannot be read.
+    /// Largest number of names. More cannot be read in one table.
     const MAX: usize = 512;
 
     /// The number of a name.
@@ -55,12 +55,12 @@ impl Tasks {
         n
     }
 
-    /// All of them: number and name.
+    /// All numbers with their names.
     pub fn all(&self) -> impl Iterator<Item = (u32, &str)> {
         self.names.iter().enumerate().map(|(number, name)| (number as u32, name.as_str()))
     }
 
-    /// The name of a number.
+    /// The name of a number; `?` if there is none.
     pub fn name(&self, number: u32) -> &str {
         self.names.get(number as usize).map_or("?", String::as_str)
     }

@@ -1,6 +1,6 @@
-//! What passed by, event by event, without following any I/O: distances, sizes, messages.
+//! Traffic: distances, sizes and messages, counted event by event without following any I/O.
 //!
-//! Kept apart from the lives so that it can be counted on another thread than they are.
+//! Separate from the trackers, so that it can be counted on another thread.
 
 use crate::distribution::Distribution;
 use crate::messages::Messages;
@@ -12,24 +12,24 @@ use trace::{Action, Batch, Detail, DevId, Event, Nanos, Sector, What};
 /// The traffic of one device.
 #[derive(Debug)]
 pub struct Traffic {
-    /// First and last event.
+    /// Time of the first and the last event.
     pub span: Option<(Nanos, Nanos)>,
     /// Distances between queued bios.
     pub q2q_seeks: Seeks,
-    /// The same between issued requests.
+    /// Distances between issued requests.
     pub d2d_seeks: Seeks,
     /// Time between queued bios.
     pub q2q: Distribution,
     /// Sizes of issued requests, in bytes, by class.
     pub issue_sizes: [Distribution; Class::COUNT],
-    /// Issues that lie right behind, or right in front of, the one before them (of the same class). In front: a
-    /// task's plug is emptied from its end (`blk_mq_plug_issue_direct`, Linux 5.16 on).
+    /// Issues directly after, or directly before, the extent of the previous issue of the same class. Before: a task's
+    /// plug is emptied from its end (`blk_mq_plug_issue_direct`, Linux 5.16 on).
     pub contiguous: [u64; Class::COUNT],
-    /// Issues that moved data.
+    /// Issues by class, without flushes.
     pub issues: [u64; Class::COUNT],
-    /// Splits (`X`).
+    /// Number of splits (`X`).
     pub splits: u64,
-    /// What the kernel said.
+    /// Kernel messages.
     pub messages: Messages,
     last_queue: Option<Nanos>,
     last_extent: [Option<(Sector, Sector)>; Class::COUNT],
@@ -98,11 +98,11 @@ pub struct Flow {
     devices: Vec<(DevId, Traffic)>,
     which: FxHashMap<DevId, usize>,
     recent: Option<(DevId, usize)>,
-    /// First and last event of any device.
+    /// Time of the first and the last event of any device.
     pub span: Option<(Nanos, Nanos)>,
-    /// First and last event of any task.
+    /// Time of the first and the last event of any task.
     pub tasks: Option<(Nanos, Nanos)>,
-    /// The wall clock (seconds and nanoseconds since 1970) and the trace's time at one moment.
+    /// Wall-clock time (seconds and nanoseconds since 1970) and trace time at one moment.
     pub wall: Option<(u32, u32, Nanos)>,
     /// Events by [`Action::index`].
     actions: [u64; Action::KINDS],
@@ -124,21 +124,21 @@ impl Flow {
                 self.devices[at].1.record(e, batch);
             }
         }
-        // Texts are told whenever they are, also outside a part of a recording.
+        // A text may be defined at any time, even outside the selected part of a recording.
         let mut of_tasks = batch.tasks.iter().filter(|t| !matches!(t.what, What::Text { .. }));
         for end in [of_tasks.next(), of_tasks.next_back()].into_iter().flatten() {
             extend(&mut self.tasks, end.time);
         }
     }
 
-    /// The devices in the order in which they appeared.
+    /// Takes out the devices, in the order in which they appeared.
     pub fn take_devices(&mut self) -> Vec<(DevId, Traffic)> {
         self.which.clear();
         self.recent = None;
         std::mem::take(&mut self.devices)
     }
 
-    /// How many events had an action.
+    /// Number of events with this action.
     pub fn events(&self, action: Action) -> u64 {
         self.actions[action.index()]
     }

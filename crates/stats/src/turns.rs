@@ -4,32 +4,32 @@ use crate::distribution::Distribution;
 use crate::line::Line;
 use trace::{Bytes, Nanos};
 
-/// Requests of one direction and about one size, those that begin where the one completed before them ended and all others apart: a disk
-/// that turns takes far less for the former.
+/// Requests of one direction and about one size. Those that begin where the one completed before them ended are kept
+/// separate from the others: a rotating disk takes far less time for them.
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
-    /// From the completion before to theirs, with something in the device all the time.
+    /// Time from the previous completion to theirs, with the device never empty in between.
     pub gaps: Distribution,
-    /// Their `D2C`, whatever was in the device.
+    /// Their `D2C`, at any depth.
     pub d2c: Distribution,
-    /// The same of those that found it empty.
+    /// `D2C` of those that found the device empty.
     pub alone: Distribution,
-    /// What these took, by how long after the completion before they were issued.
+    /// `D2C` of these as a function of the time from the previous completion to their issue.
     pub after_idle: Line,
-    /// What the last of these took that was not quick.
+    /// `D2C` of the last of these that was not quick.
     pub(crate) last_alone: Nanos,
-    /// Those of `alone` that came one after the other, none of them quick: what a limit holds back once what had been saved up is used up.
+    /// Those of `alone` that followed one another and were not quick: what a limit holds back once its saved budget is used up.
     pub alone_in_a_row: InARow,
-    /// The same of `gaps`.
+    /// Those of `gaps` that followed one another and were not quick.
     pub gaps_in_a_row: InARow,
-    /// How much they moved, all together.
+    /// Total bytes that they moved.
     pub bytes: Bytes,
 }
 
-/// Times that are not quick and follow one that took at least half as long: not the one that is slow now and then.
+/// Times that are not quick and follow one at least half as long, which excludes occasional slow ones.
 #[derive(Clone, Debug, Default)]
 pub struct InARow {
-    /// These.
+    /// Distribution of these times.
     pub times: Distribution,
     last: Nanos,
 }
@@ -44,19 +44,19 @@ impl InARow {
     }
 }
 
-/// Of a device that serves one at a time fewer than this part are completed soon after another one: what an interrupt that came late brings
-/// with it. Of independent ones a tenth would come within a tenth of the mean distance (exponential distribution).
+/// If a device serves one at a time, less than this share is completed shortly after another one: what a late interrupt delivers with it.
+/// Of independent ones a tenth would come within a tenth of the mean distance (exponential distribution).
 const EARLY: f64 = 0.1;
 
-/// What takes less is not held back by a clock that anybody would notice.
+/// Shorter times are not noticeable, so they are not seen as held back by a clock.
 pub(crate) const QUICK: Nanos = Nanos(500_000);
 
-/// A mean of fewer says little.
+/// Smallest number of values for a mean.
 const ENOUGH: u64 = 100;
 
 impl Turns {
-    /// One that found the device empty and was done at `done`, when `last` had been the completion before. What took twice as long as the
-    /// one before, or came later than that, says nothing of how the two go together; and of quick ones nobody asks.
+    /// Adds a request that found the device empty and completed at `done`, after completion `last`. It counts only if it took at most twice
+    /// as long as the one before and was issued within that one's `D2C` after `last`; otherwise the two times are unrelated.
     #[cold]
     pub(crate) fn came_after(&mut self, last: Option<Nanos>, done: Nanos, d2c: Nanos) {
         let issued = done.since(d2c);
@@ -67,7 +67,7 @@ impl Turns {
         }
     }
 
-    /// Adds another kind's.
+    /// Adds the counts of another kind.
     pub(crate) fn merge(&mut self, other: &Turns) {
         self.gaps.merge(&other.gaps);
         self.d2c.merge(&other.d2c);
@@ -78,14 +78,14 @@ impl Turns {
         self.bytes += other.bytes;
     }
 
-    /// How much one moves, on average.
+    /// Mean size of a request.
     pub fn mean_size(&self) -> Bytes {
         Bytes(self.bytes.0 / self.d2c.count().max(1))
     }
 
-    /// What one takes at least where so many are in the device at a time, if they are completed one after another: so many take turns (the
-    /// bound of a closed queue; Lazowska and others, Quantitative System Performance, 1984, chapter 5). The median turn: a flush in
-    /// between is none of theirs.
+    /// Lower bound of the time of one request with `at_once` of them in the device, if they are completed one after
+    /// another: they take turns (the bound of a closed queue; Lazowska and others, Quantitative System Performance,
+    /// 1984, chapter 5). The turn is the median gap, so that flushes in between do not count.
     pub fn least(&self, at_once: f64) -> Option<Nanos> {
         let is_in_turn = self.gaps.quantile(EARLY).saturating_mul(2) >= self.gaps.mean() as u64;
         let turn = self.gaps.quantile(0.5);
@@ -93,14 +93,14 @@ impl Turns {
     }
 }
 
-/// [`Turns`] of a kind.
+/// [`Turns`] of one direction and size.
 #[derive(Clone, Debug)]
 pub struct InTurn {
-    /// Reads, or writes.
+    /// Whether they are reads; otherwise writes.
     pub is_read: bool,
-    /// They are no larger than this.
+    /// Upper bound of their size.
     pub most: Bytes,
-    /// How they fared.
+    /// Their statistics.
     pub turns: Turns,
 }
 
@@ -128,7 +128,7 @@ mod tests {
             turns.least(3.0)
         };
         assert!(turns([MS; 4]).unwrap().0.abs_diff(3 * MS) < MS / 10);
-        // A flush in between, or a completion that a late interrupt brought with it, changes nothing.
+        // A flush in between, or a completion that a late interrupt delivered with it, changes nothing.
         assert!(turns([MS, MS, MS, 4 * MS]).unwrap().0.abs_diff(3 * MS) < MS / 10);
         assert_eq!(turns([MS / 100, MS / 100, MS, 4 * MS]), None, "they come together: side by side");
         assert_eq!(turns([u64::MAX / 2 + 1; 4]), Some(Nanos(u64::MAX)), "of a clock of centuries");

@@ -1,26 +1,26 @@
-//! Stories as blktrace files: versions 7 and 8, either byte order, one file per device and CPU.
+//! Writes scripts as blktrace files: versions 7 and 8, either byte order, one file per device and CPU.
 //!
-//! Written after include/uapi/linux/blktrace_api.h; see `crates/trace/src/blktrace/record.rs` for the table of fields.
+//! It follows include/uapi/linux/blktrace_api.h; `crates/trace/src/blktrace/record.rs` has the table of fields.
 
 use crate::script::{Script, ScriptedEvent};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trace::{Action, Cpu, Detail, DevId};
 
-/// How records are written.
+/// Version and byte order of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// 7 or 8.
+    /// Version of the format: 7 or 8.
     pub version: u8,
-    /// As a big-endian machine would.
+    /// Whether the byte order is that of a big-endian machine.
     pub big_endian: bool,
 }
 
 impl Layout {
-    /// What nearly every recording is: version 7, little-endian.
+    /// The layout of nearly every recording: version 7, little-endian.
     pub const USUAL: Layout = Layout { version: 7, big_endian: false };
 
-    /// All four.
+    /// All four layouts.
     pub const ALL: [Layout; 4] = [
         Layout { version: 7, big_endian: false },
         Layout { version: 7, big_endian: true },
@@ -37,7 +37,7 @@ impl Layout {
         }
     }
 
-    /// One record.
+    /// The bytes of one record, with its payload.
     pub fn record(self, told: &ScriptedEvent) -> Vec<u8> {
         let e = &told.event;
         let payload = self.payload(told);
@@ -87,14 +87,14 @@ impl Layout {
             Detail::Text(_) => out.extend(&told.text),
         }
         if told.event.action == Action::TaskName {
-            // As long as the kernel keeps names (TASK_COMM_LEN).
+            // The kernel keeps names of this length (TASK_COMM_LEN).
             out.resize(out.len().max(16), 0);
         }
         out
     }
 }
 
-/// The number of an action: `enum blktrace_act`, for notes `enum blktrace_notify`.
+/// The number of an action: from `enum blktrace_act`, for notes from `enum blktrace_notify`.
 fn code(action: Action) -> u16 {
     match action {
         Action::Queue => 1,
@@ -126,8 +126,8 @@ fn code(action: Action) -> u16 {
 }
 
 impl Script {
-    /// Numbers the events as the kernel does: per device and CPU from 1, notes not. Numbers given in the story stay,
-    /// and those behind them go on from there.
+    /// Numbers the events as the kernel does: per device and CPU from 1, without notes. Numbers given in the script
+    /// are kept, and those after them continue from there.
     pub fn numbered(mut self) -> Script {
         let mut last: BTreeMap<(DevId, Cpu), u32> = BTreeMap::new();
         for t in &mut self.told {
@@ -143,13 +143,13 @@ impl Script {
         self
     }
 
-    /// The bytes of the whole story in one file, as `blkparse -d` writes it.
+    /// The bytes of the whole script in one file, as `blkparse -d` writes it.
     pub fn bytes(&self, layout: Layout) -> Vec<u8> {
         self.clone().numbered().told.iter().flat_map(|t| layout.record(t)).collect()
     }
 
     /// Writes `dMAJOR-MINOR.blktrace.CPU` files, as blktrace does, and returns their NAMEs (without `.blktrace.N`).
-    /// CPUs between the lowest and the highest get a file in any case.
+    /// All CPUs from 0 to the highest get a file.
     pub fn files(&self, folder: &Path, layout: Layout) -> Vec<PathBuf> {
         self.files_named(folder, layout, |dev| format!("d{}-{}", dev.major(), dev.minor()))
     }

@@ -1,9 +1,9 @@
-//! Expected texts in files. `make bless` writes them anew; look at the difference before you commit it.
+//! Expected texts in files. `make bless` rewrites them; check the difference before you commit it.
 
 use std::fs;
 use std::path::Path;
 
-/// Compares with the file `tests/golden/NAME` of the crate in the folder `of` (its `CARGO_MANIFEST_DIR`).
+/// Compares `got` with the file `tests/golden/NAME` of the crate in the folder `of` (its `CARGO_MANIFEST_DIR`).
 #[track_caller]
 pub fn golden(of: &str, name: &str, got: &str) {
     let path = Path::new(of).join("tests/golden").join(name);

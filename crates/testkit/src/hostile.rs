@@ -1,14 +1,14 @@
-//! Recordings that no kernel would make: any action in any order on a few sectors, so that everything meets
-//! everything. For property tests.
+//! Recordings that no kernel would make, for property tests: any action in any order on a few sectors, so that all
+//! combinations occur.
 
 use crate::script::{Script, ScriptedEvent};
 use proptest::prelude::*;
 use trace::{Action, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Sector, Span, Tid};
 
-/// Stories of up to `most` events.
+/// Scripts of up to `most` events.
 pub fn script(most: usize) -> impl Strategy<Value = Script> {
     prop::collection::vec(told(), 0..most).prop_map(|mut told| {
-        // Time mostly goes on: each event's time is a step, now and then backwards.
+        // Time mostly increases: each event's time is a step, occasionally backwards.
         let mut now = 1 << 40;
         for t in &mut told {
             let step = t.event.time.0;

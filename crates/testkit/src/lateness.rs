@@ -1,7 +1,7 @@
-//! How late this machine is: what a thread sees that goes before all others, and only sleeps.
+//! Measures how late this machine wakes tasks, with a thread of high priority that only sleeps.
 //!
-//! A processor that another guest of the same host has at the moment wakes no task, whatever its priority. Where the host tells how
-//! much of the processors' time it gave to others (steal, proc_stat(5)), that counts too.
+//! A CPU that the host has given to another guest wakes no task, whatever its priority. If the host reports how much
+//! CPU time it gave to others (steal, proc_stat(5)), that counts, too.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// It sleeps so long,
+/// Length of each sleep.
 const SLEEP: Duration = Duration::from_millis(1);
-/// and is late if it wakes up so much after that. (On an idle machine of this kind one in a thousand is 0.7 ms late.)
+/// A wakeup is late by more than this. (On an idle machine of this kind one in a thousand is 0.7 ms late.)
 const LATE: Duration = Duration::from_millis(1);
 /// A real-time priority (SCHED_FIFO) above those that tests give to their disks.
 const PRIORITY: &str = "50";
 
-/// Looks until it is asked.
+/// Measures from `begin` to `end`.
 pub struct Lateness {
     end: Arc<AtomicBool>,
     thread: JoinHandle<f64>,
@@ -24,7 +24,7 @@ pub struct Lateness {
 }
 
 impl Lateness {
-    /// Begins.
+    /// Starts measuring.
     pub fn begin() -> Lateness {
         let end = Arc::new(AtomicBool::new(false));
         let ended = end.clone();
@@ -42,7 +42,7 @@ impl Lateness {
         Lateness { end, thread, before: ticks(&stat()) }
     }
 
-    /// The part of its sleeps that ended late, or of the processors' time that others had: whichever is more.
+    /// The share of its sleeps that ended late, or of CPU time that others had, whichever is larger.
     pub fn end(self) -> f64 {
         self.end.store(true, Ordering::Relaxed);
         let late = self.thread.join().unwrap_or(0.0);
@@ -51,7 +51,7 @@ impl Lateness {
     }
 }
 
-/// Time of all processors since boot.
+/// CPU time of all CPUs since boot, in ticks.
 struct Ticks {
     all: u64,
     stolen: u64,
@@ -75,7 +75,7 @@ fn ticks(stat: &str) -> Option<Ticks> {
     Some(Ticks { all: ticks.iter().sum(), stolen: *ticks.get(7)? })
 }
 
-/// Who may not is late more often.
+/// Sets the real-time priority of this thread. Without the permission to do so, it is late more often.
 fn go_first() {
     let Ok(own) = std::fs::read_link("/proc/thread-self") else { return };
     let Some(thread) = own.file_name() else { return };

@@ -1,10 +1,10 @@
-//! What the tests of several crates share: small recordings, written in lines like blkparse's.
+//! Shared by the tests of several crates: small recordings, written as lines like blkparse's.
 //!
 //! A [`Script`] is a recording. It can be fed to [`life::IoTracker`] ([`observed`]), or written as blktrace files
-//! ([`Script::files`]) for `trace` and for the real blkparse and btt ([`btt`]) to read. Nothing here uses the
-//! decoder it is meant to test: [`binary`] writes records by the kernel's header alone.
+//! ([`Script::files`]) that `trace` and the real blkparse and btt ([`btt`]) read. Nothing here uses the decoder that
+//! it tests: [`binary`] writes records by the kernel's header alone.
 //!
-//! Only for tests: it panics where a story makes no sense.
+//! Only for tests: it panics if a script makes no sense.
 
 pub mod binary;
 mod golden;
@@ -28,8 +28,8 @@ pub use script::{Script, ScriptedEvent, DISK};
 pub use steady::steady;
 pub use tools::{blkparse, btt, btt_as, Btt};
 
-/// Asserts that a table says what is expected. Runs of blanks count as one, so that columns can be lined up; empty
-/// lines are left out.
+/// Asserts that a table equals the expected one. Runs of blanks count as one, so that columns can be aligned; empty
+/// lines are ignored.
 #[track_caller]
 pub fn expect(table: &str, expected: &str) {
     let plain = |t: &str| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! One line of a story: `TIME ACTION RWBS SECTOR+SECTORS`, then what only this action or this event has.
+//! One line of a script: `TIME ACTION RWBS SECTOR+SECTORS`, then what only this action or this event has.
 //!
 //! | line | meaning |
 //! |---|---|
@@ -30,7 +30,7 @@ pub fn nanos(text: &str) -> Nanos {
     panic!("no time: {text:?}");
 }
 
-/// Reads one line.
+/// Reads one line of a script.
 pub(crate) fn told(line: &str) -> ScriptedEvent {
     let bad = |what: &str| -> ! { panic!("{what} in the line {line:?}") };
     let mut words: Vec<&str> = line.split_whitespace().collect();
@@ -105,7 +105,7 @@ fn action(letters: &str) -> Action {
     }
 }
 
-/// The steps of I/O that blktrace's files and blkparse's text both have, and messages.
+/// The steps of I/O that both blktrace's files and blkparse's text have, and messages.
 pub const STEPS: [Action; 17] = [
     Action::Queue,
     Action::BackMerge,
@@ -126,7 +126,7 @@ pub const STEPS: [Action; 17] = [
     Action::Message,
 ];
 
-/// The category that the kernel puts beside an action (`BLK_TA_*` in blktrace_api.h).
+/// The category that the kernel adds to an action (`BLK_TA_*` in blktrace_api.h).
 fn category(action: Action) -> Flags {
     match action {
         a if a.is_note() || a == Action::WallClock => Flags::NOTE,
@@ -138,8 +138,8 @@ fn category(action: Action) -> Flags {
     }
 }
 
-/// As `blk_fill_rwbs` in kernel/trace/blktrace.c prints it, read backwards. Everything that is no write counts as a
-/// read there, so a flush request (`FN`) does too.
+/// Flags from the letters that `blk_fill_rwbs` in kernel/trace/blktrace.c prints. What is not a write counts as a read
+/// there, and so does a flush request (`FN`).
 fn rwbs(text: &str) -> Flags {
     let mut flags = Flags(0);
     let mut seen_op = false;

@@ -1,4 +1,4 @@
-//! What [`IoTracker`] makes of a story, and how tests look at it: as small tables.
+//! What [`IoTracker`] makes of a script, and how tests look at it: as small tables.
 
 use crate::binary::Layout;
 use crate::script::Script;
@@ -9,26 +9,26 @@ use life::{
 use std::path::Path;
 use trace::{Batch, Bytes, DevId, Nanos, Sector};
 
-/// Every life that ended, in order, and the tally.
+/// Everything that the tracker passed on, in order, and the tally.
 #[derive(Debug, Default, PartialEq)]
 pub struct Observed {
-    /// Requests completed.
+    /// Completed requests.
     pub requests: Vec<Request>,
-    /// Bios completed.
+    /// Completed bios.
     pub bios: Vec<Bio>,
-    /// Plugs pulled.
+    /// Plugs that ended.
     pub plugs: Vec<Plug>,
-    /// How many requests were in a device, each time that changed.
+    /// Number of requests in a device, each time it changed.
     pub depths: Vec<(DevId, Nanos, u64)>,
-    /// Names of the tasks of [`Observed::requests`].
+    /// Task names of [`Observed::requests`].
     pub tasks: Vec<String>,
-    /// Bios that found the one that had sent them when they were over: child, parent.
+    /// Orphans whose parent was found after they had completed: child, parent.
     pub adopted: Vec<(BioNumber, BioNumber)>,
-    /// Reads of stacked devices that found none.
+    /// Reads of stacked devices whose parent was not found.
     pub unclaimed: Vec<(DevId, Unclaimed)>,
-    /// The end.
+    /// Counts at the end of the recording.
     pub tally: Tally,
-    /// The most pieces that were in flight at once.
+    /// Largest number of pieces and bios in flight at once.
     pub most_in_flight: usize,
 }
 
@@ -51,17 +51,17 @@ impl IoObserver for Observed {
     }
 }
 
-/// Plays a story to the state machine.
+/// Feeds a script to the tracker.
 pub fn observed(script: &Script) -> Observed {
     heard_in_batches(script, Batch::EVENTS)
 }
 
-/// Reads a story from its lines and plays it.
+/// Reads a script from its lines and feeds it to the tracker.
 pub fn heard_of(lines: &str) -> Observed {
     observed(&Script::of(lines))
 }
 
-/// Plays a story in batches of so many events.
+/// Feeds a script in batches of `size` events.
 pub fn heard_in_batches(script: &Script, size: usize) -> Observed {
     let mut tracker = IoTracker::default();
     let mut observed = Observed::default();
@@ -74,14 +74,14 @@ pub fn heard_in_batches(script: &Script, size: usize) -> Observed {
     observed
 }
 
-/// Writes a story as blktrace files, opens them as a user's recording would be, and plays what comes back.
+/// Writes a script as blktrace files, opens them like a user's recording, and feeds the events to the tracker.
 pub fn heard_from_files(script: &Script, layout: Layout) -> Observed {
     let folder = tempfile::tempdir().expect("a folder");
     script.files(folder.path(), layout);
     heard_from(folder.path())
 }
 
-/// Plays a recording that lies somewhere.
+/// Feeds a recorded file or folder to the tracker.
 pub fn heard_from(path: &Path) -> Observed {
     let mut source = trace::open(path).unwrap_or_else(|e| panic!("{e}")).source;
     let mut tracker = IoTracker::default();
@@ -96,7 +96,7 @@ pub fn heard_from(path: &Path) -> Observed {
     observed
 }
 
-/// What a column can be asked of: the parts that requests and bios have in common.
+/// What columns can show: the fields that requests and bios have in common.
 struct Row<'a> {
     dev: DevId,
     op: Op,
@@ -108,9 +108,9 @@ struct Row<'a> {
 }
 
 impl Observed {
-    /// The requests, one per line, with the columns named: `op at dev tid`, stations and phases in microseconds
-    /// (`q g i d c`, `q2g g2i i2d d2c q2c`, `requeued`, `preflush`, `postflush` as from-to), `bios`, `merges`, `split`,
-    /// `completions`, `requeues`, `error`. What was not seen is a `-`.
+    /// The requests, one per line, with the named columns: `op at dev tid`, timestamps and phases in microseconds
+    /// (`q g i d c`, `q2g g2i i2d d2c q2c`, `requeued`, `preflush`, `postflush` as from-to), `bios`, `merges`,
+    /// `split`, `completions`, `requeues`, `error`. What was not seen is a `-`.
     pub fn requests(&self, columns: &str) -> String {
         let line = |r: &Request| {
             let own = |name: &str| match name {

@@ -1,22 +1,22 @@
-//! A recording, told line by line.
+//! A recording, written line by line.
 
 use crate::line::told;
 use std::fmt;
 use trace::{Batch, Bytes, Detail, DevId, Event, Nanos, Sector};
 
-/// The disk that events are on unless they say otherwise.
+/// The disk of events without `dev=`.
 pub const DISK: DevId = DevId(8 << 20);
 
-/// One event and its text.
+/// One event with its text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ScriptedEvent {
-    /// The event; a text's place in it is that in `text`.
+    /// The event; a text's position in it refers to `text`.
     pub event: Event,
-    /// Its text: a name, a message.
+    /// Text of the event: a name or a message.
     pub text: Vec<u8>,
 }
 
-/// Close to the line it would be told in, because property tests print whole stories.
+/// Similar to a script's line, because property tests print whole scripts.
 impl fmt::Debug for ScriptedEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let e = &self.event;
@@ -33,19 +33,19 @@ impl fmt::Debug for ScriptedEvent {
 /// A recording: events in order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
-    /// What happened.
+    /// The events.
     pub told: Vec<ScriptedEvent>,
 }
 
 impl Script {
-    /// Reads a story of one event per line (see the table in `line.rs`). Lines may be indented; what follows a `#`
-    /// is a remark. The order is kept as written, also where times go backwards.
+    /// Reads a script with one event per line (see the table in `line.rs`). Lines may be indented; text after a `#` is
+    /// a comment. The order is kept as written, even if times go backwards.
     pub fn of(text: &str) -> Script {
         let bare = |l: &str| l.split('#').next().unwrap_or_default().trim().to_string();
         Script { told: text.lines().map(bare).filter(|l| !l.is_empty()).map(|l| told(&l)).collect() }
     }
 
-    /// The story `times` times over, one every `every`, each `stride` sectors further on.
+    /// The script repeated `times` times, every `every`, each time `stride` sectors further.
     pub fn repeated(&self, times: u64, every: Nanos, stride: u64) -> Script {
         let mut all = Script::default();
         for i in 0..times {
@@ -63,43 +63,43 @@ impl Script {
         all.in_order()
     }
 
-    /// Both stories together, in order of time.
+    /// Both scripts together, in order of time.
     pub fn and(mut self, other: Script) -> Script {
         self.told.extend(other.told);
         self.in_order()
     }
 
-    /// The story on another device.
+    /// The script on another device.
     pub fn on(mut self, dev: DevId) -> Script {
         self.told.iter_mut().for_each(|t| t.event.dev = dev);
         self
     }
 
-    /// The story so much later.
+    /// The script delayed by `delay`.
     pub fn after(mut self, delay: Nanos) -> Script {
         self.told.iter_mut().for_each(|t| t.event.time += delay);
         self
     }
 
-    /// The story with every event changed.
+    /// The script with every event changed.
     pub fn each(mut self, change: impl Fn(&mut Event)) -> Script {
         self.told.iter_mut().for_each(|t| change(&mut t.event));
         self
     }
 
-    /// The story without the events that `forgotten` picks.
+    /// The script without the events that `forgotten` selects.
     pub fn forgetting(mut self, forgotten: impl Fn(&Event) -> bool) -> Script {
         self.told.retain(|t| !forgotten(&t.event));
         self
     }
 
-    /// Sorted by time; what happened at the same time stays as it was.
+    /// Sorted by time; events of the same time keep their order.
     pub fn in_order(mut self) -> Script {
         self.told.sort_by_key(|t| t.event.time);
         self
     }
 
-    /// The story in batches of `size` events.
+    /// The script in batches of `size` events.
     pub fn batches(&self, size: usize) -> Vec<Batch> {
         self.told
             .chunks(size.max(1))
@@ -117,7 +117,7 @@ impl Script {
             .collect()
     }
 
-    /// Bytes of the bios queued.
+    /// Total bytes of the bios queued.
     pub fn bytes_queued(&self) -> Bytes {
         self.told.iter().filter(|t| t.event.action == trace::Action::Queue).map(|t| t.event.bytes).sum()
     }

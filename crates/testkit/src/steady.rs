@@ -1,20 +1,20 @@
-//! Tests on a machine that is shared with others.
+//! Repeats tests of real-time behaviour on a machine that is shared with others.
 
 use crate::lateness::Lateness;
 use std::any::Any;
 use std::io::Write;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
-/// How often a test is tried.
+/// Number of tries.
 const TRIES: usize = 5;
-/// A machine on which this part of all sleeps ends late, or of the processors' time is given to others, is none on which it can be said how fast a disk is: a rate of 400 a
-/// second is not as even as a clock if one in a hundred completions comes a millisecond late.
+/// Share of sleeps that end late, or of CPU time given to others, from which a machine is unsteady: the speed of a disk cannot be measured on it. A
+/// rate of 400 a second is not as even as a clock if one in a hundred completions comes a millisecond late.
 const UNSTEADY: f64 = 0.01;
 
-/// Runs a test of what a disk does in real time, up to five times until it succeeds: for seconds or minutes a shared machine
-/// may give its processors to others, and then a disk of the test's own is slower than it was told to be. What is wrong is
-/// wrong all five times. Each failure, told (`Err`) or by a panic, is said past the test runner's capture, so that a test that fails
-/// often is seen. If the machine was seen to stand still all five times, by [`Lateness`], the test is skipped, and says so.
+/// Runs a test of what a disk does in real time, up to five times until it succeeds. A shared machine may give its CPUs to others for seconds or
+/// minutes, and then a test's own disk is slower than it was configured to be; a real defect fails all five times. Each failure, by `Err` or by a
+/// panic, is printed past the test runner's capture, so that frequent failures are seen. If [`Lateness`] found the machine unsteady all five times,
+/// the test is skipped, which is printed, too.
 #[track_caller]
 pub fn steady(test: impl FnMut() -> Result<(), String>) {
     on_machine(test, || {
@@ -56,7 +56,7 @@ fn on_machine<End: FnOnce() -> f64>(
     }
 }
 
-/// What a panic said: the test runner shows it only if the last try fails.
+/// The message of a panic: the test runner shows it only if the last try fails.
 fn panicked(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("");

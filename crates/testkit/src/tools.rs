@@ -1,4 +1,4 @@
-//! The real blkparse and btt, run on a story: what they say is proven, not quoted.
+//! Runs the real blkparse and btt on a script, so that tests compare with their actual output.
 
 use crate::binary::Layout;
 use crate::script::Script;
@@ -6,16 +6,16 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// What btt said of a story.
+/// Output of btt for a script.
 pub struct Btt {
     /// Its report (`OUT.avg`).
     pub report: String,
-    /// What blkparse printed on standard error before.
+    /// What blkparse printed on standard error before that.
     pub complaints: String,
 }
 
 impl Btt {
-    /// A row of the table "All Devices" in microseconds: minimum, mean, maximum, and how many; `None` if btt has no
+    /// A row of the table "All Devices" in microseconds: minimum, mean, maximum, and the count; `None` if btt has no
     /// such row.
     pub fn all_devices(&self, row: &str) -> Option<[f64; 4]> {
         let table = self.report.split("= All Devices =").nth(1)?;
@@ -29,7 +29,7 @@ impl Btt {
         Some([micros(1)?, micros(2)?, micros(3)?, number(4)?])
     }
 
-    /// The lines of a section that begin with a device: `(  8,  0) | ...`, blanks joined.
+    /// Lines of a section that begin with a device: `( 8, 0) | ...`, with runs of blanks joined.
     pub fn device_rows(&self, section: &str) -> Vec<String> {
         let Some(body) = self.report.split(&format!("= {section} =")).nth(1) else { return vec![] };
         let body = body.trim_start_matches('=');
@@ -39,7 +39,7 @@ impl Btt {
     }
 }
 
-/// Runs blkparse and btt on a story; `None`, and a line on the terminal, where they are not installed.
+/// Runs blkparse and btt on a script; `None`, and a line on the terminal, if they are not installed.
 pub fn btt(script: &Script) -> Option<Btt> {
     btt_as(script, Layout::USUAL)
 }
@@ -65,7 +65,7 @@ pub fn btt_as(script: &Script, layout: Layout) -> Option<Btt> {
     Some(Btt { report, complaints: String::from_utf8_lossy(&parsed.stderr).into_owned() })
 }
 
-/// What blkparse prints of a story, one line per event; `None`, and a line on the terminal, where it is not installed.
+/// Output of blkparse for a script, one line per event; `None`, and a line on the terminal, if it is not installed.
 pub fn blkparse(script: &Script) -> Option<String> {
     if !installed("blkparse", &["-V"]) {
         return None;
@@ -79,7 +79,7 @@ pub fn blkparse(script: &Script) -> Option<String> {
     Some(String::from_utf8_lossy(&printed.stdout).into_owned())
 }
 
-/// Whether a program can be run; says so on the terminal if not, past the test runner's capture.
+/// Whether a program can be run. If not, this is printed on the terminal, past the test runner's capture.
 pub fn installed(program: &str, args: &[&str]) -> bool {
     let there = Command::new(program).args(args).output().is_ok();
     if !there {
@@ -88,14 +88,14 @@ pub fn installed(program: &str, args: &[&str]) -> bool {
     there
 }
 
-/// Says on the terminal that a part of the running test is skipped. A test that is silently skipped looks like one
+/// Prints on the terminal that part of the running test is skipped. A test that is skipped silently looks like one
 /// that passed.
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
     let _ = writeln!(std::io::stderr(), "SKIPPED in {}: {why}", thread.name().unwrap_or("a test"));
 }
 
-/// The folder of large recordings that env `CAPTURES` names; `None`, and a line on the terminal, without it.
+/// The recording `name` in the folder that env `CAPTURES` names; `None`, and a line on the terminal, without it.
 pub fn capture(name: &str) -> Option<std::path::PathBuf> {
     let Some(folder) = std::env::var_os("CAPTURES") else {
         skipped(&format!("CAPTURES names no folder of recordings (wanted: {name})"));

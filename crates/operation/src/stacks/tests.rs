@@ -18,7 +18,7 @@ fn the_same_function_means_what_is_around_it() {
     assert_eq!((Wait::of_stack(moved), Wait::function_of(moved)), (Wait::Rcu, "synchronize_rcu_normal"));
     let memory = "folio_wait_bit_common\nfolio_wait_writeback\nshrink_folio_list\nshrink_node\ntry_to_free_mem_cgroup_pages\nfilemap_fault";
     assert_eq!(Wait::of_stack(memory), Wait::Reclaim);
-    // io_schedule_timeout is no timer where it throttles.
+    // io_schedule_timeout is not a timer if it throttles.
     let throttle = "io_schedule_timeout\nbalance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write";
     assert_eq!(Wait::of_stack(throttle), Wait::DirtyThrottle);
 }
@@ -47,14 +47,14 @@ fn who_wants_to_change_a_frozen_file_system_is_told_from_who_waits_for_a_lock_of
     ] {
         assert_eq!(frozen(stack), Wait::Frozen, "{stack}");
     }
-    // A write to /sys waits for processors that come or go; a new process for its control group.
+    // A write to /sys waits for CPU hotplug; a new process waits for its control group.
     let of_sysfs = "cpus_read_lock\nstore\nkernfs_fop_write_iter\nvfs_write\nksys_write";
     for stack in [of_sysfs, "copy_process\nkernel_clone"] {
         assert_eq!(frozen(stack), Wait::Lock, "{stack}");
     }
 }
 
-/// As kernels of other architectures, older ones and real-time ones call it: the innermost is how tasks sleep, then comes the lock.
+/// Names on other architectures, in older kernels and in real-time ones: the innermost shows how tasks sleep, the next the lock.
 #[test]
 fn locks_have_many_names() {
     for (stack, function) in [
@@ -79,7 +79,7 @@ fn nothing_is_guessed() {
     assert_eq!(Wait::of_stack("not_blk_mq_get_tag"), Wait::Unknown);
 }
 
-/// What a name that moved between kernels was and is called shows in the table; `make kernel-names` writes it.
+/// For a renamed function the table has the old and the new name; `make kernel-names` writes it.
 #[test]
 fn the_table_of_kernels_has_every_name() {
     let rules = RULES.iter().flat_map(|(function, under, _)| std::iter::once(function).chain(*under));
@@ -93,7 +93,7 @@ fn the_table_of_kernels_has_every_name() {
     assert_eq!(rows.iter().map(|row| row[0]).collect::<BTreeSet<_>>(), named);
 }
 
-/// ext4's writeback takes the lock of a file's map of blocks while it ends: a writer behind that is behind no other operation on the file.
+/// ext4's writeback takes the lock of a file's block map while it ends: a writer behind it waits for no other operation on the file.
 #[test]
 fn the_lock_of_a_files_blocks_is_not_the_files() {
     let within = |function: &str| {

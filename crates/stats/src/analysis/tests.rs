@@ -1,4 +1,4 @@
-//! Who waited, of tasks' events made by hand.
+//! Tables of waits from hand-made events of tasks.
 
 use super::*;
 use trace::{Call, Context, Cpu, Left, TaskEvent, TextId, Tid, What};
@@ -18,7 +18,7 @@ fn a_recording_without_block_events_lasted_as_long_as_its_tasks_events() {
     assert_eq!(Facts::of(&[batch]).duration(), Nanos(900));
 }
 
-/// One task calls and reads, another and a thread of the kernel only read.
+/// One task calls and reads; another one and a kernel thread only read.
 fn read_by_three(stacks: bool) -> Vec<String> {
     let read = |at: u32, tid: u32| {
         let sector = 8 * tid;
@@ -44,7 +44,7 @@ fn read_by_three(stacks: bool) -> Vec<String> {
     facts.waits.victims().map(|(_, v, _)| v.task.to_string()).collect()
 }
 
-/// A task reads ten times and then not to the end, when others are still seen: it sleeps for `asleep` and then goes on, or does not.
+/// A task reads ten times and then does not finish, while others run: it sleeps for `asleep` and then continues, or does not.
 fn stuck(asleep: u64, goes_on: bool, until: Option<u64>) -> Vec<(Option<Nanos>, u64)> {
     let mut batch = Batch::default();
     let mut task = |tid: u32, time: u64, what| {
@@ -76,17 +76,17 @@ fn stuck(asleep: u64, goes_on: bool, until: Option<u64>) -> Vec<(Option<Nanos>, 
         .collect()
 }
 
-/// Any recording ends in the middle of some; the one that is stuck is not left out.
+/// Any recording ends in the middle of some operations; one that is stuck is not left out.
 #[test]
 fn a_read_that_is_stuck_at_the_end_is_one_of_the_slowest() {
     assert_eq!(stuck(500, false, None), [(Some(Nanos(510_000)), 520)]);
     assert_eq!(stuck(50, false, None), [], "for no longer than others took");
     assert_eq!(stuck(500, true, None), [], "it goes on");
-    // A part of a recording that goes on without a word of it.
+    // The end of the recording is later than its last event.
     assert_eq!(stuck(50, false, Some(22_000)), [(Some(Nanos(1_990_000)), 2000)]);
 }
 
-/// Of several that are stuck none is measured by another.
+/// Operations that are stuck are not compared with one another.
 #[test]
 fn all_that_are_stuck_count() {
     let mut batch = Batch::default();

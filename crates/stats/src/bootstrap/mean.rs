@@ -1,20 +1,20 @@
-//! How well a recording knows its own mean.
+//! How precisely a recording determines its own mean.
 //!
-//! The mean is what adds up: of a job that waits for each operation it is the inverse of its rate. A few slow operations can decide it, and
-//! then blocks drawn again and again know nothing of how many of these another stretch would have. So what is counted as witnesses are the
-//! blocks that its scatter comes from, `(sum d^2)^2 / sum d^4` of their deviations `d`: `K` blocks with one stall each among many without
-//! any are `K`; of blocks that scatter normally it is a third of them, which makes an interval of the mean somewhat too wide rather than
-//! too narrow.
+//! The mean adds up: for a job that waits for each operation it is the inverse of its rate. A few slow operations can
+//! dominate it, and then repeated draws of blocks do not show how many another stretch would have. So the effective
+//! number of blocks is the number that the scatter comes from, `(sum d^2)^2 / sum d^4` of their deviations `d`: `K`
+//! blocks with one stall each among many without any give `K`; normally distributed blocks give a third of them, which
+//! makes the interval of the mean somewhat too wide rather than too narrow.
 
 use super::{factor, memory, scatter, Estimate, NoRange, FEWEST_BLOCKS, MOST_DRAWN, SIGNIFICANT};
 use crate::blocks::Blocks;
 use std::borrow::Cow;
 
-/// Witnesses of a mean: fewer give no interval.
+/// Smallest effective number of blocks of a mean. With fewer there is no interval.
 const LEAST_WITNESSES: f64 = 5.0;
 
 impl Estimate {
-    /// The mean of some values. The same values and seed always give the same.
+    /// The mean of some values. The same values and seed always give the same result.
     pub fn mean(blocks: &Blocks, seed: u64) -> Result<Estimate, NoRange> {
         let mut blocks = Cow::Borrowed(blocks);
         let (mut sums, mut correlation);
@@ -44,13 +44,13 @@ impl Estimate {
     }
 }
 
-/// Of each block that has values: their sum and their number.
+/// Sum and number of values, for each block that has values.
 fn sums_of(blocks: &Blocks) -> Vec<(f64, f64)> {
     let filled = blocks.each().iter().filter(|b| !b.is_empty());
     filled.map(|b| (b.sum() as f64, b.count() as f64)).collect()
 }
 
-/// The mean of what was drawn.
+/// The mean of the drawn blocks.
 fn mean_of(sums: &[(f64, f64)], drawn: &[u32]) -> f64 {
     let each = sums.iter().zip(drawn);
     let (sum, n) =

@@ -1,30 +1,30 @@
-//! How many times as often something rare happened, where one side has too little of it to draw from.
+//! Ratio of the frequencies of rare events, if one side has too few cases to draw from.
 //!
-//! Twelve stalls before and none after: no draw from the side without any has one, so a bootstrap says nothing, and the two numbers alone
-//! do. What happened is counted in blocks: a stall that makes a hundred neighbours slow is one event. Of two Poisson counts `b` and `a`,
-//! given their sum, `a` is binomial, whatever their rate (Przyborowski and Wilenski 1940); the ends of its share (Clopper and Pearson 1934)
-//! are those of the ratio of rates.
+//! Example: twelve stalls before and none after. No draw from the side without any has one, so a bootstrap says nothing, and only the two
+//! counts remain. Events are counted in blocks: a stall that makes a hundred neighbours slow is one event. Of two Poisson counts `b` and
+//! `a` with a given sum, `a` is binomial, whatever their rate (Przyborowski and Wilenski, 1940). The ends of its share (Clopper and
+//! Pearson, 1934) give those of the ratio of rates.
 
 use super::{Range, Table, FEWEST_BLOCKS, MOST_DRAWN, SIGNIFICANT, TAIL, TAIL_OF_99};
 use crate::blocks::Blocks;
 use std::borrow::Cow;
 
-/// What happened on both sides.
+/// How often something rare happened on both sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rare {
-    /// The share of values that are so slow, before and after.
+    /// The share of values that are as slow, before and after.
     pub shares: [f64; 2],
-    /// Where these shares lie with 95 % certainty.
+    /// 95 % ranges of these shares.
     pub each: [Range; 2],
-    /// Where the ratio of after to before lies with 95 % certainty; its upper end is infinite where there were none before.
+    /// 95 % range of the ratio of after to before; its upper end is infinite if there were none before.
     pub ratio: Range,
-    /// The same with 99 % certainty.
+    /// 99 % range of this ratio.
     pub ratio_99: Range,
-    /// Blocks on each side, and values in each.
+    /// Number of blocks on each side, and number of values in each block.
     pub blocks: [(usize, u64); 2],
 }
 
-/// How often values are at least `threshold`, before and after; nothing where neither side has any.
+/// How often values are at least `threshold`, before and after; `None` if neither side has any.
 pub fn rare(sides: [&Blocks; 2], threshold: u64) -> Option<Rare> {
     let mut sides = sides.map(|blocks| independent(blocks, threshold));
     let longest = sides.iter().map(|b| b.length()).max()?;
@@ -47,7 +47,7 @@ pub fn rare(sides: [&Blocks; 2], threshold: u64) -> Option<Rare> {
         return None;
     }
     let shares = [some_before as f64 / all_before as f64, some_after as f64 / all_after as f64];
-    // Values of an event on each side, so that the ends are those of the shares of values; where there was none it is like the other's.
+    // Values per event on each side, so that the ends are those of shares of values; without events it is that of the other side.
     let of_event = |events: usize, some: u64| (events > 0).then(|| some as f64 / events as f64);
     let (of_before, of_after) = (of_event(before, some_before), of_event(after, some_after));
     let of_events = [of_before.or(of_after), of_after.or(of_before)].map(|each| each.unwrap_or(1.0));
@@ -68,7 +68,7 @@ pub fn rare(sides: [&Blocks; 2], threshold: u64) -> Option<Rare> {
     Some(Rare { shares, each, ratio, ratio_99, blocks })
 }
 
-/// Blocks so long that slow ones in one say nothing of the next, or as few as may be.
+/// Blocks so long that slow values in one do not predict the next, or as few blocks as allowed.
 fn independent(blocks: &Blocks, threshold: u64) -> Cow<'_, Blocks> {
     let limits: Vec<(u64, u64)> = blocks.all().buckets().map(|b| (b.lower, b.upper)).collect();
     let mut blocks = Cow::Borrowed(blocks);
@@ -87,7 +87,7 @@ fn independent(blocks: &Blocks, threshold: u64) -> Cow<'_, Blocks> {
     }
 }
 
-/// Where the share lies of which `of` in `all` were seen: the ends beyond which so many or so few would come in the part `tail` of times.
+/// Range of the share of which `of` in `all` were seen: beyond each end, the probability of that many or that few is below `tail`.
 fn share_of(of: u64, all: u64, tail: f64) -> (f64, f64) {
     let at_most = |k: u64, p: f64| binomial_up_to(k, all, p);
     let solve = |holds: &dyn Fn(f64) -> bool| {
@@ -107,9 +107,9 @@ fn share_of(of: u64, all: u64, tail: f64) -> (f64, f64) {
     (from, to)
 }
 
-/// The probability of `k` or fewer of `n`; `p` lies within 0 and 1, ends excluded.
+/// The probability of `k` or fewer of `n`; `p` is between 0 and 1, ends excluded.
 fn binomial_up_to(k: u64, n: u64, p: f64) -> f64 {
-    // Each next number is (n - i) / (i + 1) times as likely, times the odds; in logarithms, as the first may be too small for a float.
+    // The next number is (n - i) / (i + 1) times the odds as likely. Logarithms are used because the first may be too small for a float.
     let (mut likely, odds) = (n as f64 * (1.0 - p).ln(), (p / (1.0 - p)).ln());
     let mut sum = 0.0;
     for i in 0..=k {

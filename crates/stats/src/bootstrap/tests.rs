@@ -1,9 +1,9 @@
-//! On made-up values whose percentiles are known, the interval must hold the truth as often as it says.
+//! With artificial values whose percentiles are known, the interval must contain the truth as often as it claims.
 
 use super::*;
 
-/// Values from a series with memory: normal with correlation `memory` from one to the next, made log-normal. With
-/// `memory` 0 they are independent. Estimate `q` is `exp(14 + z(q))` whatever the memory.
+/// Values of a series with memory: normal with correlation `memory` from one to the next, made log-normal. With
+/// `memory` 0 they are independent. The quantile `q` is `exp(14 + z(q))` whatever the memory.
 fn series(count: usize, memory: f64, random: &mut Random) -> Blocks {
     let mut blocks = Blocks::default();
     let mut x = normal(random);
@@ -24,8 +24,8 @@ const P50: (f64, f64) = (0.5, 0.0);
 const P90: (f64, f64) = (0.9, 1.281_552);
 const P99: (f64, f64) = (0.99, 2.326_348);
 
-/// How often, of 100, the interval holds the truth; how often two series of the same kind are called different by
-/// their percentiles, and by their shares of slow values.
+/// In percent: how often the interval contains the truth; how often two series of the same kind are called different
+/// by their percentiles, and by their shares of slow values.
 fn trial(count: usize, memory: f64, (q, z): (f64, f64), rounds: usize) -> (f64, f64, f64) {
     let mut random = Random(count as u64 ^ memory.to_bits() ^ q.to_bits());
     let truth = (14.0 + z).exp();
@@ -55,7 +55,7 @@ fn the_interval_holds_the_truth_as_often_as_it_says() {
     // Unoptimized code gets fewer rounds: with 2 * 200 intervals, chance alone moves the share by 2 %, that of those
     // called different by 3 %.
     let rounds = if cfg!(debug_assertions) { 200 } else { 2000 };
-    // One in twenty may be called different; of 2000 chance alone makes 6 %.
+    // One in twenty may be called different; with 2000, chance alone makes 6 %.
     let slack = if cfg!(debug_assertions) { 4.0 } else { 0.0 };
     let wrong_of = |count, memory, percentile| {
         let (held, different, unlike) = trial(count, memory, percentile, rounds);
@@ -67,7 +67,7 @@ fn the_interval_holds_the_truth_as_often_as_it_says() {
         let wrong = !(93.0 - slack..=97.0 + slack).contains(&held) || different.max(unlike) > 6.0 + slack;
         wrong.then_some(told)
     };
-    // Side by side: no other test of this program takes as long.
+    // In parallel: no other test of this program takes as long.
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let series = [(4000, 0.0), (4000, 0.8), (24000, 0.95)];
         let each = series.into_iter().flat_map(|(count, memory)| [P50, P90, P99].map(|p| (count, memory, p)));
@@ -108,7 +108,7 @@ fn values_all_alike_have_a_point_for_an_interval() {
     (0..5000).for_each(|_| blocks.record(100));
     let p = Estimate::percentile(&blocks, 0.99, 1).unwrap();
     assert_eq!((p.value, p.range()), (100.0, Range { from: 100.0, to: 100.0 }));
-    // Also zeros, whose logarithm there is none of.
+    // Also zeros, which have no logarithm.
     let mut zeros = Blocks::default();
     (0..5000).for_each(|_| zeros.record(0));
     assert!(Estimate::percentile(&zeros, 0.5, 1).unwrap().range().to.is_finite());
@@ -149,7 +149,7 @@ fn the_interval_of_a_mean_holds_it_as_often_as_it_says() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Twelve stalls in as many places have a range; as many in one place, or three, are accidents.
+/// Twelve stalls in as many places have a range; as many in one place, or three, do not.
 #[test]
 fn a_mean_that_few_stalls_decide_has_no_interval() {
     let of = |stalls: &[u64]| {

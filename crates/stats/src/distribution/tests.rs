@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Values of every magnitude, with extremes and small ones more often than chance would have them.
+/// Values of every magnitude; extreme and small values are more frequent than by chance.
 fn value() -> impl Strategy<Value = u64> {
     prop_oneof![
         (any::<u64>(), 0u32..64).prop_map(|(v, shift)| v >> shift),
@@ -103,7 +103,7 @@ fn impossible_json_is_refused() {
 }
 
 proptest! {
-    /// The bound of the module's head, against the exact nearest rank in the sorted values.
+    /// The bound of the module's documentation, against the exact nearest rank in the sorted values.
     #[test]
     fn quantiles_are_within_1_in_128(mut values in prop::collection::vec(value(), 1..300), permille in 0u64..=1000) {
         let d = of(&values);

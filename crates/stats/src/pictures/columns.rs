@@ -1,22 +1,22 @@
-//! A row of columns over time for pictures: as [`Series`](crate::Series), but fine enough for recordings of a second.
+//! A row of columns over time for pictures: like [`Series`](crate::Series), but fine enough for recordings of a second.
 //!
 //! Columns begin at multiples of the step, counted from the clock's zero. When there would be more than
-//! [`MOST_COLUMNS`] (or another number that the row was given), neighbours are added together and the step doubles.
+//! [`MOST_COLUMNS`] (or another limit given by type), neighbours are merged and the step doubles.
 //!
-//! **Invariant**: the step is the smallest power of two (from [`FINEST`] on) with which the row fits. So it follows from
-//! what was counted and not from the order, and merging is exact.
+//! **Invariant**: the step is the smallest power of two (from [`FINEST`] on) with which the row fits. So it depends on
+//! what was counted and not on the order, and merging is exact.
 
 use crate::series::Cell;
 use std::collections::VecDeque;
 use trace::Nanos;
 
-/// Columns that a row may have: as many as a wide screen has points, so that a part can still be looked at closely.
+/// Largest number of columns: as many as a wide screen has pixels, so that a part can still be enlarged.
 pub const MOST_COLUMNS: usize = 1024;
 
-/// The finest step, as a power of two: 2^16 ns, 66 us. A recording of 67 ms fills the row with these.
+/// The finest step as a power of two: 2^16 ns, 66 us. A recording of 67 ms fills the row with these.
 pub const FINEST: u32 = 16;
 
-/// A row of columns; see the module's head.
+/// A row of columns; see the module's documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns<C, const MOST: usize = MOST_COLUMNS> {
     shift: u32,
@@ -31,7 +31,7 @@ impl<C, const MOST: usize> Default for Columns<C, MOST> {
 }
 
 impl<C: Cell, const MOST: usize> Columns<C, MOST> {
-    /// The column that covers `time`, to be added to.
+    /// The column that covers `time`, for counting.
     #[inline]
     pub fn at(&mut self, time: Nanos) -> &mut C {
         let at = (time.0 >> self.shift).wrapping_sub(self.first) as usize;
@@ -42,7 +42,7 @@ impl<C: Cell, const MOST: usize> Columns<C, MOST> {
         &mut self.columns[((time.0 >> self.shift) - self.first) as usize]
     }
 
-    /// Calls `add` for each column between two times, with how much of that time lies in it.
+    /// Calls `add` for each column between two times, with the length of time within it.
     pub fn over(&mut self, from: Nanos, to: Nanos, mut add: impl FnMut(&mut C, Nanos)) {
         if to <= from {
             return;
@@ -73,7 +73,7 @@ impl<C: Cell, const MOST: usize> Columns<C, MOST> {
         }
     }
 
-    /// The same with columns of at least 2^`shift` ns.
+    /// The same row with columns of at least 2^`shift` ns.
     pub fn with_shift(&self, shift: u32) -> Self {
         let mut coarse = self.clone();
         while coarse.shift < shift.min(u64::BITS - 1) {
@@ -82,12 +82,12 @@ impl<C: Cell, const MOST: usize> Columns<C, MOST> {
         coarse
     }
 
-    /// The step as a power of two, in nanoseconds.
+    /// The step as a power of two, in ns.
     pub fn shift(&self) -> u32 {
         self.shift
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
@@ -103,7 +103,7 @@ impl<C: Cell, const MOST: usize> Columns<C, MOST> {
         self.columns.iter().enumerate().map(move |(i, c)| (time(i), c))
     }
 
-    /// Grows the row so that it has columns for both of these times, with larger steps if need be.
+    /// Extends the row to cover both of these times, with larger steps if needed.
     fn cover(&mut self, from: Nanos, to: Nanos) {
         loop {
             let (from, to) = (from.0 >> self.shift, to.0 >> self.shift);

@@ -1,26 +1,26 @@
-//! Places on the device over time and when: requests on a grid of time and place, by task and direction.
+//! Accesses over time and place: requests on a grid of time and sector, by task and direction.
 //!
-//! Both steps are powers of two and double when the grid gets too wide or too high. **Invariant**: each is the
-//! smallest with which all that was counted fits, so they follow from what was counted and not from the order.
+//! Both steps are powers of two and double when the grid gets too wide or too high. **Invariant**: each step is the
+//! smallest with which everything fits, so it depends on what was counted and not on the order.
 
 use rustc_hash::FxHashMap;
 use trace::{Nanos, Sector};
 
-/// Columns and rows of the grid.
+/// Largest number of columns (time) and rows (place).
 pub const EXTENT_GRID: (u64, u64) = (512, 256);
-/// Cells that are kept by task; in a fuller grid those of further tasks fall together, under 0.
+/// Largest number of cells kept by task. In a fuller grid, cells of further tasks are merged under task 0.
 const MOST_CELLS: usize = 300_000;
 
-/// Whose requests, and whether they wrote.
+/// Task and direction of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Who {
     /// A number of [`Tasks`](crate::Tasks).
     pub task: u32,
-    /// Whether they wrote; discards do.
+    /// Whether they are writes or discards.
     pub writes: bool,
 }
 
-/// The grid.
+/// The grid, with the number of requests in each cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extents {
     time: Axis,
@@ -28,17 +28,17 @@ pub struct Extents {
     cells: FxHashMap<(u64, u64, Who), u32>,
 }
 
-/// One direction of the grid.
+/// One axis of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// The step, as a power of two.
+    /// The step as a power of two, in ns or sectors.
     pub shift: u32,
-    /// The first and the last step with something in it, counted from zero.
+    /// The first and the last step that has requests, counted from zero.
     pub span: Option<(u64, u64)>,
 }
 
 impl Axis {
-    /// Makes room for a value; says by how many powers of two the step grew.
+    /// Extends the axis to a value. Returns by how many powers of two the step grew.
     fn take(&mut self, value: u64, most: u64) -> u32 {
         let mut grown = 0;
         loop {
@@ -57,14 +57,14 @@ impl Axis {
 
 impl Default for Extents {
     fn default() -> Extents {
-        // From 66 us and 4 KiB on.
+        // The finest steps: 66 us and 4 KiB.
         let (time, place) = (Axis { shift: 16, span: None }, Axis { shift: 3, span: None });
         Extents { time, place, cells: FxHashMap::default() }
     }
 }
 
 impl Extents {
-    /// Counts a request.
+    /// Counts a request completed at `at`.
     pub fn record(&mut self, at: Nanos, start: Sector, who: Who) {
         let columns = self.time.take(at.0, EXTENT_GRID.0);
         let rows = self.place.take(start.0, EXTENT_GRID.1);
@@ -74,7 +74,7 @@ impl Extents {
         self.add((at.0 >> self.time.shift, start.0 >> self.place.shift, who), 1);
     }
 
-    /// Adds what `other` counted. Both must mean the same by the numbers of tasks.
+    /// Adds the counts of `other`. Both must use the same task numbers.
     pub fn merge(&mut self, other: &Extents) {
         let ends = |axis: &Axis| axis.span.map(|(a, b)| (a << axis.shift, b << axis.shift));
         let (Some(times), Some(places)) = (ends(&other.time), ends(&other.place)) else { return };
@@ -92,7 +92,7 @@ impl Extents {
         }
     }
 
-    /// The same with a grid that is coarser by so many powers of two.
+    /// The same grid, coarser by these powers of two.
     pub fn coarser(&self, columns: u32, rows: u32) -> Extents {
         let mut coarse = self.clone();
         coarse.time = grown(coarse.time, columns);
@@ -101,12 +101,12 @@ impl Extents {
         coarse
     }
 
-    /// Time and place of the columns and rows.
+    /// The axes of time and place.
     pub fn axes(&self) -> (Axis, Axis) {
         (self.time, self.place)
     }
 
-    /// How many cells have something in them.
+    /// Number of cells with requests.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
@@ -116,7 +116,7 @@ impl Extents {
         self.cells.is_empty()
     }
 
-    /// Column, row, whose, how many requests, in order.
+    /// Cells in order: column, row, task and direction, number of requests.
     pub fn cells(&self) -> Vec<(u64, u64, Who, u32)> {
         let mut all: Vec<_> = self.cells.iter().map(|((c, r, who), n)| (*c, *r, *who, *n)).collect();
         all.sort_unstable();

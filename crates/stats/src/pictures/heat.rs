@@ -1,8 +1,7 @@
-//! How many operations took how long, in one column of a heat map: buckets as those of
-//! [`Distribution`](crate::Distribution), but only 16 in each power of two and none where nothing was.
+//! Latency counts for one column of a heat map. The buckets are like those of [`Distribution`](crate::Distribution),
+//! but with only 16 in each power of two, and empty ones are not stored.
 //!
-//! A value is off by at most 1/32 of itself in such a bucket, half of what the eye can tell in a picture of 20 powers
-//! of two.
+//! The error of a value is at most 1/32, half of what is visible in a picture of 20 powers of two.
 
 use smallvec::SmallVec;
 use trace::Nanos;
@@ -12,13 +11,13 @@ const SUB_BITS: u32 = 4;
 /// Buckets in each power of two.
 pub const HEAT_BUCKETS: u64 = 1 << SUB_BITS;
 
-/// Counts by bucket, in order of latency.
+/// Counts by bucket, in ascending order of latency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heat {
     counts: SmallVec<[(u16, u32); 2]>,
 }
 
-/// The bucket of a latency. Example: of 1000 ns, which is 111.1101000b x 2^7, it is 5 * 16 + 31 = 111.
+/// The bucket of a latency. Example: 1000 ns without its last 5 bits is 31, so its bucket is 5 * 16 + 31 = 111.
 #[inline]
 pub fn heat_bucket(latency: Nanos) -> u16 {
     let v = latency.0;
@@ -34,18 +33,18 @@ pub fn heat_lower(bucket: u16) -> Nanos {
 }
 
 impl Heat {
-    /// Counts one.
+    /// Counts one latency.
     #[inline]
     pub fn record(&mut self, latency: Nanos) {
         self.add(heat_bucket(latency), 1);
     }
 
-    /// Adds what another counted.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Heat) {
         other.counts.iter().for_each(|(bucket, n)| self.add(*bucket, *n));
     }
 
-    /// Bucket and count of each that is not empty, in order.
+    /// Bucket and count of each bucket that is not empty, in order.
     pub fn counts(&self) -> &[(u16, u32)] {
         &self.counts
     }

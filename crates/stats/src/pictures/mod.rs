@@ -1,8 +1,8 @@
-//! What pictures need beside the facts: what happened when, in columns of time. Counted apart, so that only those who
-//! want pictures pay for it.
+//! What pictures need in addition to the facts: what happened when, in columns of time. It is counted separately, so
+//! that only commands that draw pictures pay for it.
 //!
-//! [`Pictures`] wants to know of requests and of operations ([`IoObserver`], [`OperationObserver`]); its parts are bounded and merge
-//! exactly.
+//! [`Pictures`] observes requests and operations ([`IoObserver`], [`OperationObserver`]). Its parts are bounded and
+//! merge exactly.
 
 mod columns;
 mod extents;
@@ -26,31 +26,31 @@ use operation::{Account, History, Operation, OperationObserver, Outside};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Flags, Nanos, Sector};
 
-/// Devices that are pictured; each takes some hundred KB.
+/// Largest number of devices; each takes a few hundred KB.
 const MOST_DEVICES: usize = 32;
-/// Kinds of operations that are pictured.
+/// Largest number of groups of operations.
 const MOST_GROUPS: usize = 64;
-/// The slowest of each class in the whole recording that are kept.
+/// Number of slowest requests of each class kept for the whole recording.
 const SLOWEST: usize = 32;
 
-/// What happened in one column of time, of one kind.
+/// What happened in one column of time, for one kind of I/O.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
-    /// How long those took that ended in it.
+    /// Latencies of those that ended in it.
     pub heat: Heat,
-    /// How many these were.
+    /// Number of those that ended in it.
     pub completed: u64,
-    /// The bytes moved.
+    /// Bytes that they moved.
     pub bytes: u64,
-    /// How many were under way (of requests: in the device; of bios and operations: from their beginning on), times the
-    /// nanoseconds they were so.
+    /// Sum of the times in flight within the column, in ns (requests: in the device; bios and operations: from their
+    /// beginning on). Divided by the column's width it is the mean depth.
     pub depth_ns: u64,
-    /// How long the slowest took that ended in it, and where most of that time went.
+    /// Latency of the slowest one that ended in it, and the reason with most of that time.
     pub slowest: Option<(Nanos, Reason)>,
 }
 
 impl Moment {
-    /// One that ended. Where its time went is asked for only if it is the slowest.
+    /// Counts one that ended. `why` is called only if it is the slowest.
     #[inline]
     fn record(&mut self, latency: Nanos, bytes: u64, why: impl FnOnce() -> Reason) {
         self.heat.record(latency);
@@ -62,7 +62,7 @@ impl Moment {
     }
 }
 
-/// The reason with most of the time; of equals the one that an I/O meets first.
+/// The reason with the most time; among equal ones the one that an I/O meets first.
 fn main_reason(time_of: impl Fn(Reason) -> Nanos) -> Reason {
     let all = Reason::ALL.into_iter().rev();
     all.max_by_key(|reason| time_of(*reason)).unwrap_or(Reason::Unexplained)
@@ -78,22 +78,22 @@ impl Cell for Moment {
     }
 }
 
-/// What the kernel does on its own with a device.
+/// What the kernel does with a device in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behind {
-    /// Data that was written to memory goes to the device.
+    /// Writeback of dirty data.
     Writeback,
-    /// A file system's journal or log, and what it has to write so that there is room in it.
+    /// Writes of a file system's journal or log, and writes that make room in it.
     Journal,
 }
 
 impl Behind {
-    /// Both.
+    /// Both kinds.
     pub const ALL: [Behind; 2] = [Behind::Writeback, Behind::Journal];
 
-    /// Whose a request is. ext4's journal is written by `jbd2/DEVICE` (fs/jbd2/journal.c), XFS pushes its log's tail by
-    /// `xfsaild/DEVICE` (fs/xfs/xfs_trans_ail.c) and writes the log from a worker, as metadata or through the device's
-    /// cache (xlog_write_iclog in fs/xfs/xfs_log.c).
+    /// The kind of a request, if it is one of these. ext4's journal is written by `jbd2/DEVICE` (fs/jbd2/journal.c).
+    /// XFS pushes its log's tail by `xfsaild/DEVICE` (fs/xfs/xfs_trans_ail.c) and writes the log from a worker, as
+    /// metadata or with FUA or flush flags (xlog_write_iclog in fs/xfs/xfs_log.c).
     fn of(r: &Request, names: &Names) -> Option<Behind> {
         let task = names.text(r.task);
         let through = r.flags.has(Flags::META) || r.flags.has(Flags::FUA) || r.flags.has(Flags::FLUSH);
@@ -107,34 +107,34 @@ impl Behind {
     }
 }
 
-/// One device.
+/// Pictures of one device.
 #[derive(Clone, Debug, Default)]
 pub struct DevicePictures {
     /// Its requests (bios, if it is bio-based), by class.
     pub classes: [Columns<Moment>; Class::COUNT],
-    /// What the kernel did on its own, in the order of [`Behind::ALL`].
+    /// Background work of the kernel, in the order of [`Behind::ALL`].
     pub behind: [Columns<Moment>; 2],
-    /// Places on the device over time.
+    /// Accesses over time and place.
     pub extents: Extents,
     in_flight: ByClass<u32>,
     since: Nanos,
 }
 
-/// All that pictures need.
+/// Everything that pictures need.
 #[derive(Clone, Debug, Default)]
 pub struct Pictures {
-    /// By device.
+    /// Pictures by device.
     pub devices: BTreeMap<DevId, DevicePictures>,
-    /// What tasks asked for, and what the kernel did on its own (commits, write-back).
+    /// Operations of tasks, and background work of the kernel (commits, writeback).
     pub operations: BTreeMap<OpKey, Columns<Moment>>,
-    /// The slowest requests of each moment, by class: no task waits for any one background write, and they are slow by
-    /// nature.
+    /// The slowest requests of each column, by class. Classes are separate because no task waits for any single
+    /// background write, and those are slow by nature.
     pub slow: [Columns<SlowMoment>; Class::COUNT],
-    /// The slowest operation of each stretch, of those that a task waits for.
+    /// The slowest operation of each interval, among those that a task waits for.
     pub slow_operations: Columns<SlowOperation, STRETCHES>,
-    /// Whose requests they were.
+    /// Names of the tasks in the pictures.
     pub tasks: Tasks,
-    /// Requests and operations that are in no picture, because there were too many devices or kinds.
+    /// Number of requests and operations in no picture, because there were too many devices or kinds.
     pub left_out: u64,
     slowest: [Vec<SlowRequest>; Class::COUNT],
 }
@@ -152,7 +152,7 @@ impl Pictures {
         Some(self.devices.entry(id).or_default())
     }
 
-    /// One request or bio. What is slow about it is asked for only if it is.
+    /// Counts a request or bio. `slow` is called only if it is among the slowest.
     fn completed(&mut self, c: Completed, slow: impl Fn() -> SlowRequest) {
         let why = || {
             let ledger = slow().ledger;
@@ -179,7 +179,7 @@ impl Pictures {
     }
 }
 
-/// A request, or a bio of a bio-based device, that is over.
+/// A completed request, or a completed bio of a bio-based device.
 struct Completed {
     dev: DevId,
     class: Class,
@@ -191,7 +191,7 @@ struct Completed {
     at: Nanos,
 }
 
-/// Whether an operation has a place on the device, and writes there.
+/// Whether an operation writes; `None` if it has no place on the device.
 fn writes(op: Op) -> Option<bool> {
     match op {
         Op::Read => Some(false),
@@ -225,7 +225,7 @@ impl IoObserver for Pictures {
         let (dev, class, op, start, bytes) = (b.dev, b.class(), b.op, b.start, b.bytes);
         let completed = Completed { dev, class, op, start, bytes, task, latency, at };
         self.completed(completed, || SlowRequest::bio(b, task));
-        // Nobody tells how many a bio-based device has: each is there from its queue on.
+        // No event reports the depth of a bio-based device: each bio counts from its queueing on.
         if let Some(device) = self.device(dev) {
             device.classes[class.index()].over(b.time.start(), at, |m, part| {
                 m.depth_ns = m.depth_ns.saturating_add(part.0);

@@ -1,40 +1,40 @@
-//! The slowest requests of each moment: so that whatever stretch of time is asked for, its slowest are known.
+//! The slowest requests of each column, so that the slowest of any selected time are known.
 
 use crate::series::Cell;
 use ledger::Ledger;
 use life::{Bio, Class, Contention, Op, Request, Timeline};
 use trace::{Bytes, DevId, Nanos, Sector, Tid};
 
-/// How many are kept of each column.
+/// Number of requests kept for each column.
 const OF_A_COLUMN: usize = 2;
 
-/// A slow request; of a bio-based device a bio.
+/// A slow request, or a slow bio of a bio-based device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlowRequest {
-    /// Where.
+    /// Its device.
     pub dev: DevId,
-    /// The operation.
+    /// Read, write, flush and so on.
     pub op: Op,
-    /// The class it competed in.
+    /// The class by which contention is counted.
     pub class: Class,
-    /// Where it started.
+    /// First sector.
     pub start: Sector,
-    /// How much it moved.
+    /// Bytes moved.
     pub bytes: Bytes,
-    /// Whose.
+    /// The task that queued it.
     pub tid: Tid,
-    /// A number of [`Tasks`](crate::Tasks).
+    /// Number of the task's name in [`Tasks`](crate::Tasks).
     pub task: u32,
-    /// Its steps.
+    /// Timestamps of its steps.
     pub time: Timeline,
-    /// Where its time went.
+    /// Its time, divided by reason.
     pub ledger: Ledger,
-    /// Who else was there.
+    /// What else was in the device.
     pub contention: Contention,
 }
 
 impl SlowRequest {
-    /// Of a request.
+    /// A slow request.
     pub fn request(r: &Request, task: u32) -> SlowRequest {
         SlowRequest {
             dev: r.dev,
@@ -50,7 +50,7 @@ impl SlowRequest {
         }
     }
 
-    /// Of a bio.
+    /// A slow bio.
     pub fn bio(b: &Bio, task: u32) -> SlowRequest {
         SlowRequest {
             dev: b.dev,
@@ -66,38 +66,38 @@ impl SlowRequest {
         }
     }
 
-    /// How long it took.
+    /// Its total time.
     pub fn total(&self) -> Nanos {
         self.ledger.total()
     }
 
-    /// The slower one first; of equals the earlier one.
+    /// Sort key: the slower one first; among equal ones the earlier one.
     fn order(&self) -> impl Ord {
         (std::cmp::Reverse(self.total()), self.time.completed, self.start, self.dev, self.tid)
     }
 }
 
-/// The slowest that were completed in a column.
+/// The slowest requests that were completed in a column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlowMoment {
     kept: Vec<SlowRequest>,
 }
 
 impl SlowMoment {
-    /// Whether one that took so long is among them.
+    /// Whether a request of this duration is among the slowest.
     #[inline]
     pub fn wants(&self, total: Nanos) -> bool {
         self.kept.len() < OF_A_COLUMN || self.kept.last().is_some_and(|least| total >= least.total())
     }
 
-    /// Adds one; the fastest goes if there are too many.
+    /// Adds a request. If there are too many, the fastest is removed.
     pub fn add(&mut self, slow: SlowRequest) {
         let at = self.kept.partition_point(|k| k.order() <= slow.order());
         self.kept.insert(at, slow);
         self.kept.truncate(OF_A_COLUMN);
     }
 
-    /// The slowest first.
+    /// The requests kept, the slowest first.
     pub fn all(&self) -> &[SlowRequest] {
         &self.kept
     }
