@@ -11,7 +11,7 @@
 //! ```
 
 use crate::distribution::Distribution;
-use crate::operations::OpKey;
+use crate::op_key::OpKey;
 use life::{Bio, Class};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

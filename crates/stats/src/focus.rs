@@ -10,8 +10,8 @@
 
 use crate::analysis::Facts;
 use crate::cells::CellKey;
-use crate::operations::OpKey;
-use crate::tail::{Slowest, TailTime};
+use crate::op_key::OpKey;
+use crate::tail::{Slowest, TailTime, TAIL_SHARE};
 use crate::tasks::WORKERS;
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
@@ -19,10 +19,6 @@ use operation::{Kind, Waits};
 use std::collections::BTreeMap;
 use trace::{Bytes, Call, DevId, Fs, Nanos};
 use waits::{Asked, ChainId, CulpritId, Link, Phase, Selection, Sums, Table, Victim, VictimId};
-
-/// The share of operations that is called the tail: the slowest 1 %, or more if a single one would be most of that
-/// ([`Table::slowest_of`]).
-pub const TAIL_SHARE: f64 = 0.01;
 
 /// Operations of one kind of a task on one device (or its bios, if they stand for operations), and their tail.
 #[derive(Clone, Debug)]

@@ -6,26 +6,17 @@ use crate::active::{self, Active};
 use crate::blocks::InOrder;
 use crate::by_task::ByTask;
 use crate::distribution::Distribution;
+use crate::op_key::OpKey;
 use crate::outside::OutsideStats;
 use crate::sampled::SampledOperation;
+use crate::whose::Whose;
 use life::{Names, Request};
 use operation::{
-    Account, Freed, History, Kind, Operation, OperationObserver, Outside, ProcessTree, Purpose, SentFor,
+    Account, Freed, History, Operation, OperationObserver, Outside, ProcessTree, Purpose, SentFor,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{Bytes, DevId, Fs, Nanos, Tid};
+use trace::{Bytes, DevId, Nanos, Tid};
 use waits::{Accounts, Table};
-
-/// A group of operations: one kind on one file system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OpKey {
-    /// Kind of operation.
-    pub kind: Kind,
-    /// Kind of file system.
-    pub fs: Fs,
-    /// Its device; 0 if not known.
-    pub dev: DevId,
-}
 
 /// Statistics of a group of operations.
 #[derive(Debug, Default)]
@@ -80,30 +71,6 @@ impl OpStats {
     /// The device whose requests they waited for most; `None` if they waited for none.
     pub fn main_device(&self) -> Option<DevId> {
         self.devices.iter().max_by_key(|(_, time)| **time).map(|(dev, _)| *dev)
-    }
-}
-
-/// Owner of data that another task sent.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Whose {
-    /// These tasks, by name, joined with `, `.
-    Tasks(String),
-    /// Some task of this control group (its directory's inode number), which wrote before the recording.
-    Group(u64),
-    /// Not known: the data was written before the recording, or through a mapping.
-    Unknown,
-}
-
-impl Whose {
-    /// The owner with names.
-    pub fn of(sent: &SentFor, names: &Names) -> Whose {
-        let mut who: Vec<&str> = sent.tasks.iter().map(|w| names.text(*w)).collect();
-        who.sort_unstable();
-        match (who.is_empty(), sent.cgroup) {
-            (false, _) => Whose::Tasks(who.join(", ")),
-            (true, Some(group)) => Whose::Group(group),
-            (true, None) => Whose::Unknown,
-        }
     }
 }
 
@@ -339,7 +306,8 @@ impl OperationObserver for Operations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::{Call, Tid};
+    use operation::Kind;
+    use trace::{Call, Fs, Tid};
 
     /// A signal, or a descriptor that would block, is not an error of storage.
     #[test]

@@ -1,6 +1,6 @@
 //! Two observers of the same recording: the events are followed only once.
 
-use crate::analysis::Found;
+use crate::found::Found;
 use life::{Bio, BioNumber, ByClass, IoObserver, Names, Plug, Remapped, Request, Share};
 use operation::{Account, History, Observer, Operation, OperationObserver, Outside, SentFor};
 use trace::{Bytes, DevId, Nanos};

@@ -1,6 +1,6 @@
 //! The slowest operations of a group, kept in full: their accounts with the names of that time.
 
-use crate::operations::Whose;
+use crate::whose::Whose;
 use ledger::Reason;
 use life::{Class, Names};
 use operation::{contenders, runners, Account, Done, History, Kind, Operation, Part};

@@ -1,11 +1,14 @@
 //! The tail: the slowest operations of some victims and where their time went, computed from the table of waits.
 
-use crate::focus::TAIL_SHARE;
 use ledger::{Reason, RollUp};
 use life::{Io, Op};
 use serde::Serialize;
 use trace::{Bytes, Nanos};
 use waits::{CulpritKind, Link, Phase, Selection, Table, VictimId};
+
+/// The share of operations that is called the tail: the slowest 1 %, or more if a single one would be most of that
+/// ([`Table::slowest_of`]).
+pub const TAIL_SHARE: f64 = 0.01;
 
 /// Time of some operations, by reason and by other facts of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -16,7 +16,7 @@ pub use heat::{heat_bucket, heat_lower, Heat, HEAT_BUCKETS};
 pub use slow::{SlowMoment, SlowRequest};
 pub use slow_operation::{SlowOperation, STRETCHES};
 
-use crate::operations::OpKey;
+use crate::op_key::OpKey;
 use crate::sampled::SampledOperation;
 use crate::series::Cell;
 use crate::tasks::Tasks;
