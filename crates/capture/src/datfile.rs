@@ -1,10 +1,10 @@
-//! Writes trace-cmd's file format, version 6, uncompressed (trace-cmd.dat.v6(5)).
+//! Writes and reads trace-cmd's file format, version 6, uncompressed (trace-cmd.dat.v6(5)).
 //!
-//! A head (how pages and events are laid out, symbols, names, options) and then each CPU's raw pages. What the
-//! kernel gave is written as it is. A head without pages ([`Head::write`] with no data) is a valid file of its
-//! own: captures that could not be put together carry it as `trace.head`, and `trace-cmd restore -i` takes it.
+//! A file is a head (layout of pages and events, symbols, names, options) followed by each CPU's raw pages. Data from the
+//! kernel is written unchanged. A head without pages ([`Head::write`] with no data) is a valid file:
+//! captures that could not be assembled have it as `trace.head`, and `trace-cmd restore -i` accepts it.
 //!
-//! All numbers are in the byte order of this machine, as the head says. Pages begin on a multiple of the page
+//! All numbers are in the byte order of this machine, as the head says. Pages are aligned to the page
 //! size because trace-cmd maps them.
 
 use crate::error::{At, Result};
@@ -21,57 +21,57 @@ mod option {
     pub const VERSION: u16 = 9;
 }
 
-/// Everything in the file but the pages.
+/// Everything in the file except the pages.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
-    /// `events/header_page`.
+    /// Text of `events/header_page`.
     pub header_page: Vec<u8>,
-    /// `events/header_event`.
+    /// Text of `events/header_event`.
     pub header_event: Vec<u8>,
-    /// Formats of the kernel's own records, stacks for one.
+    /// Formats of ftrace's own records, for example kernel stacks.
     pub ftrace: Vec<Vec<u8>>,
-    /// Formats of the recorded events, by system.
+    /// Formats of the recorded events, by group.
     pub systems: Vec<(String, Vec<Vec<u8>>)>,
-    /// `printk_formats`.
+    /// Text of `printk_formats`.
     pub printk: Vec<u8>,
-    /// Lines of kallsyms.
+    /// Lines of kallsyms for the needed symbols.
     pub symbols: Vec<u8>,
     /// Lines of thread id and name.
     pub tasks: String,
-    /// The text of `trace_clock`: all clocks, the one used in brackets.
+    /// Text of `trace_clock`: all clocks, with the one in use in brackets.
     pub clock: String,
-    /// What `uname -a` would say.
+    /// Output of `uname`, "Linux HOST RELEASE MACHINE".
     pub uname: String,
-    /// The kernel's counts for each CPU, as text.
+    /// The kernel's statistics for each CPU, as text.
     pub stats: Vec<String>,
-    /// Bytes of one page of the recording machine.
+    /// Page size of the recording machine in bytes.
     pub page_size: u32,
 }
 
-/// Where one CPU's pages are in a file.
+/// The location of one CPU's pages in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Which processor.
+    /// The processor that recorded them.
     pub cpu: Cpu,
-    /// The first page, in bytes from the file's beginning.
+    /// Offset of the first page in the file.
     pub offset: u64,
-    /// How many bytes.
+    /// Size in bytes.
     pub bytes: Bytes,
 }
 
-/// Pages of one CPU, ready to be copied.
+/// The pages of one CPU, ready to be copied.
 #[derive(Debug)]
 pub struct Pages {
-    /// Which processor.
+    /// The processor that recorded them.
     pub cpu: Cpu,
-    /// Where they are, from the file's beginning.
+    /// A file with the pages from its start.
     pub file: File,
-    /// How many bytes; a multiple of the page size.
+    /// Size in bytes, a multiple of the page size.
     pub bytes: Bytes,
 }
 
 impl Head {
-    /// Bytes of the kernel's `long`, by the width of the page header's `commit`.
+    /// Size in bytes of the kernel's `long`, derived from the width of the page header's `commit`.
     pub fn long_size(&self) -> u8 {
         let text = String::from_utf8_lossy(&self.header_page);
         let line = text.lines().find(|l| l.contains(" commit;")).unwrap_or_default();
@@ -81,19 +81,19 @@ impl Head {
         }
     }
 
-    /// Writes a whole file: head, then the pages of each of `cpus` CPUs. CPUs without pages stay empty.
+    /// Writes a whole file: the head, then the pages of `cpus` CPUs. CPUs without an entry in `pages` are empty.
     pub fn write(&self, out: &mut File, path: &Path, cpus: u32, pages: &mut [Pages]) -> Result<()> {
         self.write_to(out, cpus, pages).at("writing", path)
     }
 
-    /// Reads what [`Head::write`] wrote: version 6, this machine's byte order. For other files there are other readers.
+    /// Reads a file that [`Head::write`] wrote: version 6, this machine's byte order. Other files need another reader.
     pub fn read(file: &mut File, path: &Path) -> Result<(Head, Vec<Region>)> {
         let size = file.metadata().at("looking at", path)?.len();
         let mut reader = Reader { file: BufReader::new(file), left: size };
         reader.head(size).at("reading", path)
     }
 
-    /// Only the head, as a file with no pages.
+    /// The head alone, as a file without pages.
     pub fn bytes(&self, cpus: u32) -> Vec<u8> {
         let mut out = self.before_offsets(cpus);
         out.resize(out.len() + cpus as usize * 16, 0);
@@ -119,7 +119,7 @@ impl Head {
             let Some(&start) = starts.get(p.cpu.0 as usize) else { continue };
             out.seek(SeekFrom::Start(start))?;
             p.file.seek(SeekFrom::Start(0))?;
-            // File to file: the kernel copies, or only shares the blocks where the file system can.
+            // File to file: the kernel copies, or shares the blocks if the file system can.
             let copied = io::copy(&mut io::Read::take(&mut p.file, p.bytes.0), out)?;
             if copied != p.bytes.0 {
                 let what = format!("CPU {} has {copied} of {} bytes", p.cpu.0, p.bytes.0);
@@ -129,7 +129,7 @@ impl Head {
         out.set_len(offset)
     }
 
-    /// Everything up to the table of where each CPU's pages are.
+    /// Everything before the table with the location of each CPU's pages.
     fn before_offsets(&self, cpus: u32) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.symbols.len() + (1 << 20));
         out.extend_from_slice(BEGINNING);
@@ -166,7 +166,7 @@ impl Head {
     fn options(&self, out: &mut Vec<u8>) {
         let mut put = |id: u16, text: &str| {
             out.extend_from_slice(&id.to_ne_bytes());
-            // Texts end with a zero byte, which counts.
+            // The length of a text includes its final NUL.
             put32(out, text.len() as u32 + 1);
             out.extend_from_slice(text.as_bytes());
             out.push(0);
@@ -183,10 +183,10 @@ impl Head {
     }
 }
 
-/// What a file of version 6 begins with.
+/// The first bytes of a file of version 6.
 const BEGINNING: &[u8] = b"\x17\x08\x44tracing6\0";
 
-/// Takes a head apart. No length is believed that is longer than what is left of the file.
+/// Parses a head. A length is used only if the file has that many bytes left.
 struct Reader<'f> {
     file: BufReader<&'f mut File>,
     left: u64,
@@ -299,13 +299,13 @@ fn put32(out: &mut Vec<u8>, n: u32) {
     out.extend_from_slice(&n.to_ne_bytes());
 }
 
-/// Data behind its length in 8 bytes.
+/// Writes data preceded by its length in 8 bytes.
 fn put_long(out: &mut Vec<u8>, data: &[u8]) {
     out.extend_from_slice(&(data.len() as u64).to_ne_bytes());
     out.extend_from_slice(data);
 }
 
-/// Data behind its length in 4 bytes.
+/// Writes data preceded by its length in 4 bytes.
 fn put_short(out: &mut Vec<u8>, data: &[u8]) {
     put32(out, data.len() as u32);
     out.extend_from_slice(data);

@@ -1,71 +1,71 @@
-//! One disk: its queue, its scheduler, its limits, and what it is made of.
+//! One disk: its queue, its scheduler, its limits, and its lower and upper devices.
 
 use crate::lenient;
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A disk or another whole device.
+/// A disk or another whole block device.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Disk {
-    /// Its number as the kernel prints it, `254:0`.
+    /// Device number as the kernel prints it, `254:0`.
     #[serde(deserialize_with = "lenient::words")]
     pub dev: String,
-    /// Its size in sectors of 512 bytes.
+    /// Size in sectors of 512 bytes.
     #[serde(deserialize_with = "lenient::number")]
     pub sectors: Option<u64>,
     /// Whether it is read-only.
     #[serde(deserialize_with = "lenient::flag")]
     pub read_only: Option<bool>,
-    /// The driver's name.
+    /// Name of the driver.
     #[serde(deserialize_with = "lenient::text")]
     pub driver: Option<String>,
-    /// Model, firmware, state, queue depth, errors so far, power management: what of it there is.
+    /// Those that exist of model, firmware, state, queue depth, error counts, power management.
     pub device: Settings,
-    /// All of `queue/`: scheduler, nr_requests, max_sectors_kb, rotational, ...
+    /// All files of `queue/`: scheduler, nr_requests, max_sectors_kb, rotational, ...
     pub queue: Settings,
-    /// The scheduler's own settings.
+    /// Settings of the I/O scheduler (`queue/iosched/`).
     pub iosched: Settings,
-    /// Its hardware queues: the tags they really have.
+    /// Hardware queues, with their actual numbers of tags.
     pub hardware_queues: Vec<HardwareQueue>,
-    /// Limits of writeback to it.
+    /// Limits of writeback to the disk (its backing device info).
     pub bdi: Settings,
-    /// Its partitions by name.
+    /// Partitions by name.
     pub partitions: BTreeMap<String, Partition>,
-    /// Devices that it lies on.
+    /// Names of the devices below it (that it is made of).
     pub lower: Vec<String>,
-    /// Devices that lie on it.
+    /// Names of the devices above it (that are made of it).
     #[serde(deserialize_with = "lenient::or_default")]
     pub upper: Vec<String>,
-    /// An md array's settings.
+    /// Settings of an md array; empty for other devices.
     #[serde(skip_serializing_if = "Settings::is_empty")]
     pub md: Settings,
-    /// An md array's members.
+    /// Members of an md array by name, with their settings.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub md_members: BTreeMap<String, Settings>,
-    /// A device-mapper device's name and uuid; the uuid's beginning tells its kind (`LVM-`, `CRYPT-`, `mpath-`).
+    /// Name and uuid of a device-mapper device; the uuid's prefix tells its kind (`LVM-`, `CRYPT-`, `mpath-`).
     #[serde(skip_serializing_if = "Settings::is_empty")]
     pub dm: Settings,
-    /// A loop device's file.
+    /// The backing file of a loop device.
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
     pub loop_file: Option<Loop>,
 }
 
-/// Part of a disk.
+/// A partition of a disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Partition {
-    /// Its number.
+    /// Device number, `254:1`.
     #[serde(deserialize_with = "lenient::words")]
     pub dev: String,
-    /// Where it begins on the disk, in sectors of 512 bytes.
+    /// First sector on the disk, in sectors of 512 bytes.
     #[serde(deserialize_with = "lenient::number")]
     pub start: Option<u64>,
-    /// Its size in sectors of 512 bytes.
+    /// Size in sectors of 512 bytes.
     #[serde(deserialize_with = "lenient::number")]
     pub sectors: Option<u64>,
-    /// Devices that lie on it.
+    /// Names of the devices above it (that are made of it).
     #[serde(deserialize_with = "lenient::or_default")]
     pub upper: Vec<String>,
 }
@@ -74,53 +74,53 @@ pub struct Partition {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HardwareQueue {
-    /// How many requests the driver takes at once. Not what `nr_requests` shows.
+    /// Number of requests that the driver accepts at once; `nr_requests` may differ.
     #[serde(deserialize_with = "lenient::number")]
     pub tags: Option<u64>,
-    /// How many of them are for the driver itself.
+    /// Tags reserved for the driver itself.
     #[serde(deserialize_with = "lenient::number")]
     pub reserved_tags: Option<u64>,
-    /// Which processors use it.
+    /// List of the processors that use the queue.
     #[serde(deserialize_with = "lenient::text")]
     pub cpus: Option<String>,
 }
 
-/// The file behind a loop device.
+/// The backing file of a loop device.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Loop {
-    /// backing_file, offset, sizelimit, dio, ...
+    /// Files of `loop/`: backing_file, offset, sizelimit, dio, ...
     #[serde(flatten)]
     pub settings: Settings,
-    /// The device that the file lies on, if it is one of this machine.
+    /// Name of the device that holds the file; `None` if it is not on a device of this machine.
     #[serde(deserialize_with = "lenient::text")]
     pub on: Option<String>,
-    /// Where on that device.
+    /// Location of the file on that device.
     pub extents: Extents,
 }
 
-/// A contiguous piece of a file (FIEMAP, Documentation/filesystems/fiemap.rst).
+/// A contiguous part of a file (FIEMAP, Documentation/filesystems/fiemap.rst).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Extent {
-    /// Where in the file, in bytes.
+    /// Offset in the file, in bytes.
     pub file: u64,
-    /// Where on the file system's device, in bytes.
+    /// Offset on the file system's device, in bytes.
     pub device: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
 }
 
-/// Where a file lies.
+/// The location of a file on its device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Extents {
-    /// In the order of the file. Holes and pieces without a fixed place are left out.
+    /// Extents in file order. Holes and extents without a fixed location are left out.
     pub list: Vec<Extent>,
-    /// How many more there are than were kept (at least).
+    /// Number of further extents that were not kept (a lower bound).
     #[serde(deserialize_with = "lenient::or_default")]
     pub left_out: u64,
-    /// Why there are none, if that is so.
+    /// Why there are no extents; `None` without an error.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "lenient::text")]
     pub error: Option<String>,
 }

@@ -1,41 +1,41 @@
-//! Why a recording could not be made or finished: what happened, where, and what to do.
+//! Errors of making or finishing a recording: what happened, where, and what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A reason why there is no recording, or an incomplete one.
+/// A reason why a recording is missing or incomplete.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused an operation on a file.
     #[error("{}: {doing}: {source}", .path.display())]
     Io {
-        /// What was being done, in a few words.
+        /// The attempted operation in a few words, for example `writing`.
         doing: &'static str,
-        /// The file.
+        /// The file or folder that the operation was for.
         path: PathBuf,
-        /// The reason.
+        /// The operating system's reason.
         source: io::Error,
     },
-    /// Anything that a person can put right. `help` says how.
+    /// A problem that the user can fix; `help` says how.
     #[error("{what}")]
     Refused {
         /// What happened.
         what: String,
-        /// What to do.
+        /// Advice on what to do.
         help: String,
     },
 }
 
-/// What functions of this crate return.
+/// Result type of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error with advice.
+    /// An error `what` with advice `help`.
     pub fn refused(what: impl Into<String>, help: impl Into<String>) -> Error {
         Error::Refused { what: what.into(), help: help.into() }
     }
 
-    /// What to do about it, if there is something to say.
+    /// Advice on what to do; `None` if there is none.
     pub fn help(&self) -> Option<&str> {
         match self {
             Error::Refused { help, .. } => Some(help),
@@ -47,15 +47,15 @@ impl Error {
         }
     }
 
-    /// Whether the disk is full.
+    /// Whether the cause is a full disk.
     pub fn is_full(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull)
     }
 }
 
-/// Adds the file and what was being done to an error of the system.
+/// Adds the file and the operation to an error of the system.
 pub trait At<T> {
-    /// Says what was being done, with which file.
+    /// Converts an error to [`Error::Io`] about the operation `doing` on `path`.
     fn at(self, doing: &'static str, path: &Path) -> Result<T>;
 }
 

@@ -1,35 +1,35 @@
-//! Reading what another version, or another hand, wrote: a value of another form counts as not said.
+//! Reads values that another version or a person wrote: a value of an unexpected form counts as missing.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Anything; the default if it has another form.
+/// Any value; the default if the form is unexpected.
 pub fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
     let value = serde_json::Value::deserialize(from)?;
     Ok(T::deserialize(value).unwrap_or_default())
 }
 
-/// A text; numbers are told as text too, `true` as `1`.
+/// A text; numbers are converted to text, `true` to `1`.
 pub fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     Ok(Text::deserialize(from)?.0)
 }
 
-/// The same, empty if there is none.
+/// As [`text`], but empty if missing.
 pub fn words<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     Ok(text(from)?.unwrap_or_default())
 }
 
-/// A number, as one or as text.
+/// A number, given as a number or as text.
 pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     Ok(text(from)?.and_then(|t| t.trim().parse().ok()))
 }
 
-/// Yes or no, as such or as 1 or 0.
+/// A flag, given as a boolean or as a number (0 is false).
 pub fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
     Ok(number(from)?.map(|n| n != 0))
 }
 
-/// A setting as text; what has parts of its own is passed over.
+/// A setting as text; `None` for null, lists and objects.
 #[derive(Debug, Default)]
 pub struct Text(pub Option<String>);
 

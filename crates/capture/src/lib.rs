@@ -1,10 +1,10 @@
-//! The files of a recording (docs/capture.md): what they are called, the types that they hold, how they are streamed, packed
-//! and freed of names.
+//! The files of a recording (docs/capture.md): their names, the types that they contain, and how they are streamed, packed
+//! and redacted.
 //!
-//! `record` writes these types and `evidence` reads them, so that the two cannot disagree on a name.
+//! `record` writes these types and `evidence` reads them, so that both agree on the names.
 //!
-//! **Invariant**: what one version writes, every version reads. What is missing is empty, what is new is ignored, and what
-//! has another form counts as absent (`lenient.rs`).
+//! **Invariant**: every version can read what any version wrote. A missing value is empty, an unknown one is ignored, and one of
+//! an unexpected form counts as missing (`lenient.rs`).
 
 mod datfile;
 mod disk;
@@ -41,23 +41,23 @@ pub use unpack::{assemble, looks_like_tar, unpack, Unpacked};
 
 use trace::Cpu;
 
-/// The finished trace.
+/// Name of the finished trace.
 pub const TRACE: &str = "trace.dat";
-/// The trace's head while it is recorded, and for good where no [`TRACE`] could be made.
+/// Name of the trace's head, while recording and if no [`TRACE`] could be made.
 pub const HEAD: &str = "trace.head";
-/// One [`Sample`] per line.
+/// Name of the file of samples: one [`Sample`] per line.
 pub const SAMPLES_JSONL: &str = "samples.jsonl";
-/// Settings before and after: a [`SystemFile`].
+/// Name of the file of settings before and after: a [`SystemFile`].
 pub const SYSTEM_JSON: &str = "system.json";
-/// What ran: a [`Capture`].
+/// Name of the file about the recording itself: a [`Capture`].
 pub const CAPTURE_JSON: &str = "capture.json";
 
-/// The name of one CPU's pages.
+/// The name of the file with one CPU's pages: `trace.cpu3.raw`.
 pub fn raw_name(cpu: Cpu) -> String {
     format!("trace.cpu{}.raw", cpu.0)
 }
 
-/// A document as it stands in its file.
+/// A document as indented JSON with a final newline.
 fn pretty(document: &impl serde::Serialize) -> Vec<u8> {
     let mut json = serde_json::to_vec_pretty(document).unwrap_or_default();
     json.push(b'\n');

@@ -1,4 +1,4 @@
-//! What is mounted where, with which options (`/proc/self/mountinfo`, proc_pid_mountinfo(5)).
+//! Mounted file systems and their options (`/proc/self/mountinfo`, proc_pid_mountinfo(5)).
 
 use crate::lenient;
 use serde::{Deserialize, Serialize};
@@ -9,38 +9,38 @@ use std::os::unix::ffi::OsStringExt;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Mount {
-    /// Number of the file system's device, `254:0`; btrfs and memory file systems have made-up ones.
+    /// Number of the file system's device, `254:0`; btrfs and memory file systems have virtual numbers.
     pub dev: String,
-    /// What is mounted: a device's path for file systems on disks.
+    /// The source of the mount: for file systems on disks, the path of the device.
     pub source: String,
-    /// Where.
+    /// The mount point.
     pub point: String,
-    /// Which folder of the file system is there.
+    /// The folder of the file system that is mounted there; `/` for the whole.
     #[serde(deserialize_with = "lenient::words")]
     pub root: String,
-    /// `xfs`, `ext4`, ...
+    /// Type of the file system: `xfs`, `ext4`, ...
     pub fstype: String,
-    /// Options of this mount (`rw`, `relatime`), escaped as the kernel prints them.
+    /// Options of this mount (`rw`, `relatime`), with the kernel's escapes.
     pub options: String,
-    /// Options of the file system (`logbsize=32k`, `data=ordered`), escaped too.
+    /// Options of the file system (`logbsize=32k`, `data=ordered`), with the kernel's escapes.
     pub super_options: String,
 }
 
-/// A line of mountinfo.
+/// A parsed line of mountinfo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mountinfo {
-    /// The mount's number.
+    /// The mount id.
     pub id: u32,
-    /// What it says.
+    /// The other fields of the line.
     pub mount: Mount,
 }
 
-/// `36 35 98:0 /root /mnt rw,noatime shared:1 - ext3 /dev/sda1 rw,errors=continue`
+/// Parses `36 35 98:0 /root /mnt rw,noatime shared:1 - ext3 /dev/sda1 rw,errors=continue`.
 pub fn mountinfo(line: &str) -> Option<Mountinfo> {
     let words: Vec<&str> = line.split(' ').collect();
     let &[id, parent, dev, root, point, options, ref rest @ ..] = words.as_slice() else { return None };
     let (id, _): (u32, u32) = (id.parse().ok()?, parent.parse().ok()?);
-    // Any number of optional fields come before the lone dash.
+    // Any number of optional fields precede the lone dash.
     let dash = rest.iter().position(|word| *word == "-")?;
     let &[fstype, source, super_options] = &rest[dash + 1..] else { return None };
     let mount = Mount {
@@ -55,7 +55,7 @@ pub fn mountinfo(line: &str) -> Option<Mountinfo> {
     Some(Mountinfo { id, mount })
 }
 
-/// Undoes the octal escapes (`\040` for a space) of /proc/mounts and its kin (`mangle`, fs/proc_namespace.c).
+/// Decodes the octal escapes (`\040` for a space) of /proc/mounts and similar files (`mangle`, fs/proc_namespace.c).
 pub fn unescape(text: &str) -> OsString {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.as_bytes();
@@ -74,7 +74,7 @@ pub fn unescape(text: &str) -> OsString {
     OsString::from_vec(out)
 }
 
-/// The same, as text.
+/// As [`unescape`], but converted to text.
 pub fn unescaped(text: &str) -> String {
     unescape(text).to_string_lossy().into_owned()
 }

@@ -1,7 +1,7 @@
-//! A whole capture as one compressed file to send: `NAME.tar.zst`.
+//! Packs a whole capture into one compressed file to send: `NAME.tar.zst`.
 //!
-//! Everything in the capture's folder goes in, what the workload printed too; `tar --zstd -xf` unpacks it into
-//! a folder of the capture's name. The file appears under its name only when it is whole.
+//! All files in the capture's folder are included, also the output of the workload; `tar --zstd -xf` unpacks them into
+//! a folder with the capture's name. The file gets its final name only when it is complete.
 
 use crate::error::{At, Error, Result};
 use crate::redact::{not_ours, redact};
@@ -11,26 +11,26 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use trace::Bytes;
 
-/// zstd's own default; ring-buffer pages shrink to a ninth already at level 1.
+/// Compression level: zstd's default; ring-buffer pages shrink to 1/9 even at level 1.
 const LEVEL: i32 = 3;
-/// The most files that are taken; a capture has ten.
+/// Limit on files; a capture has ten.
 const MOST_FILES: usize = 10_000;
 
-/// What was packed.
+/// The result of packing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// The file.
+    /// Path of the packed file.
     pub path: PathBuf,
-    /// Its size.
+    /// Size of the packed file.
     pub bytes: Bytes,
-    /// The size of what is in it.
+    /// Total size of the files in it.
     pub unpacked: Bytes,
-    /// What was left out, with the reason.
+    /// Files that were left out, each with the reason.
     pub left_out: Vec<String>,
 }
 
 /// Packs the capture in `dir` into `to`, or into `DIR.tar.zst` beside it. With `redacted`, names of tasks and files
-/// are replaced by stand-ins ([`redact`]), and the folder in the file is called `capture`.
+/// are replaced ([`redact`]), and the folder in the packed file is called `capture`.
 pub fn pack(dir: &Path, to: Option<&Path>, redacted: bool) -> Result<Packed> {
     let whole = fs::canonicalize(dir).at("opening", dir)?;
     let name = whole.file_name().map(PathBuf::from).unwrap_or_else(|| "capture".into());
@@ -44,7 +44,7 @@ pub fn pack(dir: &Path, to: Option<&Path>, redacted: bool) -> Result<Packed> {
             "give another name with -o, or remove it",
         ));
     }
-    // Beside its place, so that it can be renamed; hidden, and gone if anything fails.
+    // Written beside its final place, so that it can be renamed; removed if anything fails.
     let mut part = to.clone().into_os_string();
     part.push(".part");
     let part = PathBuf::from(part);
@@ -64,12 +64,12 @@ pub fn pack(dir: &Path, to: Option<&Path>, redacted: bool) -> Result<Packed> {
     Ok(Packed { path: to, bytes, unpacked, left_out })
 }
 
-/// The redacted copy lies beside the packed file while that is written.
+/// Packs a redacted copy, which is placed beside the packed file and removed afterwards.
 fn write_redacted(dir: &Path, to: &Path) -> Result<(Bytes, Vec<String>)> {
     let mut copy = to.to_path_buf().into_os_string();
     copy.push(".d");
     let copy = PathBuf::from(copy);
-    // Of a run that was killed: the name is this program's own.
+    // A copy left by a killed process: only this program uses the name.
     if copy.is_dir() {
         fs::remove_dir_all(&copy).at("removing what a killed run left", &copy)?;
     }
@@ -112,7 +112,7 @@ fn is_trace(file: &Path) -> bool {
     name == "trace.dat" || name == "trace.head" || name.contains(".blktrace.")
 }
 
-/// All plain files in `dir` and below, but not the packed file itself.
+/// All regular files in `dir` and below except the packed file itself, and the other entries as left out.
 fn files(dir: &Path, but: &Path) -> Result<(Vec<PathBuf>, Vec<String>)> {
     let (mut files, mut left_out) = (Vec::new(), Vec::new());
     let mut queue = vec![PathBuf::new()];
@@ -141,7 +141,7 @@ fn files(dir: &Path, but: &Path) -> Result<(Vec<PathBuf>, Vec<String>)> {
     Ok((files, left_out))
 }
 
-/// Opens what [`pack`] made, for reading the tar inside.
+/// Opens a file that [`pack`] wrote, to read the tar inside.
 pub fn open_packed(path: &Path) -> io::Result<tar::Archive<impl io::Read>> {
     Ok(tar::Archive::new(zstd::Decoder::new(File::open(path)?)?))
 }

@@ -1,116 +1,116 @@
-//! `capture.json`: what ran, when, on what, and how far the recording can be trusted.
+//! `capture.json`: what ran, when, on which machine, and how complete the recording is.
 
 use crate::lenient;
 use crate::role::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The name and version of this file's layout. Fields may be added.
+/// Name and version of the schema of this file. Fields may be added without a new version.
 pub const CAPTURE_SCHEMA: &str = "iowhy.capture/1";
 
-/// The whole file.
+/// The content of `capture.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Capture {
-    /// [`CAPTURE_SCHEMA`].
+    /// The schema, [`CAPTURE_SCHEMA`].
     #[serde(deserialize_with = "lenient::or_default")]
     pub schema: String,
-    /// Program and version that recorded.
+    /// Name and version of the recording program.
     #[serde(deserialize_with = "lenient::or_default")]
     pub recorder: String,
-    /// The host's name.
+    /// Host name of the machine.
     #[serde(deserialize_with = "lenient::or_default")]
     pub host: String,
-    /// `uname -r`.
+    /// Kernel release (`uname -r`).
     #[serde(deserialize_with = "lenient::or_default")]
     pub kernel: String,
-    /// The command that was run, word by word.
+    /// The command that was run, as words; `None` if there was none.
     #[serde(deserialize_with = "lenient::or_default")]
     pub command: Option<Vec<String>>,
-    /// How it ended: its exit code, or 128 and the signal's number as a shell says it.
+    /// Its exit code, or 128 plus the signal's number as in a shell; `None` without a command.
     #[serde(deserialize_with = "lenient::or_default")]
     pub exit_status: Option<i32>,
     /// Why the recording ended.
     #[serde(deserialize_with = "lenient::or_default")]
     pub ended_by: EndedBy,
-    /// How much was asked for.
+    /// The requested level of detail.
     #[serde(deserialize_with = "lenient::or_default")]
     pub detail: Detail,
-    /// Devices it was limited to, with all that lie below and above them; empty: all.
+    /// Names of the devices that it was limited to, including all devices below and above them; empty: all devices.
     #[serde(deserialize_with = "lenient::or_default")]
     pub devices: Vec<String>,
-    /// When it began.
+    /// Start of the recording.
     pub start: Moment,
-    /// When it ended.
+    /// End of the recording.
     #[serde(deserialize_with = "lenient::or_default")]
     pub end: Moment,
-    /// The clock of the trace (`trace_clock`). `mono` is CLOCK_MONOTONIC, which [`Moment`] also gives.
+    /// The trace clock (`trace_clock`). `mono` is CLOCK_MONOTONIC, which [`Moment`] also has.
     #[serde(deserialize_with = "lenient::or_default")]
     pub clock: String,
-    /// Where the trace lies.
+    /// The form of the trace files.
     #[serde(deserialize_with = "lenient::or_default")]
     pub trace: TraceFiles,
-    /// How many processors were recorded.
+    /// Number of recorded processors.
     #[serde(deserialize_with = "lenient::or_default")]
     pub cpus: u32,
-    /// Size of the kernel's buffer for each of them.
+    /// Size of the kernel's buffer per processor in KiB.
     #[serde(deserialize_with = "lenient::or_default")]
     pub buffer_kib_per_cpu: u64,
-    /// Events recorded.
+    /// Number of recorded events.
     #[serde(deserialize_with = "lenient::or_default")]
     pub events: u64,
-    /// Bytes of pages kept.
+    /// Total size of the recorded pages in bytes.
     #[serde(deserialize_with = "lenient::or_default")]
     pub bytes: u64,
-    /// Events that the kernel could not keep, in all.
+    /// Total number of lost events, for which the kernel had no room.
     pub lost: u64,
-    /// The same, where and when.
+    /// Lost events by processor and second.
     pub losses: Vec<Loss>,
-    /// Processor time that the recorder took between start and end, all its threads, in nanoseconds.
+    /// Processor time used by all threads of the recorder between start and end, in nanoseconds.
     #[serde(deserialize_with = "lenient::or_default")]
     pub recorder_cpu_ns: u64,
-    /// Events that were recorded, with filter and trigger.
+    /// Recorded events, with filter and trigger.
     #[serde(deserialize_with = "lenient::or_default")]
     pub recorded: Vec<Chosen>,
-    /// Events that the analysis stands on and this kernel lacks.
+    /// Required events that this kernel lacks.
     pub missing: Vec<String>,
-    /// Other events that this kernel lacks (other versions, modules that are not loaded).
+    /// Optional events that this kernel lacks (other versions, modules that are not loaded).
     #[serde(deserialize_with = "lenient::or_default")]
     pub absent: Vec<String>,
-    /// What else to know, in words.
+    /// Further remarks, in words.
     #[serde(deserialize_with = "lenient::or_default")]
     pub notes: Vec<String>,
-    /// In a redacted copy: what tasks are to their users, by their stand-ins. None where names are names.
+    /// In a redacted copy: the roles of tasks, by their replacement names. `None` if names are original.
     #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub roles: Option<BTreeMap<String, Role>>,
 }
 
 impl Capture {
-    /// As JSON text.
+    /// The document as JSON text.
     pub fn json(&self) -> Vec<u8> {
         crate::pretty(self)
     }
 }
 
-/// A point in time, on both clocks.
+/// A moment on both clocks.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Moment {
-    /// The wall clock, RFC 3339.
+    /// Wall-clock time, RFC 3339.
     pub wall: String,
     /// CLOCK_MONOTONIC in nanoseconds.
     pub mono_ns: u64,
 }
 
-/// Losses of one processor in one second.
+/// Lost events of one processor in one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Loss {
-    /// Seconds after the start.
+    /// Whole seconds since the start.
     pub second: u64,
-    /// The processor.
+    /// Number of the processor.
     pub cpu: u32,
-    /// Events.
+    /// Number of lost events.
     pub lost: u64,
 }
 
@@ -118,41 +118,41 @@ pub struct Loss {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndedBy {
-    /// Not said, or in words of another version.
+    /// Not given, or a reason from another version.
     #[default]
     Unknown,
-    /// Its time was over.
+    /// The requested time was over.
     Time,
-    /// The command ended.
+    /// The command exited.
     Command,
-    /// A signal was received.
+    /// The recorder received a signal.
     Signal,
-    /// It is kept in memory, and that is full.
+    /// The recording was kept in memory, and its limit was reached.
     MemoryFull,
-    /// The disk is full, or the pipe was closed.
+    /// The disk was full, or the pipe was closed.
     OutputFailed,
 }
 
-/// In which form the trace lies.
+/// The form of the trace files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TraceFiles {
-    /// One file `trace.dat`.
+    /// A single file `trace.dat`.
     #[default]
     #[serde(rename = "trace.dat")]
     Dat,
-    /// `trace.head` and one `trace.cpuN.raw` for each processor, in a stream in parts.
+    /// `trace.head` and one `trace.cpuN.raw` for each processor; in a stream, the latter are in parts.
     #[serde(rename = "trace.head")]
     Raw,
 }
 
-/// How much is recorded.
+/// The level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Detail {
-    /// What blktrace records: the life of every bio and request. About 5 events per I/O.
+    /// The events of blktrace: the life of every bio and request. About 5 events per I/O.
     Block,
-    /// The whole path: system calls, sleeps with their kernel stacks, wake-ups, work queues, writeback, file
-    /// systems and journals too. About 20 events per I/O.
+    /// The whole path: also system calls, sleeps with kernel stacks, wakeups, work queues, writeback, file
+    /// systems and journals. About 20 events per I/O.
     #[default]
     Path,
 }
@@ -161,20 +161,20 @@ pub enum Detail {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Chosen {
-    /// Its folder, for instance `block`.
+    /// Its group, for example `block`.
     pub system: String,
-    /// Its name, for instance `block_rq_issue`.
+    /// Its name, for example `block_rq_issue`.
     pub name: String,
-    /// What the kernel is to leave out, in its own filter language.
+    /// The kernel's filter expression that selects the records to keep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
-    /// What the kernel is to do as well.
+    /// A trigger command that the kernel executes at the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
 }
 
 impl Chosen {
-    /// Its folder below `events/`.
+    /// Its path in tracefs, `events/GROUP/NAME`.
     pub fn folder(&self) -> String {
         format!("events/{}/{}", self.system, self.name)
     }

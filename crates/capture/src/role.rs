@@ -1,29 +1,29 @@
-//! What a task is to its users, by its name: a server that somebody waits for, a job that runs as long as it runs, or unknown.
+//! The role of a task, by its name: a server whose clients wait, a batch job, or unknown.
 //!
-//! Names are those of the kernel (`comm`), 15 bytes at most; a line ends with `*` where more may follow. Each is as the program's
-//! own documentation or `pthread_setname_np` has it. A redacted copy has stand-ins for names and says beside them which of these two
-//! they are.
+//! Names are those of the kernel (`comm`), at most 15 bytes; `*` marks where more may follow. Each name is from the program's
+//! documentation or its `pthread_setname_np`. A redacted copy has replacement names, and gives the role for each of
+//! them.
 
 use serde::{Deserialize, Serialize};
 
-/// What a redacted copy still says of a task.
+/// The role of a task in a redacted copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Something that others wait for.
+    /// A server: clients wait for its operations.
     Server,
-    /// The same, but hardly for what it writes asynchronously.
+    /// A server whose clients rarely wait for its asynchronous writes.
     WritesBehind,
-    /// A copy, a search, a shell.
+    /// A batch job (a copy, a search) or a shell.
     Job,
-    /// In words of another version.
+    /// A role from another version.
     #[default]
     #[serde(other)]
     Unknown,
 }
 
 impl Role {
-    /// What a name tells.
+    /// The role of a task with this name; `None` if unknown.
     pub fn of(task: &str) -> Option<Role> {
         server(task)
             .map(|role| if writes_behind(role) { Role::WritesBehind } else { Role::Server })
@@ -31,7 +31,7 @@ impl Role {
     }
 }
 
-/// Servers and their threads, and what they are part of.
+/// Task names of servers and their threads, each with the server that they belong to.
 const SERVERS: [(&str, &str); 32] = [
     ("postgres*", "postgresql"),
     ("mysqld*", "mysql"),
@@ -67,7 +67,7 @@ const SERVERS: [(&str, &str); 32] = [
     ("oracle_*", "oracle"),
 ];
 
-/// Jobs: they copy, archive, search or delete, and nobody waits for one of their operations; and shells, which start them.
+/// Jobs: programs that copy, archive, search or delete, where nobody waits for a single operation; and shells, which start them.
 const JOBS: [&str; 72] = [
     "dd",
     "cp",
@@ -143,34 +143,34 @@ const JOBS: [&str; 72] = [
     "zsh",
 ];
 
-/// Recorders: what they wait for is asked about by nobody.
+/// Recorders: their own waits are of no interest.
 const RECORDERS: [&str; 6] = ["iowhy", "trace-cmd", "perf", "blktrace", "blkparse", "bpftrace"];
 
-/// What a server's task belongs to.
+/// The server that a task belongs to; `None` if the name is none of a server.
 pub fn server(task: &str) -> Option<&'static str> {
     SERVERS.iter().find(|(name, _)| fits(name, task)).map(|(_, role)| *role)
 }
 
-/// Servers whose asynchronous writes are pages written behind: a client waits for the log, which is written in calls (InnoDB: `log_write_up_to`
-/// beside `buf_flush_page`, storage/innobase), and for a page to be written only where the pool has none free.
+/// Servers whose asynchronous writes are deferred page writes: a client waits for the log, which is written in calls (InnoDB: `log_write_up_to`
+/// beside `buf_flush_page`, storage/innobase), and for a page write only if the pool has no free page.
 const BEHIND: [&str; 3] = ["mysql", "mariadb", "mysql page cleaner"];
 
-/// Whether clients of a server in this role hardly wait for what it writes asynchronously.
+/// Whether clients of this server rarely wait for its asynchronous writes.
 pub fn writes_behind(role: &str) -> bool {
     BEHIND.contains(&role)
 }
 
-/// Whether it runs as long as it runs: another that is delayed by it is asked about first.
+/// Whether it is a batch job: if it delays another task, the other task is the more important victim.
 pub fn is_job(task: &str) -> bool {
     JOBS.iter().any(|name| fits(name, task))
 }
 
-/// Whether it records what others do.
+/// Whether it is a tracing tool.
 pub fn is_recorder(task: &str) -> bool {
     RECORDERS.contains(&task)
 }
 
-/// Whether a name is as a pattern with at most one `*`.
+/// Whether a name matches a pattern with at most one `*`.
 fn fits(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!((server("etcdctl"), server("dd")), (None, None));
         assert_eq!([Role::of("etcd"), Role::of("cp")], [Some(Role::Server), Some(Role::Job)]);
         assert_eq!(Role::of("fio"), None);
-        // No letter is of both ends.
+        // Prefix and suffix must not overlap.
         assert!(fits("aba*ab", "abaab") && !fits("aba*ab", "abab"));
         assert!(is_recorder("trace-cmd") && !is_recorder("trace") && !is_recorder("fio"));
         assert!(is_job("dd") && is_job("updatedb.plocat") && !is_job("ddd") && !is_job("fio"));

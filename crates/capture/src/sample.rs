@@ -1,6 +1,6 @@
-//! A line of `samples.jsonl`: what the kernel counts anyway, once a second.
+//! A line of `samples.jsonl`: counters of the kernel, sampled once per second.
 //!
-//! Counters are the kernel's own, since boot: a rate is the difference of two lines.
+//! Counters are the kernel's, since boot: a rate is the difference of two lines.
 
 use crate::lenient;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -11,10 +11,10 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// The most devices (or processors) of a sample that are taken; the kernel's dev_t has room for more, machines have not.
+/// Limit on devices (or processors) per sample: above what machines have, although dev_t has room for more.
 const MOST_NAMES: usize = 16_384;
 
-/// One line.
+/// One sample.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Sample {
@@ -28,21 +28,21 @@ pub struct Sample {
     pub disks: Named<Vec<u64>>,
     /// /proc/stat: `cpu` for all, `cpu0`, ... in ticks of 10 ms: user, nice, system, idle, iowait, irq, softirq, steal, ...
     pub cpus: Named<Vec<u64>>,
-    /// Tasks that run or wait for a CPU, and that wait uninterruptibly (`procs_running`, `procs_blocked`).
+    /// Number of tasks that are running or runnable (`procs_running`).
     pub running: u64,
-    /// See above.
+    /// Number of tasks in uninterruptible sleep (`procs_blocked`).
     pub blocked: u64,
-    /// Some of /proc/meminfo, in bytes.
+    /// Selected values of /proc/meminfo, in bytes.
     pub memory: Named<u64>,
-    /// Some of /proc/vmstat.
+    /// Selected values of /proc/vmstat.
     #[serde(deserialize_with = "lenient::or_default")]
     pub vmstat: Named<u64>,
-    /// /proc/pressure: microseconds stalled since boot, `io` and `some` for instance; empty without CONFIG_PSI.
+    /// /proc/pressure: microseconds stalled since boot, for example by `io` and `some`; empty without CONFIG_PSI.
     pub pressure: Named<Named<u64>>,
 }
 
 impl Sample {
-    /// As a line of JSON with its newline.
+    /// The sample as a line of JSON with its newline.
     pub fn line(&self) -> Vec<u8> {
         let mut line = serde_json::to_vec(self).unwrap_or_default();
         line.push(b'\n');
@@ -50,11 +50,11 @@ impl Sample {
     }
 }
 
-/// Names and values, but when read not more than a machine has.
+/// Names and values; reading stops at a limit above what machines have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<T> {
     all: BTreeMap<Arc<str>, T>,
-    /// How many were too many.
+    /// Number of entries above the limit.
     pub left_out: u64,
 }
 

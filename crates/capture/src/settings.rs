@@ -1,17 +1,17 @@
-//! Names and what the kernel says of them.
+//! Settings by name, with the text that the kernel gives for them.
 
 use crate::lenient::Text;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-/// Files of a folder in /sys or /proc, as they read: `nr_requests` is `256`. What is no text (null, a list) is not there.
+/// Files of a folder in /sys or /proc with their contents: `nr_requests` is `256`. A value that is no text (null, a list) is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Settings(BTreeMap<String, String>);
 
 impl Settings {
-    /// Whether nothing is told.
+    /// Whether there are no settings.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,9 +1,9 @@
-//! A capture as a tar stream, for `-o -`: the same files as in a folder, the long ones in parts.
+//! A capture as a tar stream, for `-o -`: the same files as in a folder, with long files in parts.
 //!
-//! A tar entry's size stands before its data, so a file that is still growing cannot be one entry. It is sent
-//! as parts `NAME.00000`, `NAME.00001`, ...: joined in order they are the file. A short file may be sent
-//! twice (first as it is known at the start, again at the end); as always in tar, the later one counts. A
-//! stream that breaks off is thus a capture up to that point, and `tar x` unpacks it.
+//! In a tar, an entry's size precedes its data, so a growing file cannot be one entry. It is sent
+//! as parts `NAME.00000`, `NAME.00001`, ..., which joined in order are the file. A short file may be sent
+//! twice (its state at the start, and at the end); as always in tar, the later one counts. A
+//! truncated stream is thus a capture up to that point, and `tar x` unpacks it.
 
 use crate::error::{At, Result};
 use std::io::Write;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::UNIX_EPOCH;
 
-/// A tar stream that several threads write to, one whole entry at a time.
+/// A tar stream that several threads write to, each a whole entry at a time.
 #[derive(Clone)]
 pub struct Stream(Arc<Mutex<tar::Builder<Box<dyn Write + Send>>>>);
 
@@ -22,12 +22,12 @@ impl std::fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Writes to `to`.
+    /// A stream that writes to `to`.
     pub fn new(to: Box<dyn Write + Send>) -> Stream {
         Stream(Arc::new(Mutex::new(tar::Builder::new(to))))
     }
 
-    /// A whole file.
+    /// Sends a whole file.
     pub fn file(&self, name: &str, data: &[u8]) -> Result<()> {
         let mut header = tar::Header::new_gnu();
         header.set_size(data.len() as u64);
@@ -38,12 +38,12 @@ impl Stream {
         tar.get_mut().flush().at("writing the stream", Path::new("standard output"))
     }
 
-    /// A file that will come in parts.
+    /// Starts a file that will be sent in parts.
     pub fn parts(&self, name: impl Into<String>) -> Parts {
         Parts { stream: self.clone(), name: name.into(), next: 0 }
     }
 
-    /// Marks the end of the stream.
+    /// Writes the end of the tar.
     pub fn end(&self) -> Result<()> {
         let mut tar = self.0.lock().unwrap_or_else(|e| e.into_inner());
         tar.finish()
@@ -61,7 +61,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Sends the next part.
+    /// Sends `data` as the next part.
     pub fn write(&mut self, data: &[u8]) -> Result<()> {
         let name = format!("{}.{:05}", self.name, self.next);
         self.next += 1;

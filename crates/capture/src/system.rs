@@ -1,4 +1,4 @@
-//! `system.json`: the machine's settings that decide how fast its storage is, before and after a recording.
+//! `system.json`: the machine's settings that affect its storage performance, before and after a recording.
 
 use crate::disk::Disk;
 use crate::lenient;
@@ -9,69 +9,69 @@ use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The name and version of this file's layout. Fields may be added.
+/// Name and version of the schema of this file. Fields may be added without a new version.
 pub const SYSTEM_SCHEMA: &str = "iowhy.system/1";
 
-/// The whole file.
+/// The content of `system.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SystemFile {
-    /// [`SYSTEM_SCHEMA`].
+    /// The schema, [`SYSTEM_SCHEMA`].
     #[serde(default, deserialize_with = "lenient::words")]
     pub schema: String,
-    /// When recording began.
+    /// Settings at the start of recording.
     pub before: Option<Snapshot>,
-    /// When it had ended; missing in a stream that broke off.
+    /// Settings after its end; missing in a truncated stream.
     pub after: Option<Snapshot>,
 }
 
 impl SystemFile {
-    /// The file.
+    /// A document with the current schema.
     pub fn new(before: Option<Snapshot>, after: Option<Snapshot>) -> SystemFile {
         SystemFile { schema: SYSTEM_SCHEMA.into(), before, after }
     }
 
-    /// As JSON text.
+    /// The document as JSON text.
     pub fn json(&self) -> Vec<u8> {
         crate::pretty(self)
     }
 }
 
-/// Settings at one time.
+/// Settings at one moment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Snapshot {
-    /// RFC 3339.
+    /// Wall-clock time, RFC 3339.
     #[serde(deserialize_with = "lenient::words")]
     pub time: String,
-    /// The kernel.
+    /// Release, version and architecture of the kernel.
     pub kernel: Kernel,
-    /// The processors.
+    /// Processors and their power management.
     pub cpus: Cpus,
-    /// Bytes of memory; 0: not told.
+    /// Size of memory in bytes; 0 if unknown.
     pub memory_bytes: u64,
     /// Block devices by name, partitions within their disk.
     pub disks: BTreeMap<String, Disk>,
-    /// What is mounted.
+    /// Mounted file systems.
     pub mounts: Vec<Mount>,
-    /// Control groups that limit or weigh I/O.
+    /// Cgroups that limit or weigh I/O.
     pub cgroups: Cgroups,
-    /// Control groups that limit memory or processor time.
+    /// Cgroups that limit memory or processor time.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "lenient::or_default")]
     pub limited: Vec<Limited>,
-    /// Those of /proc/sys/vm that matter to I/O.
+    /// Files of /proc/sys/vm that affect I/O.
     pub vm: Settings,
-    /// Swap areas, /proc/swaps.
+    /// Swap areas, the lines of /proc/swaps.
     #[serde(deserialize_with = "lenient::or_default")]
     pub swaps: Vec<String>,
-    /// /proc/mdstat, which shows a running resync.
+    /// Text of /proc/mdstat, which shows a running resync.
     #[serde(deserialize_with = "lenient::text")]
     pub mdstat: Option<String>,
-    /// Processes, their threads and open files; not where only the block layer is recorded.
+    /// Processes, their threads and open files; `None` if only the block layer is recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<Processes>,
 }
 
-/// Which kernel.
+/// Identifies the kernel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kernel {
@@ -81,54 +81,54 @@ pub struct Kernel {
     /// `uname -v`.
     #[serde(deserialize_with = "lenient::words")]
     pub version: String,
-    /// What it was built for, as Rust names it.
+    /// The architecture that the recorder was built for, as Rust names it.
     #[serde(deserialize_with = "lenient::words")]
     pub architecture: String,
 }
 
-/// Which processors.
+/// Processors of the machine.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpus {
-    /// Those at work, `0-3`.
+    /// List of the online processors, `0-3`.
     #[serde(deserialize_with = "lenient::text")]
     pub online: Option<String>,
-    /// Those there could be.
+    /// List of the possible processors.
     #[serde(deserialize_with = "lenient::text")]
     pub possible: Option<String>,
-    /// What the first one calls itself.
+    /// Model name of the first processor.
     #[serde(deserialize_with = "lenient::text")]
     pub model: Option<String>,
-    /// How the first one's speed is chosen.
+    /// Frequency governor of the first processor.
     #[serde(deserialize_with = "lenient::text")]
     pub governor: Option<String>,
-    /// What sends them to sleep.
+    /// Name of the driver for idle states.
     #[serde(deserialize_with = "lenient::text")]
     pub idle_driver: Option<String>,
 }
 
-/// A control group that sets something.
+/// A cgroup with settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cgroup {
-    /// Its folder below /sys/fs/cgroup.
+    /// Its path below /sys/fs/cgroup.
     pub path: String,
-    /// Its number in traces (the folder's inode).
+    /// Its id in traces (the inode of its folder).
     pub id: u64,
-    /// What it sets.
+    /// Its settings by file name.
     pub settings: Settings,
 }
 
-/// All of them.
+/// All cgroups of interest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cgroups {
-    /// In the order of their paths, parents first.
+    /// Cgroups with settings, ordered by path, parents first.
     pub list: Vec<Cgroup>,
-    /// Paths of groups of version 2 by their numbers in traces: write-back says for which group it is.
+    /// Paths of cgroup v2 groups by their id in traces: writeback events contain the id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub paths: BTreeMap<u64, String>,
-    /// Whether there were too many to look at or to keep.
+    /// Whether there were too many to read or to keep.
     #[serde(deserialize_with = "lenient::or_default")]
     pub cut: bool,
 }

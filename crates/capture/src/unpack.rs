@@ -1,8 +1,8 @@
-//! A streamed capture becomes a folder again, with a trace.dat.
+//! Converts a streamed capture back to a folder with a trace.dat.
 //!
-//! Reads what `iowhy record -o -` sends ([`crate::Stream`] says how it is laid out). Input is not trusted: only plain
-//! files with plain names are taken, a part must follow the one before it, and what is odd is said. A stream that
-//! breaks off gives the capture up to there.
+//! Reads what `iowhy record -o -` sends ([`crate::Stream`] describes the layout). Input is not trusted: only regular
+//! files with plain names are accepted, a part must follow the previous one, and oddities are reported. A truncated
+//! stream yields the capture up to that point.
 
 use crate::datfile::{Head, Pages};
 use crate::error::{At, Error, Result};
@@ -13,23 +13,23 @@ use std::io::{self, Read};
 use std::path::Path;
 use trace::{Bytes, Cpu};
 
-/// How many files a capture may have, parts not counted.
+/// Limit on files of a capture, not counting parts.
 const MOST_FILES: usize = 10_000;
-/// The most CPUs that a head may speak of (NR_CPUS of the largest kernels is 8192).
+/// Limit on CPUs in a head (NR_CPUS of the largest kernels is 8192).
 const MOST_CPUS: u32 = 65_536;
-/// Longer names are none of ours.
+/// Limit on the length of names in bytes; the recorder's are shorter.
 const LONGEST_NAME: usize = 100;
 
-/// What came of a stream.
+/// The result of unpacking a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unpacked {
-    /// Whether it came to its end.
+    /// Whether the stream was complete.
     pub whole: bool,
-    /// What was odd, in words.
+    /// Oddities, in words.
     pub notes: Vec<String>,
 }
 
-/// Whether a stream that begins with these bytes (at least 262) is a tar.
+/// Whether a stream with this start (at least 262 bytes) is a tar.
 pub fn looks_like_tar(start: &[u8]) -> bool {
     start.get(257..262) == Some(b"ustar")
 }
@@ -37,7 +37,7 @@ pub fn looks_like_tar(start: &[u8]) -> bool {
 /// Unpacks a stream into the folder `to`, which must be empty.
 pub fn unpack(stream: impl Read, to: &Path) -> Result<Unpacked> {
     let mut done = Unpacked::default();
-    // Growing files, and which part comes next.
+    // Growing files, each with the number of its next part.
     let mut growing: BTreeMap<String, (File, u32)> = BTreeMap::new();
     let mut files = 0;
     let mut tar = tar::Archive::new(stream);
@@ -90,7 +90,7 @@ pub fn unpack(stream: impl Read, to: &Path) -> Result<Unpacked> {
     Ok(done)
 }
 
-/// Makes `trace.dat` of a folder's `trace.head` and `trace.cpuN.raw`, which are then removed.
+/// Makes `trace.dat` from a folder's `trace.head` and `trace.cpuN.raw`, which are then removed.
 pub fn assemble(dir: &Path) -> Result<()> {
     let head_path = dir.join(HEAD);
     let mut file = match File::open(&head_path) {
@@ -108,7 +108,7 @@ pub fn assemble(dir: &Path) -> Result<()> {
     for cpu in (0..cpus).map(Cpu) {
         let Ok(file) = File::open(dir.join(raw_name(cpu))) else { continue };
         let size = file.metadata().map_or(0, |m| m.len());
-        // A part that was cut off can hold half a page.
+        // A truncated part may end with an incomplete page.
         let bytes = Bytes(size - size % u64::from(head.page_size.max(1)));
         pages.push(Pages { cpu, file, bytes });
     }
@@ -122,7 +122,7 @@ pub fn assemble(dir: &Path) -> Result<()> {
     fs::remove_file(&head_path).at("removing", &head_path)
 }
 
-/// No folders, nothing hidden, no surprises.
+/// Whether a name is plain: no folders, not hidden, only letters, digits, `.`, `-` and `_`.
 fn is_plain(name: &str) -> bool {
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     name.len() <= LONGEST_NAME
@@ -130,7 +130,7 @@ fn is_plain(name: &str) -> bool {
         && name.chars().all(fine)
 }
 
-/// `samples.jsonl.00012` is part 12 of `samples.jsonl`.
+/// The file and number of a part: `samples.jsonl.00012` is part 12 of `samples.jsonl`.
 fn part_of(name: &str) -> Option<(&str, u32)> {
     let (whole, number) = name.rsplit_once('.')?;
     let digits = number.len() >= 5 && number.bytes().all(|b| b.is_ascii_digit());
@@ -188,7 +188,7 @@ mod tests {
     fn a_stream_that_breaks_off() {
         let dir = tempfile::tempdir().unwrap();
         let all = sent();
-        // In the middle of the second part: the first page is whole.
+        // In the middle of the second part: the first page is complete.
         let cut = all.windows(8).position(|w| w == [2; 8]).unwrap() + 100;
         let done = unpack(&all[..cut], dir.path()).unwrap();
         assert!(!done.whole && done.notes.len() == 2, "{done:?}");

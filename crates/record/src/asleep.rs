@@ -1,7 +1,7 @@
-//! Who sleeps uninterruptibly when recording begins, and where in the kernel: what sleeps in one piece from before a recording to its end
-//! leaves no event in it.
+//! Finds the threads in uninterruptible sleep at the start of a recording, and where in the kernel they sleep: a thread that sleeps
+//! from before the recording until its end causes no event.
 //!
-//! Of a task only files of /proc are read that wait for no lock of its memory: `stat`, `comm`, `schedstat`, `stack` and `syscall`
+//! For each thread, only files of /proc are read that take no lock on its memory: `stat`, `comm`, `schedstat`, `stack` and `syscall`
 //! (fs/proc/array.c, fs/proc/base.c). The last two need root.
 
 use crate::text;
@@ -9,26 +9,26 @@ use capture::Asleep;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Threads that are kept at most: a stack has about a kilobyte.
+/// Limit on kept threads: a stack takes about a kilobyte.
 const MOST: usize = 1 << 10;
 
-/// Those that sleep now.
+/// The sleeping threads at one moment.
 #[derive(Debug, Default)]
 pub struct Sleepers(Vec<Sleeper>);
 
-/// One of them.
+/// A sleeping thread.
 #[derive(Debug)]
 struct Sleeper {
     tid: u32,
-    /// `/proc/PID/task/TID`.
+    /// Its folder, `/proc/PID/task/TID`.
     folder: PathBuf,
-    /// For how long it ran and how often, which changes whenever it does not sleep any more; none if this kernel does not count it.
+    /// Text of `schedstat` (run time and number of runs), which changes whenever it wakes; `None` if this kernel does not count them.
     ran: Option<String>,
     asleep: Asleep,
 }
 
 impl Sleepers {
-    /// Looks at all threads but this process's. `proc_root` is /proc.
+    /// Examines all threads except those of this process. `proc_root` is /proc.
     pub fn look(proc_root: &Path) -> Sleepers {
         let processes = text::numbers(proc_root).filter(|pid| *pid != std::process::id());
         let threads = processes.flat_map(|pid| {
@@ -38,7 +38,7 @@ impl Sleepers {
         Sleepers(threads.filter_map(|(tid, folder)| Sleeper::at(tid, folder)).take(MOST).collect())
     }
 
-    /// Looks again: those that have slept all the time.
+    /// Examines the threads again and returns those that have slept without interruption.
     pub fn still(self) -> BTreeMap<u32, Asleep> {
         let same = |s: &Sleeper| {
             let now = Sleeper::at(s.tid, s.folder.clone());
@@ -49,7 +49,7 @@ impl Sleepers {
 }
 
 impl Sleeper {
-    /// The thread, if it sleeps uninterruptibly and it may be seen where.
+    /// The thread, if it is in uninterruptible sleep and its stack can be read.
     fn at(tid: u32, folder: PathBuf) -> Option<Sleeper> {
         let read = |name: &str| text::small(&folder.join(name));
         if !is_uninterruptible(&read("stat")?) {
@@ -63,18 +63,18 @@ impl Sleeper {
     }
 }
 
-/// From `/proc/TID/stat` (proc_pid_stat(5)): `12 (a (b) c) D ...`.
+/// Whether `/proc/TID/stat` (proc_pid_stat(5)) has state D: `12 (a (b) c) D ...`.
 fn is_uninterruptible(stat: &str) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| rest.split_whitespace().next() == Some("D"))
 }
 
-/// From a line of `/proc/TID/stack`: `[<0>] jbd2_log_wait_commit+0xe7/0x140 [jbd2]`.
+/// The function in a line of `/proc/TID/stack`: `[<0>] jbd2_log_wait_commit+0xe7/0x140 [jbd2]`.
 fn function(line: &str) -> Option<String> {
     let symbol = line.split_once("] ")?.1;
     symbol.split(['+', ' ']).next().filter(|name| !name.is_empty()).map(str::to_string)
 }
 
-/// The first argument from `/proc/TID/syscall`: `74 0x3 0x0 ...`; none in no call (`-1 ...`, `running`).
+/// The first argument in `/proc/TID/syscall`: `74 0x3 0x0 ...`; `None` outside a call (`-1 ...`, `running`).
 fn argument(line: &str) -> Option<u64> {
     let mut words = line.split_whitespace();
     words.next()?.parse::<u32>().ok()?;

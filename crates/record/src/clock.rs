@@ -1,25 +1,25 @@
-//! What time it is, by the clocks of a recording.
+//! Reads the clocks of a recording.
 
 use capture::Moment;
 use rustix::time::{clock_gettime, ClockId};
 use trace::Nanos;
 
-/// This moment.
+/// The current time on both clocks.
 pub fn now() -> Moment {
     Moment { wall: wall(), mono_ns: mono().0 }
 }
 
-/// The wall clock, RFC 3339 in UTC.
+/// The wall-clock time, RFC 3339 in UTC.
 pub fn wall() -> String {
     humantime::format_rfc3339_nanos(std::time::SystemTime::now()).to_string()
 }
 
-/// CLOCK_MONOTONIC.
+/// The current time of CLOCK_MONOTONIC.
 pub fn mono() -> Nanos {
     clock(ClockId::Monotonic)
 }
 
-/// Processor time of this program so far, all threads.
+/// Processor time used by this program so far, all threads.
 pub fn busy() -> Nanos {
     clock(ClockId::ProcessCPUTime)
 }

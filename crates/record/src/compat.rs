@@ -1,19 +1,19 @@
-//! 32-bit programs on a 64-bit kernel: their system calls have numbers of their own.
+//! Detects 32-bit programs on a 64-bit kernel, which have different system call numbers.
 //!
-//! `raw_syscalls` events do not say which table a number is of: 3 is `read` for a 32-bit x86 program and `close` for a
-//! 64-bit one. The filter takes numbers of the kernel's own word size, so of 32-bit programs the wrong calls are
-//! recorded. That is said; their block events and sleeps are right as they are.
+//! `raw_syscalls` events do not say which table a number belongs to: 3 is `read` for a 32-bit x86 program and `close` for a
+//! 64-bit one. The filter uses the numbers of the kernel's own word size, so for 32-bit programs the wrong calls are
+//! recorded. A note says so; their block events and sleeps are recorded correctly.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// What an ELF file begins with, and how its fifth byte says that it is of 32 bits (`ELFCLASS32`, elf(5)).
+/// Start of a 32-bit ELF file: the magic, and `ELFCLASS32` in the fifth byte (elf(5)).
 const ELF_32: [u8; 5] = [0x7f, b'E', b'L', b'F', 1];
-/// Names that are told.
+/// Limit on names in the note.
 const MOST: usize = 8;
 
-/// Names of programs of 32 bits that are running. `root` is /proc. Empty where the kernel is one too.
+/// Names of running 32-bit programs, sorted. `root` is /proc. Empty on a 32-bit kernel.
 pub fn programs(root: &Path) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     if cfg!(target_pointer_width = "32") {
@@ -23,7 +23,7 @@ pub fn programs(root: &Path) -> Vec<String> {
         let folder = entry.path();
         let is_process = entry.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit());
         let mut start = [0; ELF_32.len()];
-        // Kernel threads have no program.
+        // Kernel threads have no executable.
         let read =
             is_process.then(|| File::open(folder.join("exe")).ok()?.read_exact(&mut start).ok()).flatten();
         if read.is_none() || start != ELF_32 {
@@ -41,7 +41,7 @@ pub fn programs(root: &Path) -> Vec<String> {
     names
 }
 
-/// What is to be said of them.
+/// The note about these programs; `None` if there are none.
 pub fn note(programs: &[String]) -> Option<String> {
     (!programs.is_empty()).then(|| {
         format!(

@@ -1,4 +1,4 @@
-//! Running totals of a recording, and when on which processor events were lost.
+//! Running totals of a recording, and the losses of events by time and processor.
 
 use crate::instance::{CpuStats, Instance};
 use crate::recorder::Progress;
@@ -6,23 +6,23 @@ use capture::Loss;
 use std::time::Duration;
 use trace::{Bytes, Cpu};
 
-/// Running totals, and when events were lost.
+/// Running totals and losses.
 pub(crate) struct Counts {
     start_ns: u64,
     last_ns: u64,
     events: u64,
     lost: Vec<(Cpu, u64)>,
-    /// Losses so far, by second and processor.
+    /// Losses so far by second (since the start) and processor.
     pub losses: Vec<Loss>,
 }
 
 impl Counts {
-    /// Nothing yet.
+    /// Totals of 0; `start_ns` is CLOCK_MONOTONIC at the start.
     pub fn new(start_ns: u64) -> Counts {
         Counts { start_ns, last_ns: start_ns, events: 0, lost: Vec::new(), losses: Vec::new() }
     }
 
-    /// Asks the kernel. Losses since the last time belong to the second that ends now.
+    /// Reads the kernel's counters. Losses since the previous call are attributed to the second that ends now.
     pub fn count(&mut self, instance: &Instance, cpus: &[Cpu], now_ns: u64) -> Progress {
         let mut total = CpuStats::default();
         let time = now_ns.saturating_sub(self.start_ns);

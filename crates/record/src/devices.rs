@@ -1,7 +1,7 @@
-//! Block devices by name or number, and which of them belong together.
+//! Block devices by name or number, and how they are stacked.
 //!
-//! A file system on a partition of an md array of NVMe disks is one stack of devices: recording one of them
-//! without the others would cut the lives of its bios. [`Devices::stack`] gives all above and below.
+//! A file system on a partition of an md array of NVMe disks is one stack of devices: recording only one of them
+//! would truncate the lives of its bios. [`Devices::stack`] returns all devices above and below.
 
 use crate::text;
 use capture::{Error, Result};
@@ -10,24 +10,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use trace::DevId;
 
-/// One block device.
+/// A block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// As the kernel calls it, `vda1`.
+    /// Name in the kernel, `vda1`.
     pub name: String,
-    /// Its number.
+    /// Device number.
     pub id: DevId,
     /// Its folder in /sys.
     pub path: PathBuf,
-    /// The disk that it is a partition of.
+    /// The disk that it is a partition of; `None` for whole devices.
     pub disk: Option<String>,
 }
 
-/// All block devices of this machine.
+/// All block devices of the machine.
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
     by_name: BTreeMap<String, Device>,
-    /// Pairs of upper and lower names.
+    /// Pairs of names: upper device, lower device.
     edges: BTreeSet<(String, String)>,
 }
 
@@ -48,7 +48,7 @@ impl Devices {
             }
             all.by_name.insert(name.clone(), Device { name, id, path, disk });
         }
-        // A loop device's lower device is where its file lies.
+        // The lower device of a loop device is the one that holds its backing file.
         let loops: Vec<_> = all.iter().filter(|d| d.path.join("loop").is_dir()).cloned().collect();
         for d in loops {
             let file = text::small(&d.path.join("loop/backing_file"));
@@ -59,22 +59,22 @@ impl Devices {
         all
     }
 
-    /// All, by name.
+    /// All devices, ordered by name.
     pub fn iter(&self) -> impl Iterator<Item = &Device> {
         self.by_name.values()
     }
 
-    /// The device by this number.
+    /// The device with this number.
     pub fn by_id(&self, id: DevId) -> Option<&Device> {
         self.by_name.values().find(|d| d.id == id)
     }
 
-    /// The device that a file lies on, if it is one of ours (not a network or memory file system).
+    /// The device that holds a file; `None` if it is not on a block device (network or memory file system).
     pub fn under(&self, file: &Path) -> Option<&Device> {
         use std::os::unix::fs::MetadataExt;
         let dev = fs::metadata(file).ok()?.dev();
         let id = DevId::new(rustix::fs::major(dev), rustix::fs::minor(dev));
-        // btrfs and overlay give files a number of their own: then the mount's source says it.
+        // btrfs and overlay report virtual device numbers: use the source of the mount instead.
         self.by_id(id).or_else(|| {
             let mounts = crate::mounts::read(Path::new("/proc"));
             let mount = crate::mounts::of(&mounts, &fs::canonicalize(file).ok()?)?;
@@ -83,7 +83,7 @@ impl Devices {
         })
     }
 
-    /// What a person calls a device: `sda`, `/dev/sda1`, `/dev/disk/by-id/...`, `254:0`, `254,0`.
+    /// The device that a user names: `sda`, `/dev/sda1`, `/dev/disk/by-id/...`, `254:0`, `254,0`.
     pub fn find(&self, word: &str) -> Result<&Device> {
         let by_number = || number(&word.replace(',', ":")).and_then(|id| self.by_id(id));
         let by_link = || {
@@ -101,7 +101,7 @@ impl Devices {
         })
     }
 
-    /// `start` with all devices above and below them, and all partitions of disks that were named.
+    /// `start` with all devices above and below them, including all partitions of the named disks.
     pub fn stack(&self, start: &[&Device]) -> Vec<&Device> {
         let mut found: BTreeSet<&str> = start.iter().map(|d| d.name.as_str()).collect();
         for down in [true, false] {
@@ -119,13 +119,13 @@ impl Devices {
     }
 }
 
-/// `254:0`.
+/// Parses a device number, `254:0`.
 fn number(text: &str) -> Option<DevId> {
     let (major, minor) = text.trim().split_once(':')?;
     Some(DevId::new(major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The disk whose folder a partition's folder lies in.
+/// The disk whose folder in /sys contains the partition's folder.
 fn parent(partition: &Path) -> Option<String> {
     let real = fs::canonicalize(partition).ok()?;
     Some(real.parent()?.file_name()?.to_str()?.to_string())

@@ -1,8 +1,8 @@
-//! Moves the kernel's ring buffers, CPU by CPU, to where they are kept, a whole page at a time.
+//! Moves the data in the kernel's ring buffers, per CPU, to its destination, in whole pages.
 //!
-//! To a file the pages go by splice, without passing through this program; to a stream they are read. Threads
-//! sleep between two rounds instead of being woken by the kernel: waking up on every page would be felt by
-//! what is recorded. Invariant: what a sink holds is always a whole number of sub-buffers, in the order in
+//! For files the pages are spliced, without a copy through this program; for a stream they are read. Threads
+//! sleep between two rounds instead of being woken by the kernel: a wakeup for every page would disturb
+//! the recorded workload. Invariant: a destination always has a whole number of sub-buffers, in the order in
 //! which the kernel filled them.
 
 use crate::rights;
@@ -25,18 +25,18 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use trace::{Bytes, Cpu};
 
-/// From the begin of a round to that of the next, which begins at once where one takes longer. At a million events of 57
-/// bytes per second on one CPU that is 2.9 MB, a fifth of the default buffer.
+/// Time from the start of a round to the start of the next; the next starts at once if a round takes longer. At a million events of 57
+/// bytes per second on one CPU, a round moves 2.9 MB, 1/5 of the default buffer.
 const ROUND: Duration = Duration::from_millis(50);
-/// How many CPUs one thread empties: at 57 MB/s each, a fraction of what one thread can copy.
+/// CPUs per thread: at 57 MB/s each, a fraction of what one thread can copy.
 const CPUS_PER_THREAD: usize = 8;
-/// A busy machine is what is recorded, and who empties its buffers must not wait for a processor: with both
-/// CPUs kept busy and the usual priority, 4 % of 2.1 million events per second were lost.
+/// Priority of the threads. The recorded machine may be busy, and these threads must not wait for a processor: with both
+/// CPUs busy and the default priority, 4 % of 2.1 million events per second were lost.
 const NICENESS: i32 = -20;
-/// What is moved at once: the most a pipe may hold by default (/proc/sys/fs/pipe-max-size).
+/// Bytes moved at a time: the default maximum size of a pipe (/proc/sys/fs/pipe-max-size).
 const CHUNK: usize = 1 << 20;
 
-/// Where one CPU's pages go.
+/// The destination of one CPU's pages.
 #[derive(Debug)]
 pub enum Destination {
     /// A file on disk, or one that exists only in memory.
@@ -45,41 +45,41 @@ pub enum Destination {
     Parts(Parts),
 }
 
-/// What one CPU gave.
+/// The result for one CPU.
 #[derive(Debug)]
 pub struct Drained {
-    /// The processor.
+    /// The recorded processor.
     pub cpu: Cpu,
-    /// Where its pages are.
+    /// The destination with its pages.
     pub destination: Destination,
-    /// How many bytes of them.
+    /// Size of the pages in bytes.
     pub bytes: Bytes,
 }
 
-/// One CPU's buffer and where it goes.
+/// One CPU's buffer and its destination.
 #[derive(Debug)]
 pub struct Job {
-    /// The processor.
+    /// The recorded processor.
     pub cpu: Cpu,
-    /// Its `trace_pipe_raw`.
+    /// Path of its `trace_pipe_raw`.
     pub pipe: PathBuf,
-    /// Where to.
+    /// The destination of the pages.
     pub destination: Destination,
 }
 
-/// What threads share with who started them.
+/// State shared by the threads and their owner.
 #[derive(Debug, Default)]
 struct Shared {
-    /// End after one last round.
+    /// Set to end the threads after one last round.
     finish: AtomicBool,
-    /// More bytes than this are left in the kernel's buffers until that round.
+    /// Limit on moved bytes before the last round; the rest stays in the kernel's buffers.
     most: u64,
     bytes: AtomicU64,
     failed: AtomicBool,
     error: Mutex<Option<Error>>,
 }
 
-/// The threads at work.
+/// The running threads.
 #[derive(Debug)]
 pub struct Drain {
     threads: Vec<JoinHandle<Vec<Drained>>>,
@@ -89,7 +89,7 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// Opens every buffer and starts to empty them, up to `most` bytes in all if that is given. `page` is the size of a
+    /// Opens all buffers and starts the threads that empty them, up to `most` bytes in total before the end. `page` is the size of a
     /// sub-buffer in bytes.
     pub fn start(jobs: Vec<Job>, page: usize, most: Option<Bytes>) -> Result<Drain> {
         let most = most.map_or(u64::MAX, |m| m.0);
@@ -111,7 +111,7 @@ impl Drain {
         Ok(Drain { threads, tids, page, shared })
     }
 
-    /// The threads, so that they can be kept out of the recording.
+    /// Ids of the threads, to exclude them from the recording.
     pub fn tids(&self) -> &[Pid] {
         &self.tids
     }
@@ -121,17 +121,17 @@ impl Drain {
         Bytes(self.shared.bytes.load(Ordering::Relaxed))
     }
 
-    /// Whether no further page may be moved before the end.
+    /// Whether the limit allows no further page before the end.
     pub fn is_full(&self) -> bool {
         self.bytes().0.saturating_add(self.page as u64) > self.shared.most
     }
 
-    /// Whether something cannot be kept any more (a full disk, a closed pipe). Recording must end then.
+    /// Whether a destination failed (a full disk, a closed pipe). Recording must then end.
     pub fn failed(&self) -> bool {
         self.shared.failed.load(Ordering::Relaxed)
     }
 
-    /// Empties what is left, part-filled pages too, and closes the buffers. Recording must be off.
+    /// Moves the remaining data, including partly filled pages, and closes the buffers. Recording must be off.
     pub fn finish(mut self) -> (Vec<Drained>, Option<Error>) {
         let mut all = self.end();
         all.sort_by_key(|d| d.cpu);
@@ -153,7 +153,7 @@ impl Drain {
     }
 }
 
-/// An instance cannot be removed while its buffers are open: threads must not outlive their recording.
+/// An instance cannot be removed while its buffers are open, so the threads must not outlive the recording.
 impl Drop for Drain {
     fn drop(&mut self) {
         self.end();
@@ -161,7 +161,7 @@ impl Drop for Drain {
 }
 
 impl Shared {
-    /// Keeps the first error: the others follow from it.
+    /// Keeps only the first error; later ones are its consequences.
     fn fail(&self, e: Error) {
         self.error.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(e);
         self.failed.store(true, Ordering::Relaxed);
@@ -171,7 +171,7 @@ impl Shared {
 fn work(mut group: Vec<Emptier>, shared: &Shared, tell: Sender<Pid>) -> Vec<Drained> {
     let _ = tell.send(gettid());
     drop(tell);
-    // Where it is refused, recording works as well, only with less room before events are lost.
+    // If this is refused, recording works too, but events may be lost sooner.
     let _ = setpriority_process(Some(gettid()), NICENESS);
     rights::keep_none();
     loop {
@@ -194,7 +194,7 @@ fn work(mut group: Vec<Emptier>, shared: &Shared, tell: Sender<Pid>) -> Vec<Drai
 struct Emptier {
     job: Job,
     from: File,
-    /// The two ends of the pipe that splice needs between two files.
+    /// The pipe that splice needs between two files: read end, write end.
     pipe: (OwnedFd, OwnedFd),
     page: usize,
     buffer: Vec<u8>,
@@ -209,12 +209,12 @@ impl Emptier {
         let from =
             OpenOptions::new().read(true).custom_flags(nonblock).open(&job.pipe).at("opening", &job.pipe)?;
         let pipe = pipe_with(PipeFlags::CLOEXEC).at("making a pipe for", &job.pipe)?;
-        // A smaller pipe than asked for only means more calls.
+        // If the pipe stays smaller, more calls are needed.
         let _ = fcntl_setpipe_size(&pipe.1, CHUNK);
         Ok(Emptier { job, from, pipe, page, buffer: Vec::new(), bytes: 0, broken: false, shared })
     }
 
-    /// Moves all whole pages, and with `last` the part-filled ones.
+    /// Moves all whole pages; with `last`, also the partly filled ones.
     fn round(&mut self, last: bool) -> Result<()> {
         if self.broken {
             return Ok(());
@@ -244,7 +244,7 @@ impl Emptier {
         }
     }
 
-    /// Everything in the pipe goes to the sink.
+    /// Moves `n` bytes from the pipe to the destination.
     fn empty_pipe(&mut self, n: usize) -> Result<()> {
         let mut left = n;
         while left > 0 {
@@ -253,7 +253,7 @@ impl Emptier {
                     Ok(0) => return Err(Errno::IO).at("writing pages of", &self.job.pipe),
                     Ok(m) => left -= m,
                     Err(Errno::INTR) => {}
-                    // Some file systems cannot splice: copy instead.
+                    // Some file systems do not support splice: copy instead.
                     Err(Errno::INVAL) => left -= self.copy(left)?,
                     Err(e) => return Err(e).at("writing pages of", &self.job.pipe),
                 }
@@ -265,7 +265,7 @@ impl Emptier {
         Ok(())
     }
 
-    /// Takes up to `most` bytes out of the pipe and hands them on.
+    /// Copies up to `most` bytes from the pipe to the destination.
     fn copy(&mut self, most: usize) -> Result<usize> {
         self.buffer.resize(most, 0);
         let mut filled = 0;
@@ -281,7 +281,7 @@ impl Emptier {
         Ok(filled)
     }
 
-    /// Splice gives only whole pages: what is left is read, each page padded with zeros to its size.
+    /// Reads what splice leaves, because it moves only whole pages; each page is padded with zeros to its size.
     fn read_rest(&mut self) -> Result<()> {
         loop {
             self.buffer.resize(self.page, 0);

@@ -1,15 +1,15 @@
-//! Which events are recorded, with which filter, and which of them this kernel lacks.
+//! Selects the events to record with their filters, and lists those that this kernel lacks.
 //!
-//! The lists name events by `system:event`; `*` at the end stands for all that the kernel has. An event that
-//! this kernel lacks is never an error: it is listed as missing, so that the analysis can say what it cannot
-//! know. Kernels differ a lot here (`block_split` came and went with modules, `lock` came in 5.19).
+//! The lists name events as `group:event`; a final `*` matches any rest. A missing event is never an error:
+//! it is listed as missing, so that the analysis can say what it cannot
+//! know. Kernels differ a lot here (`block_split` is absent without certain modules, `lock` exists since 5.19).
 
 use crate::syscalls;
 use capture::{Chosen, Detail};
 use trace::DevId;
 
-/// The block layer, as blktrace sees it (kernel/trace/blktrace.c, `blk_register_tracepoints`).
-/// `block_bio_bounce`, `block_sleeprq` and `block_rq_remap` are gone from newer kernels.
+/// Events of the block layer that blktrace uses (kernel/trace/blktrace.c, `blk_register_tracepoints`).
+/// Newer kernels lack `block_bio_bounce`, `block_sleeprq` and `block_rq_remap` ([`BLOCK_OF_SOME`]).
 const BLOCK: &[&str] = &[
     "block:block_bio_queue",
     "block:block_getrq",
@@ -27,12 +27,12 @@ const BLOCK: &[&str] = &[
     "block:block_unplug",
 ];
 
-/// The same on kernels that have them, no loss where they are gone, or not yet there (`block_rq_error`, since Linux 5.18, says what
-/// `block_rq_complete` says, too).
+/// Further block events that only some kernels have; nothing is lost without them (`block_rq_error`, since Linux 5.18, repeats
+/// the error of `block_rq_complete`).
 const BLOCK_OF_SOME: &[&str] =
     &["block:block_bio_bounce", "block:block_sleeprq", "block:block_rq_remap", "block:block_rq_error"];
 
-/// What every explanation of a whole operation stands on.
+/// Events that the explanation of any whole operation requires.
 const TASKS: &[&str] = &[
     "raw_syscalls:sys_enter",
     "raw_syscalls:sys_exit",
@@ -43,7 +43,7 @@ const TASKS: &[&str] = &[
     "workqueue:workqueue_execute_end",
 ];
 
-/// What depends on the kernel's version, configuration and loaded modules.
+/// Events that depend on the kernel's version, configuration and loaded modules.
 const WHERE_THERE: &[&str] = &[
     "sched:sched_process_exec",
     "sched:sched_process_fork",
@@ -89,7 +89,7 @@ const WHERE_THERE: &[&str] = &[
     "ext4:ext4_writepages",
     "ext4:ext4_writepages_result",
     "ext4:ext4_sync_fs",
-    // Which file a number is: a new one has that of one that is no more.
+    // Inode numbers are reused: these events tell when a number gets a new file.
     "ext4:ext4_allocate_inode",
     "ext4:ext4_free_inode",
     "ext4:ext4_fc_commit_start",
@@ -142,7 +142,7 @@ const WHERE_THERE: &[&str] = &[
     "io_uring:io_uring_queue_async_work",
     "io_uring:io_uring_complete",
     "io_uring:io_uring_cqring_wait",
-    // Which ring and which file an operation belongs to, and completions that the ring had no room for.
+    // The ring and file of an operation, and completions that the ring had no room for.
     "io_uring:io_uring_create",
     "io_uring:io_uring_file_get",
     "io_uring:io_uring_cqe_overflow",
@@ -155,27 +155,27 @@ const WHERE_THERE: &[&str] = &[
     "bcache:bcache_write",
 ];
 
-/// Softirq number of block completions (`BLOCK_SOFTIRQ`, include/linux/interrupt.h).
+/// Number of the block softirq (`BLOCK_SOFTIRQ`, include/linux/interrupt.h).
 const BLOCK_SOFTIRQ: u32 = 4;
-/// Gives the kernel stack of every uninterruptible sleep, which names what is waited for. 2 is
-/// `TASK_UNINTERRUPTIBLE` (include/linux/sched.h); 1.9 us and about 125 bytes each.
+/// Records the kernel stack of every uninterruptible sleep, which shows what the task waits for. 2 is
+/// `TASK_UNINTERRUPTIBLE` (include/linux/sched.h); costs 1.9 us and about 125 bytes each.
 const STACK_TRIGGER: &str = "stacktrace if prev_state & 2";
 
-/// What is recorded and what cannot be.
+/// The selected events, and those that cannot be recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// In the order of `available_events`.
+    /// Events to record, in the order of `available_events`.
     pub events: Vec<Chosen>,
-    /// Events that the analysis stands on and this kernel lacks.
+    /// Required events that this kernel lacks.
     pub missing: Vec<String>,
-    /// Events of other versions, configurations or modules that this kernel lacks.
+    /// Optional events (of other versions, configurations or modules) that this kernel lacks.
     pub absent: Vec<String>,
 }
 
-/// Chooses from what the kernel has.
+/// Selects from the events of this kernel.
 ///
-/// `available` is the text of `available_events`. With `devices`, events that say a device (`has_dev` knows
-/// from their format) are limited to these.
+/// `available` is the text of `available_events`. With `devices`, events with a device field (`has_dev` gives the fields
+/// from their format) are filtered to these devices.
 pub fn select(
     detail: Detail,
     available: &str,
@@ -204,17 +204,17 @@ pub fn select(
     Selection { events: events.collect(), missing: lacks(&needed), absent: lacks(&optional) }
 }
 
-/// Which fields of an event name a device.
+/// Which device fields an event has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DevFields {
-    /// `dev_t dev`.
+    /// Whether it has `dev_t dev`.
     pub dev: bool,
-    /// `dev_t old_dev` (`block_bio_remap`).
+    /// Whether it has `dev_t old_dev` (`block_bio_remap`).
     pub old_dev: bool,
 }
 
 impl DevFields {
-    /// Reads them from an event's `format` text.
+    /// Finds them in an event's `format` text.
     pub fn of(format: &str) -> DevFields {
         DevFields {
             dev: format.contains("field:dev_t dev;"),
@@ -232,14 +232,14 @@ fn filter(
     match (system, name) {
         ("raw_syscalls", _) => Some(syscalls::filter()),
         ("irq", _) => Some(format!("vec == {BLOCK_SOFTIRQ}")),
-        // LCB_F_SPIN: only locks that are slept on are waits (include/trace/events/lock.h).
+        // LCB_F_SPIN: only locks that tasks sleep on are waits (include/trace/events/lock.h).
         ("lock", "contention_begin") => Some("!(flags & 1)".into()),
         _ if devices.is_empty() => None,
         _ => {
             let fields = has_dev(system, name);
             let mut terms = Vec::new();
             for d in devices {
-                // Trace events keep a device as the kernel does: major << 20 | minor.
+                // Trace events store a device in the kernel's internal format: major << 20 | minor.
                 if fields.dev {
                     terms.push(format!("dev == {}", d.0));
                 }

@@ -1,4 +1,4 @@
-//! Puts the capture together when tracing has ended: names, symbols, trace.dat and what lies beside it.
+//! Assembles the capture after tracing has ended: names, symbols, trace.dat and the other files.
 
 use crate::drain::{Destination, Drained};
 use crate::keep::Keep;
@@ -12,7 +12,7 @@ use capture::{Capture, EndedBy, SystemFile, TraceFiles, CAPTURE_JSON, SYSTEM_JSO
 use std::path::Path;
 
 impl Session<'_> {
-    /// Puts the capture together.
+    /// Assembles the capture from the drained pages.
     pub fn finish(mut self, mut capture: Capture, mut head: Head, drained: Vec<Drained>) -> Result<Recorded> {
         self.tasks.add_living(&self.host.proc);
         head.tasks = self.tasks.text();
@@ -48,7 +48,7 @@ impl Session<'_> {
         };
         let written = self.keep.file(SYSTEM_JSON, &system.json(), true);
         capture.notes = std::mem::take(&mut self.notes);
-        // A full disk has been said already; the trace counts more than these.
+        // A full disk was already reported; the trace matters more than these files.
         let written = written
             .and_then(|()| self.keep.file(CAPTURE_JSON, &capture.json(), true))
             .and_then(|()| self.keep.end());
@@ -58,7 +58,7 @@ impl Session<'_> {
         }
     }
 
-    /// Symbols, or none and a note.
+    /// The symbols that `get` selects; on failure, none and a note.
     pub fn symbols(&mut self, get: impl FnOnce(&mut Symbols) -> Result<Vec<u8>>) -> Vec<u8> {
         match Symbols::read(&self.host.proc.join("kallsyms")).and_then(|mut s| get(&mut s)) {
             Ok(text) => text,
@@ -70,7 +70,7 @@ impl Session<'_> {
     }
 }
 
-/// Reads a file from its beginning without moving its own position.
+/// Reads a file from its start without moving the file's own offset.
 struct Reading<'f> {
     file: &'f std::fs::File,
     at: u64,

@@ -1,10 +1,10 @@
-//! What the kernel says of its pages and events, for the head of a trace.dat.
+//! Collects the kernel's descriptions of pages and events for the head of a trace.dat.
 
 use crate::tracefs::Tracefs;
 use capture::{Chosen, Head, Result};
 use std::fs;
 
-/// Reads the formats of `events` from tracefs. Names, symbols, clock and counts are the caller's.
+/// Reads the formats of `events` from tracefs. The caller fills in names, symbols, clock and statistics.
 pub fn collect(tracefs: &Tracefs, events: &[Chosen]) -> Result<Head> {
     let mut systems: Vec<(String, Vec<Vec<u8>>)> = Vec::new();
     for e in events {

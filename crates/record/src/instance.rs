@@ -1,13 +1,13 @@
-//! A tracefs instance of our own: its own buffers, clock, events and filters, gone when we are.
+//! A private tracefs instance: its own buffers, clock, events and filters, removed when the recorder ends.
 //!
-//! Nothing outside `instances/iowhy-*` is ever written. Three things keep tracing from outliving the recorder:
-//! dropping an [`Instance`] removes it; if the process is killed, the kernel closes `free_buffer` for it,
-//! which stops the recording and gives the buffers' memory back; and the empty instance that is then left is
-//! removed by the next run or by [`clean`].
+//! Nothing outside `instances/iowhy-*` is ever written. Three mechanisms keep tracing from outliving the recorder:
+//! dropping an [`Instance`] removes it; if the process is killed, the kernel closes its `free_buffer`,
+//! which stops the recording and frees the buffers; and the empty instance that then remains is
+//! removed by the next recording or by [`clean`].
 //!
-//! The name says whose it is: `iowhy-PID-START-NAMESPACE`, with the process's start time (in ticks after
-//! boot, /proc/PID/stat field 22), because pids are used again, and its pid namespace, because pids of another
-//! one say nothing here. Beyond that the kernel itself refuses to remove an instance that someone has open.
+//! The name identifies the owner: `iowhy-PID-START-NAMESPACE`, with the process's start time (in ticks since
+//! boot, /proc/PID/stat field 22), because pids are reused, and its pid namespace, because pids of another
+//! namespace mean nothing here. In addition, the kernel refuses to remove an instance that a process has open.
 
 use crate::tracefs::Tracefs;
 use capture::Chosen;
@@ -20,34 +20,34 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace::Cpu;
 
-/// What our instances' names begin with.
+/// Prefix of the names of our instances.
 const PREFIX: &str = "iowhy-";
-/// How long a busy instance is tried again before it is given up: the kernel takes a moment to let go of
+/// Attempts to remove a busy instance: the kernel needs a moment to release
 /// the buffers that were spliced from it.
 const REMOVE_TRIES: u32 = 40;
-/// The pause between two tries.
+/// Pause between two attempts.
 const REMOVE_PAUSE: Duration = Duration::from_millis(50);
 
-/// An instance that lives as long as this value.
+/// A tracefs instance that lives as long as this value.
 #[derive(Debug)]
 pub struct Instance {
     dir: PathBuf,
-    /// Closing it stops recording and frees the buffers, even when it is the kernel that closes it.
+    /// Closing it stops recording and frees the buffers, also when the kernel closes it at process exit.
     free_buffer: Option<File>,
     removed: bool,
 }
 
-/// What the kernel counted for one CPU (`per_cpu/cpuN/stats`).
+/// The kernel's counters for one CPU (`per_cpu/cpuN/stats`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuStats {
-    /// Events recorded so far, read or not.
+    /// Events recorded so far, whether or not they were read yet.
     pub events: u64,
     /// Events that were overwritten or dropped because the buffer was full.
     pub lost: u64,
 }
 
 impl Instance {
-    /// Makes an instance that records nothing yet.
+    /// Creates an instance that does not record yet.
     pub fn create(tracefs: &Tracefs) -> Result<Instance> {
         let dir = tracefs.instances().join(Owner::me()?.name());
         match fs::create_dir(&dir) {
@@ -60,9 +60,9 @@ impl Instance {
             other => other.at("making a tracing instance", &dir)?,
         }
         let mut instance = Instance { dir, free_buffer: None, removed: false };
-        // Recording starts only when everything is set. A fresh instance is on by itself.
+        // A new instance is on by default; recording must start only when everything is configured.
         instance.write("tracing_on", "0")?;
-        // Old kernels (before 4.x) lack this; then only the next run cleans up after kill -9.
+        // Old kernels (before 4.x) lack this option; after kill -9, only the next recording then cleans up.
         if instance.write("options/disable_on_free", "1").is_ok() {
             let path = instance.dir.join("free_buffer");
             instance.free_buffer = OpenOptions::new().write(true).open(path).ok();
@@ -70,24 +70,24 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Its folder.
+    /// Its folder in tracefs.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Whether the kernel will stop the recording if we are killed.
+    /// Whether the kernel stops the recording if this process is killed.
     pub fn stops_when_killed(&self) -> bool {
         self.free_buffer.is_some()
     }
 
-    /// Writes a setting.
+    /// Writes `value` to a file of the instance.
     pub fn write(&self, file: &str, value: &str) -> Result<()> {
         let path = self.dir.join(file);
         let mut f = OpenOptions::new().write(true).open(&path).at("opening", &path)?;
         f.write_all(value.as_bytes()).at("writing", &path)
     }
 
-    /// Sets the buffer's size for each CPU.
+    /// Sets the size of the buffer per CPU.
     pub fn set_buffer(&self, kib: u64) -> Result<()> {
         self.write("buffer_size_kb", &kib.to_string()).map_err(|e| match e {
             Error::Io { source, .. } if source.raw_os_error() == Some(Errno::NOMEM.raw_os_error()) => {
@@ -100,8 +100,8 @@ impl Instance {
         })
     }
 
-    /// Sets filter and trigger and switches the event on. What failed is said in words: an event without its
-    /// trigger is still worth having, one without its filter could flood the recording and stays off.
+    /// Sets filter and trigger, then enables the event. An error describes what failed: an event without its
+    /// trigger is still useful; one without its filter could flood the recording and stays disabled.
     pub fn enable(&self, event: &Chosen) -> std::result::Result<(), String> {
         let folder = event.folder();
         if let Some(filter) = &event.filter {
@@ -122,12 +122,12 @@ impl Instance {
         }
     }
 
-    /// Starts or ends recording.
+    /// Turns recording on or off.
     pub fn switch(&self, on: bool) -> Result<()> {
         self.write("tracing_on", if on { "1" } else { "0" })
     }
 
-    /// The CPUs that have a buffer, in ascending order.
+    /// The CPUs with a buffer, in ascending order.
     pub fn cpus(&self) -> Result<Vec<Cpu>> {
         let path = self.dir.join("per_cpu");
         let entries = fs::read_dir(&path).at("listing", &path)?;
@@ -138,25 +138,25 @@ impl Instance {
         Ok(cpus)
     }
 
-    /// The file that raw pages are read from.
+    /// Path of the file to read raw pages from.
     pub fn raw_pipe(&self, cpu: Cpu) -> PathBuf {
         self.dir.join(format!("per_cpu/cpu{}/trace_pipe_raw", cpu.0))
     }
 
-    /// The kernel's counts as it prints them.
+    /// Text of the kernel's counters for a CPU.
     pub fn stats_text(&self, cpu: Cpu) -> Result<String> {
         let path = self.dir.join(format!("per_cpu/cpu{}/stats", cpu.0));
         fs::read_to_string(&path).at("reading", &path)
     }
 
-    /// Bytes of one sub-buffer, the unit in which raw data comes.
+    /// Size of a sub-buffer in bytes, the unit of raw data.
     pub fn page_size(&self, header_page: &str) -> usize {
         let kib = fs::read_to_string(self.dir.join("buffer_subbuf_size_kb")).ok();
         let own = kib.and_then(|t| t.trim().parse::<usize>().ok()).map(|k| k * 1024);
         own.or_else(|| page_size(header_page)).unwrap_or(4096)
     }
 
-    /// Ends recording and removes the instance. Files of it must be closed before.
+    /// Stops recording and removes the instance. Its files must be closed before.
     pub fn remove(mut self) -> Result<()> {
         self.take_down()
     }
@@ -195,7 +195,7 @@ impl Drop for Instance {
 }
 
 impl CpuStats {
-    /// Reads the kernel's text. Counts of events are 64 bits wide but printed as `long`.
+    /// Parses the kernel's text. Event counters are 64 bits wide but printed as `long`.
     pub fn parse(text: &str) -> CpuStats {
         let get = |key: &str| {
             let line = text.lines().find_map(|l| l.strip_prefix(key)?.strip_prefix(':'));
@@ -206,7 +206,7 @@ impl CpuStats {
     }
 }
 
-/// The size of a sub-buffer by `events/header_page`: where its data begins, plus how much there is.
+/// The size of a sub-buffer from `events/header_page`: offset of its data plus size of its data.
 pub fn page_size(header_page: &str) -> Option<usize> {
     let data = header_page.lines().find(|l| l.contains(" data;"))?;
     let number = |key: &str| {
@@ -217,7 +217,7 @@ pub fn page_size(header_page: &str) -> Option<usize> {
     (size.is_power_of_two() && size >= 1024).then_some(size)
 }
 
-/// Whose instance it is.
+/// The owner of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Owner {
     pid: i32,
@@ -247,31 +247,31 @@ impl Owner {
             start: parts.next()?.parse().ok()?,
             namespace: parts.next()?.parse().ok()?,
         };
-        // Only what we would have written ourselves is ours.
+        // Only names exactly as we would write them are ours.
         (owner.name() == name).then_some(owner)
     }
 }
 
-/// When a process began, in ticks after boot: field 22 of its stat (proc(5)). The name before it may hold
-/// anything, so fields are counted from its last `)`.
+/// The start time of a process in ticks since boot: field 22 of its stat (proc(5)). The name before it may contain
+/// anything, so fields are counted from the last `)`.
 fn start_time(proc_root: &Path, pid: i32) -> Option<u64> {
     let stat = fs::read(proc_root.join(pid.to_string()).join("stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     stat[stat.rfind(')')? + 1..].split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-/// What became of instances that earlier runs left.
+/// Result of removing leftover instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Removed: their process is gone.
+    /// Names of removed instances, whose process is gone.
     pub removed: Vec<String>,
-    /// Left alone, with the reason.
+    /// Names of instances that were kept, with the reason.
     pub kept: Vec<(String, String)>,
 }
 
-/// Removes instances of our own whose process is dead.
+/// Removes our own instances whose process is gone.
 ///
-/// `proc_root` is /proc. Instances with other names are never looked at.
+/// `proc_root` is /proc. Instances with other names are never touched.
 pub fn clean(tracefs: &Tracefs, proc_root: &Path) -> Result<Cleaned> {
     let dir = tracefs.instances();
     let here = fs::metadata(proc_root.join("self/ns/pid")).map(|m| m.ino()).unwrap_or(0);
@@ -285,7 +285,7 @@ pub fn clean(tracefs: &Tracefs, proc_root: &Path) -> Result<Cleaned> {
         } else if start_time(proc_root, owner.pid) == Some(owner.start) {
             cleaned.kept.push((name, format!("process {} is still recording", owner.pid)));
         } else {
-            // One call switches all its events off. The kernel refuses it while anyone has it open.
+            // One call disables all its events. The kernel refuses while a process has the instance open.
             match fs::remove_dir(entry.path()) {
                 Ok(()) => cleaned.removed.push(name),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}

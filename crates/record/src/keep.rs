@@ -1,4 +1,4 @@
-//! Where a capture's files go while they are made: a folder, memory until the end, or a stream.
+//! The destination of a capture's files during recording: a folder, memory until the end, or a stream.
 
 use crate::drain::{Destination, Drained};
 use crate::plan::Output;
@@ -11,24 +11,24 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use trace::Cpu;
 
-/// A capture in the making.
+/// The destination of a capture.
 #[derive(Debug)]
 pub enum Keep {
-    /// Files in a folder; `made` if the folder was not there before.
+    /// Files in a folder.
     Folder {
-        /// The folder.
+        /// Path of the folder.
         dir: PathBuf,
-        /// Whether it is ours to remove when nothing came of the recording.
+        /// Whether the recorder created it, and removes it if nothing was recorded.
         made: bool,
-        /// Pages stay in memory until recording is over.
+        /// Whether pages stay in memory until the recording ends.
         in_memory: bool,
     },
-    /// A tar stream.
+    /// A tar stream on standard output.
     Stream(Stream),
 }
 
 impl Keep {
-    /// Prepares the output. A folder that already holds a trace is refused.
+    /// Prepares the output. A folder that already has a capture is refused.
     pub fn open(output: &Output) -> Result<Keep> {
         match output {
             Output::Stream => {
@@ -57,14 +57,14 @@ impl Keep {
         }
     }
 
-    /// From now on pages stay in memory.
+    /// Keeps pages in memory from now on.
     pub fn stay_in_memory(&mut self) {
         if let Keep::Folder { in_memory, .. } = self {
             *in_memory = true;
         }
     }
 
-    /// Where the pages of `cpu` go.
+    /// The destination of the pages of `cpu`.
     pub fn destination(&self, cpu: Cpu) -> Result<Destination> {
         let name = raw_name(cpu);
         match self {
@@ -77,7 +77,7 @@ impl Keep {
         }
     }
 
-    /// Writes a whole file, anew if it was there. In memory mode nothing is written before `finished`.
+    /// Writes a whole file, replacing an older one. In memory mode, only files with `finished` are written.
     pub fn file(&self, name: &str, data: &[u8], finished: bool) -> Result<()> {
         match self {
             Keep::Stream(s) => s.file(name, data),
@@ -89,7 +89,7 @@ impl Keep {
         }
     }
 
-    /// A file that grows by whole lines.
+    /// Opens a file that grows by whole lines.
     pub fn lines(&self, name: &str) -> Result<Lines> {
         Ok(match self {
             Keep::Stream(s) => Lines::Parts(s.parts(name)),
@@ -98,8 +98,8 @@ impl Keep {
         })
     }
 
-    /// Puts `trace.dat` together out of the pages. What is left when that fails (the disk is full) is the same
-    /// trace in its raw form, as [`HEAD`] and one file per CPU.
+    /// Assembles `trace.dat` from the pages. If that fails (the disk is full), the same trace
+    /// remains in raw form, as [`HEAD`] and one file per CPU. `None` for a stream.
     pub fn assemble(&self, head: &Head, cpus: u32, drained: Vec<Drained>) -> Result<Option<PathBuf>> {
         let (dir, in_memory) = match self {
             Keep::Stream(s) => {
@@ -130,7 +130,7 @@ impl Keep {
         Ok(Some(path))
     }
 
-    /// Takes back what was begun, when nothing was recorded.
+    /// Removes all files of the capture if nothing was recorded.
     pub fn discard(&self, cpus: &[Cpu]) {
         if let Keep::Folder { dir, made, .. } = self {
             for name in [TRACE, HEAD, SAMPLES_JSONL, SYSTEM_JSON, CAPTURE_JSON].into_iter().map(String::from)
@@ -146,7 +146,7 @@ impl Keep {
         }
     }
 
-    /// Ends a stream.
+    /// Writes the end of a stream.
     pub fn end(&self) -> Result<()> {
         match self {
             Keep::Stream(s) => s.end(),
@@ -158,16 +158,16 @@ impl Keep {
 /// A file that grows by whole lines.
 #[derive(Debug)]
 pub enum Lines {
-    /// On disk.
+    /// A file on disk.
     File(PathBuf, File),
-    /// In memory until [`Lines::end`].
+    /// Text in memory, written to the path by [`Lines::end`].
     Memory(PathBuf, Vec<u8>),
-    /// In a stream.
+    /// Parts in a stream.
     Parts(Parts),
 }
 
 impl Lines {
-    /// Adds a line (which ends with a newline).
+    /// Appends a line, which must end with a newline.
     pub fn add(&mut self, line: &[u8]) -> Result<()> {
         match self {
             Lines::File(path, f) => std::io::Write::write_all(f, line).at("writing", path),
@@ -179,7 +179,7 @@ impl Lines {
         }
     }
 
-    /// Writes what is only in memory.
+    /// Writes text that is only in memory.
     pub fn end(self) -> Result<()> {
         match self {
             Lines::Memory(path, m) => fs::write(&path, m).at("writing", &path),

@@ -1,8 +1,8 @@
-//! Live recording through the kernel's tracefs, and the capture that it leaves.
+//! Live recording through the kernel's tracefs; the result is a capture.
 //!
-//! [`record`] makes a recording by a [`Plan`]: it needs root and tracefs, nothing else (no BPF, no compiler,
-//! no debugfs). It harms nothing: everything happens in a tracefs instance of its own, no tunable is ever
-//! written (writing one freezes the queue, which is itself a stall), and nothing of it survives, however it ends.
+//! [`record`] makes a recording according to a [`Plan`]: it needs root and tracefs, nothing else (no BPF, no compiler,
+//! no debugfs). It changes nothing on the machine: it works in a tracefs instance of its own, never writes a tunable
+//! (writing one freezes the queue, which is itself a stall), and leaves nothing behind, however it ends.
 
 mod asleep;
 mod clock;

@@ -1,21 +1,21 @@
-//! How much memory a recording may take: the kernel's buffers, and a trace that is kept until the end.
+//! Limits on the memory of a recording: the kernel's buffers, and a trace that is kept in memory until the end.
 
 use capture::{Error, Result};
 use std::path::Path;
 use trace::Bytes;
 
-/// The buffer of one CPU if nothing else is said: at a million events of 57 bytes per second it lasts 290 ms.
+/// Default buffer per CPU: at a million events of 57 bytes per second it lasts 290 ms.
 const DEFAULT_BUFFER_KIB: u64 = 16 * 1024;
-/// The least that is of use.
+/// Smallest useful buffer per CPU.
 const LEAST_BUFFER_KIB: u64 = 256;
-/// All buffers together take at most one part in so many of the memory that is available.
+/// By default, all buffers together take at most this part (1/16) of the available memory.
 const BUFFERS_PART: u64 = 16;
-/// The same where a size was asked for: beyond that the host would be harmed.
+/// As [`BUFFERS_PART`], for a requested size (1/2): more would harm the host.
 const BUFFERS_PART_ASKED: u64 = 2;
-/// A trace kept in memory takes at most this part of what is available.
+/// A trace in memory takes at most this part (1/4) of the available memory.
 const KEPT_PART: u64 = 4;
 
-/// `MemAvailable` of /proc/meminfo. `root` is /proc.
+/// `MemAvailable` in /proc/meminfo; `None` if it is missing. `root` is /proc.
 pub fn available(root: &Path) -> Option<Bytes> {
     let text = crate::text::small(&root.join("meminfo"))?;
     let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
@@ -23,7 +23,7 @@ pub fn available(root: &Path) -> Option<Bytes> {
     Some(Bytes(kib.saturating_mul(1024)))
 }
 
-/// KiB of buffer for each of `cpus` processors.
+/// Size of the buffer in KiB for each of `cpus` processors; `asked` is the size that the user requested.
 pub fn buffer_kib(asked: Option<u64>, cpus: u64, available: Bytes) -> Result<u64> {
     let cpus = cpus.max(1);
     let kib = available.0 / 1024;
@@ -40,7 +40,7 @@ pub fn buffer_kib(asked: Option<u64>, cpus: u64, available: Bytes) -> Result<u64
     }
 }
 
-/// How much of a trace may be kept in memory.
+/// Limit on the size of a trace in memory.
 pub fn most_kept(available: Bytes) -> Bytes {
     Bytes(available.0 / KEPT_PART)
 }

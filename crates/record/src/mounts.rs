@@ -1,10 +1,10 @@
-//! What is mounted on this machine.
+//! Mounted file systems of this machine.
 
 use capture::{mountinfo, Mount};
 use std::fs;
 use std::path::Path;
 
-/// The most mounts that are kept; container hosts have thousands.
+/// Limit on mounts; container hosts have thousands.
 const MOST: usize = 10_000;
 
 /// All mounts. `root` is /proc.
@@ -13,7 +13,7 @@ pub fn read(root: &Path) -> Vec<Mount> {
     String::from_utf8_lossy(&bytes).lines().filter_map(mountinfo).map(|m| m.mount).take(MOST).collect()
 }
 
-/// The mount that `path` lies on: the last of those with the longest mount point.
+/// The mount that contains `path`: the last of those with the longest mount point.
 pub fn of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     mounts.iter().filter(|m| path.starts_with(&m.point)).max_by_key(|m| m.point.len())
 }

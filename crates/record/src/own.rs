@@ -1,17 +1,17 @@
-//! What the recorder itself does is left out of its recording, and nothing else is.
+//! Excludes exactly the recorder's own activity from its recording.
 //!
-//! The kernel's own means, `set_event_notrace_pid`, leaves out whatever happens *while* such a thread runs:
-//! also a completion whose interrupt happens to arrive then, and no counter says that it is missing (5 of 12
-//! recordings lacked one or two completions). So the threads are named in the filters of single events
-//! instead, and only in those that a thread causes by its own doing:
+//! The kernel's mechanism for this, `set_event_notrace_pid`, drops all events *while* such a thread runs:
+//! also a completion whose interrupt happens to arrive then, and no counter shows the loss (5 of 12
+//! recordings lacked one or two completions). Therefore the threads are named in the filters of single events
+//! instead, and only of events that a thread itself causes:
 //!
 //! - system calls: `common_pid != 77`;
-//! - what may happen in an interrupt as well: `common_pid != 77 || common_flags & 24`, where the flags say
-//!   that an interrupt happened to find the thread running;
-//! - block events, softirqs, forks and the switch from one task to another: everything is kept. A request that
-//!   the recorder causes loads the disk like any other, and the switch away from it is the next task's start.
+//! - events that may also occur in an interrupt: `common_pid != 77 || common_flags & 24`, where the flags show
+//!   that an interrupt found the thread running;
+//! - block events, softirqs, forks and task switches: all are kept. A request that
+//!   the recorder causes loads the disk like any other, and the switch away from the recorder starts the next task.
 //!
-//! Threads with successive numbers are one range: `common_pid < 77 || common_pid > 79`.
+//! Threads with consecutive ids are one range: `common_pid < 77 || common_pid > 79`.
 
 use capture::Chosen;
 use rustix::process::Pid;
@@ -19,15 +19,15 @@ use std::path::Path;
 
 /// `TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ` (include/linux/trace_events.h).
 const IN_INTERRUPT: u8 = 0x08 | 0x10;
-/// The initial pid namespace's inode (`PROC_PID_INIT_INO`, include/linux/proc_ns.h). Events say pids of this one.
+/// The initial pid namespace's inode (`PROC_PID_INIT_INO`, include/linux/proc_ns.h). Events have pids of this namespace.
 const INITIAL_NAMESPACE: u64 = 0xEFFF_FFFC;
 
-/// The recorder's threads as ranges of numbers, ends included, in ascending order.
+/// The recorder's threads as ranges of ids, ends included, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Own(Vec<(i32, i32)>);
 
 impl Own {
-    /// These threads.
+    /// From the ids of the threads.
     pub fn new(threads: impl IntoIterator<Item = Pid>) -> Own {
         let mut all: Vec<i32> = threads.into_iter().map(Pid::as_raw_pid).collect();
         all.sort_unstable();
@@ -41,14 +41,14 @@ impl Own {
         Own(ranges)
     }
 
-    /// Whether the numbers that threads have here are those that events say. Inside a container they are
-    /// others, and a filter with them would leave out someone else's events.
+    /// Whether thread ids here are those in events. In a container they
+    /// differ, and a filter with them would drop events of other tasks.
     pub fn known(proc_root: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
         std::fs::metadata(proc_root.join("self/ns/pid")).is_ok_and(|m| m.ino() == INITIAL_NAMESPACE)
     }
 
-    /// True for every other task, in the kernel's filter language.
+    /// A filter expression that is true for all other tasks; `None` without threads.
     fn others(&self) -> Option<String> {
         let term = |&(first, last): &(i32, i32)| match first == last {
             true => format!("common_pid != {first}"),
@@ -57,7 +57,7 @@ impl Own {
         (!self.0.is_empty()).then(|| self.0.iter().map(term).collect::<Vec<_>>().join(" && "))
     }
 
-    /// Adds to an event's filter what leaves these threads' own doings out.
+    /// Extends an event's filter to drop the activity of these threads.
     pub fn leave_out(&self, event: &mut Chosen) {
         let Some(others) = self.others() else { return };
         let term = match (event.system.as_str(), event.name.as_str()) {

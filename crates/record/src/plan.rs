@@ -1,40 +1,40 @@
-//! What is to be recorded, for how long, and where it goes.
+//! The plan of a recording: what, for how long, and where to.
 
 use capture::Detail;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A recording to be made.
+/// A plan for [`record`](crate::record).
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// How much.
+    /// The level of detail.
     pub detail: Detail,
-    /// Devices by name (`sda`, `/dev/sda1`, `254:0`); none means all.
+    /// Devices as the user names them (`sda`, `/dev/sda1`, `254:0`); empty means all.
     pub devices: Vec<String>,
-    /// Size of the kernel's buffer for each CPU in KiB; none lets iowhy choose.
+    /// Size of the kernel's buffer per CPU in KiB; `None` lets iowhy choose.
     pub buffer_kib: Option<u64>,
-    /// Where the capture goes.
+    /// Destination of the capture.
     pub output: Output,
-    /// When it ends. A signal ends it always.
+    /// Condition that ends the recording. A signal always ends it, too.
     pub stop: Stop,
 }
 
-/// Where a capture goes.
+/// Destination of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// A folder, which is made if it is not there.
+    /// A folder, created if it does not exist.
     Folder(PathBuf),
     /// A tar stream on standard output; the command's own output then goes to standard error.
     Stream,
 }
 
-/// What ends a recording.
+/// Condition that ends a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// A time.
+    /// The recording has lasted this long.
     After(Duration),
-    /// The end of this command (the first word is the program).
+    /// This command exits (the first word is the program).
     Command(Vec<OsString>),
     /// Only a signal.
     Signal,

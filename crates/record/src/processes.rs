@@ -1,9 +1,9 @@
-//! Which process a thread is of, and which files processes have open: what no event of the kernel says of those that
-//! were there before the recording began.
+//! Processes, their threads and their open files, from /proc: no event of the kernel has these for processes that
+//! exist before the recording.
 //!
-//! Only files that lie on block devices, and block devices themselves. Files are looked at through
-//! `/proc/PID/fd/N` without asking their file system anew (`AT_STATX_DONT_SYNC`), so that a server that does not answer
-//! cannot hold the recorder up.
+//! Only files on block devices, and block devices themselves, are listed. Files are examined through
+//! `/proc/PID/fd/N` without synchronising with the file server (`AT_STATX_DONT_SYNC`), so that an unresponsive server
+//! cannot block the recorder.
 
 use crate::devices::Devices;
 use crate::text;
@@ -14,14 +14,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use trace::DevId;
 
-/// Threads that are kept at most: the usual `pid_max` of small machines.
+/// Limit on threads: the usual `pid_max` of small machines.
 const MOST_THREADS: usize = 1 << 15;
 
-/// Open files that are kept at most, about 100 bytes of JSON each.
+/// Limit on open files, about 100 bytes of JSON each.
 const MOST_FILES: usize = 1 << 14;
 
-/// Reads all of them; of the recorder itself only its origin and the control group, in which the command that it starts begins. `devices` are those that are recorded, all if it is empty;
-/// `proc_root` is /proc.
+/// Reads all processes. For the recorder itself, only its parent and cgroup (in which its command starts). `devices` are the recorded ones,
+/// empty for all; `proc_root` is /proc.
 pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
     let mut all = Processes::default();
     let (mut threads, mut files) = (0, 0);
@@ -59,21 +59,21 @@ pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
     all
 }
 
-/// Whether a process supervises others, by its name, and its parent. `folder` is `/proc/PID`.
+/// Whether the name of a process is that of a supervisor, and its parent. `folder` is `/proc/PID`.
 fn origin(folder: &Path) -> Option<(bool, u32)> {
     let stat = text::small(&folder.join("stat"))?;
     let (name, parent) = name_and_parent(&stat)?;
     Some((trace::is_supervisor(name), parent))
 }
 
-/// From `/proc/PID/stat` (proc_pid_stat(5)): `12 (a (b) c) S 1 ...`; in a name there may be anything.
+/// Name and parent in `/proc/PID/stat` (proc_pid_stat(5)): `12 (a (b) c) S 1 ...`; a name may contain anything.
 fn name_and_parent(stat: &str) -> Option<(&str, u32)> {
     let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
     Some((name, rest.split_whitespace().nth(1)?.parse().ok()?))
 }
 
-/// Looks again, and forgets the files whose descriptors are closed or others by now. They were looked at before
-/// recording began: what happened until then, no event says.
+/// Examines the files again and removes those whose descriptors are now closed or changed. They were first examined before
+/// the recording, and no event covers the time until its start.
 pub fn still_open(processes: &mut Processes, proc_root: &Path, known: &Devices, devices: &[DevId]) {
     for (pid, process) in &mut processes.list {
         let folder = proc_root.join(pid.to_string());
@@ -81,11 +81,11 @@ pub fn still_open(processes: &mut Processes, proc_root: &Path, known: &Devices, 
     }
 }
 
-/// What a descriptor stands for, if that is a file on a block device that is recorded. `folder` is `/proc/PID`.
+/// The open file of a descriptor, if it is on a recorded block device. `folder` is `/proc/PID`.
 fn open_file(folder: &Path, fd: i32, known: &Devices, devices: &[DevId]) -> Option<OpenFile> {
     let link = &folder.join("fd").join(fd.to_string());
     let path = fs::read_link(link).ok()?;
-    // socket:[12], pipe:[3], anon_inode:...; and what the kernel makes up.
+    // Not files: socket:[12], pipe:[3], anon_inode:..., and virtual ones of the kernel.
     let bytes = path.as_os_str().as_bytes();
     let made_up = ["/proc/", "/sys/", "/memfd:"].iter().any(|p| bytes.starts_with(p.as_bytes()));
     if !bytes.starts_with(b"/") || made_up {
@@ -102,7 +102,7 @@ fn open_file(folder: &Path, fd: i32, known: &Devices, devices: &[DevId]) -> Opti
     };
     let info = text::small(&folder.join("fdinfo").join(fd.to_string())).unwrap_or_default();
     let field = |name: &str| info.lines().find_map(|l| Some(l.strip_prefix(name)?.trim()));
-    // Major 0: in memory, on the network, or btrfs, which gives each subvolume a number that its events do not say.
+    // Major 0: in memory, on the network, or btrfs, whose subvolumes have numbers that its events lack.
     let text = |dev: DevId| dev.to_string().replace(',', ":");
     let (dev, subvolume) = match dev.0 >> 20 {
         0 => (btrfs(folder, field("mnt_id:")?, known)?, text(dev)),
@@ -119,8 +119,8 @@ fn open_file(folder: &Path, fd: i32, known: &Devices, devices: &[DevId]) -> Opti
     Some(OpenFile { dev: text(dev), inode, subvolume, closed_on_exec, path })
 }
 
-/// The block device that a btrfs mount names as its source: by the mount's number, since the process may have mounts of
-/// its own.
+/// The block device in the source of a btrfs mount, looked up by mount id, since the process may have its own
+/// mounts.
 fn btrfs(folder: &Path, mount: &str, known: &Devices) -> Option<DevId> {
     let mounts = fs::read(folder.join("mountinfo")).ok()?;
     let mounts = String::from_utf8_lossy(&mounts);
@@ -129,7 +129,7 @@ fn btrfs(folder: &Path, mount: &str, known: &Devices) -> Option<DevId> {
     known.find(&source).ok().map(|device| device.id)
 }
 
-/// The control group that `/proc/PID/cgroup` names, and its hierarchy: that of the block I/O controller, else of version 2
+/// The cgroup and its hierarchy in `/proc/PID/cgroup`: that of the block I/O controller if there is one, otherwise cgroup v2
 /// (cgroups(7)).
 fn group(text: &str) -> Option<(u32, String)> {
     let of = |wanted: fn(&str) -> bool| {
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(process.files[&3].closed_on_exec, Some(true));
         assert!(read(&[DevId::new(1, 77)]).list[&70_000_001].files.is_empty());
 
-        // Between the look and the recording the number became another file's.
+        // Before the recording started, the descriptor was reused for another file.
         let mut before = all.clone();
         still_open(&mut before, &proc_root, &known, &[]);
         assert_eq!(before.list[&70_000_001].files.len(), 1);

@@ -1,8 +1,8 @@
-//! One recording from beginning to end.
+//! Controls one recording from start to end.
 //!
-//! The order matters: everything that can be refused is tried before anything is switched on; the instance is
-//! removed as soon as its last page is out, before the slower work of putting the capture together. Whatever
-//! returns early drops the [`Instance`], and with it the tracing.
+//! The order matters: everything that may be refused is tried before tracing is enabled; the instance is
+//! removed as soon as its last page is read, before the slower assembly of the capture. An early
+//! return drops the [`Instance`], which ends the tracing.
 
 use crate::plan::Plan;
 use crate::running::Signals;
@@ -14,62 +14,62 @@ use std::path::PathBuf;
 use std::time::Duration;
 use trace::Bytes;
 
-/// How a recording goes, once a second.
+/// Progress of a recording, reported once per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Since the start.
+    /// Time since the start.
     pub time: Duration,
-    /// Events so far.
+    /// Events recorded so far.
     pub events: u64,
-    /// In the last second.
+    /// Event rate since the previous report.
     pub events_per_second: f64,
-    /// Bytes kept so far.
+    /// Bytes of pages moved so far.
     pub bytes: Bytes,
     /// Events lost so far.
     pub lost: u64,
 }
 
-/// What is told while it happens.
+/// A report during a recording.
 #[derive(Clone, Debug)]
 pub enum Report<'a> {
-    /// Something to know, in words.
+    /// A remark in words.
     Note(&'a str),
-    /// Recording has begun.
+    /// Recording has started.
     Started,
-    /// Another second.
+    /// Progress, once per second.
     Progress(Progress),
 }
 
-/// What came of a recording.
+/// The result of a recording.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// The folder; none for a stream.
+    /// The folder of the capture; `None` for a stream.
     pub folder: Option<PathBuf>,
-    /// What `capture.json` says.
+    /// The content of `capture.json`.
     pub capture: Capture,
 }
 
-/// Where the machine's files are. Tests give folders of their own.
+/// Roots of the machine's virtual file systems. Tests use folders of their own.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// tracefs.
+    /// The tracefs to record with.
     pub tracefs: Tracefs,
-    /// /proc.
+    /// Root of /proc.
     pub proc: PathBuf,
-    /// /sys.
+    /// Root of /sys.
     pub sys: PathBuf,
 }
 
 impl Host {
-    /// This machine.
+    /// Those of this machine.
     pub fn here() -> Result<Host> {
         Ok(Host { tracefs: Tracefs::find()?, proc: "/proc".into(), sys: "/sys".into() })
     }
 }
 
-/// Makes a recording. `tell` hears how it goes.
+/// Makes a recording. `tell` receives reports on its progress.
 pub fn record(host: &Host, plan: &Plan, tell: &mut dyn FnMut(Report)) -> Result<Recorded> {
-    // Before there is anything that a signal could leave behind, and until all is written.
+    // From before anything exists that a signal could leave behind, until everything is written.
     let signals = Signals::catch()?;
     let (mut session, instance) = Session::prepare(host, plan, tell)?;
     let outcome = session.run(instance, &signals);

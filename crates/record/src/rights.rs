@@ -1,26 +1,26 @@
-//! What a recorder may still do once it records: read what it samples, write its output, end its command. Nothing else.
+//! Reduces the recorder's rights while it records: it may read samples, write its output and signal its command, nothing else.
 //!
-//! Recording begins with all rights of root: to mount tracefs, to open buffers. Then threads that only move pages drop every
-//! capability, and the thread that samples and writes keeps five. Neither can start a program or get rights back, and system calls
-//! by which a program takes over a machine are refused. The recorded command has been started by then: it has the rights of who
-//! started the recorder.
+//! Setup needs all rights of root: to mount tracefs and to open buffers. Then threads that only move pages drop all
+//! capabilities, and the thread that samples and writes keeps five. Neither can start a program or regain rights, and system calls
+//! that could be used to take over a machine are refused. The recorded command is started before that: it has the rights of the user
+//! who started the recorder.
 //!
-//! Invariant: giving up rights never ends a recording. A kernel that refuses leaves things as they were, which is said.
+//! Invariant: dropping rights never ends a recording. If the kernel refuses, rights stay as they are, and a note says so.
 
 use rustix::thread::{capabilities, set_capabilities, set_no_new_privs, CapabilitySet, CapabilitySets};
 use seccompiler::{apply_filter_all_threads, BpfProgram, SeccompAction, SeccompFilter};
 use std::collections::BTreeMap;
 
-/// Names of kernel functions; other people's `/proc/PID/fd` and files' places; an output folder that is not root's; a signal to
-/// a command that has become another user.
+/// In order: addresses of kernel functions; `/proc/PID/fd` and file locations of other users; an output folder that is not root's;
+/// a signal to a command that has changed its user.
 const KEPT: CapabilitySet = CapabilitySet::SYSLOG
     .union(CapabilitySet::SYS_PTRACE)
     .union(CapabilitySet::DAC_READ_SEARCH)
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::KILL);
 
-/// What is refused from then on: starting and taking over programs, changing the kernel, mounts and identities, talking to the
-/// network. Everything else is allowed: which calls a C library makes is not known beforehand.
+/// System calls that are refused: starting and taking over programs, changing the kernel, mounts and identities, opening
+/// sockets. All others are allowed: the calls of a C library are not known in advance.
 const REFUSED: &[libc::c_long] = &[
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -52,13 +52,13 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_socket,
 ];
 
-/// Drops all capabilities of this thread: it has what it needs open.
+/// Drops all capabilities of this thread, which has already opened all that it needs.
 pub(crate) fn keep_none() {
     let _ = keep(CapabilitySet::empty());
 }
 
-/// Drops what is not needed any more, for this thread, and what nothing in the recorder may do, for all. What could not be dropped
-/// is told.
+/// Drops the capabilities that this thread no longer needs, and blocks the refused system calls for all threads. An error
+/// describes what could not be dropped.
 pub fn keep_few() -> Result<(), String> {
     let words = |e: &dyn std::fmt::Display| format!("unneeded privileges could not be dropped: {e}");
     keep(KEPT).map_err(|e| words(&e))?;
@@ -83,7 +83,7 @@ fn keep(few: CapabilitySet) -> rustix::io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Rights are a thread's: a thread of its own does not change those of other tests. (A filter for all threads would.)
+    /// Rights belong to a thread: one of its own leaves other tests unchanged. (A filter for all threads would not.)
     #[test]
     fn capabilities_go_and_do_not_come_back() {
         std::thread::spawn(|| {

@@ -1,4 +1,4 @@
-//! What a recording waits for: a time, a command, a signal.
+//! Waits for the end of a recording: a duration, a command, a signal.
 
 use crate::plan::Stop;
 use capture::EndedBy;
@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a command gets to end by itself after a signal: one that came from the terminal's Ctrl-C has
-/// reached it too, and a second one would make programs like fio give up without a result.
+/// Time for a command to end by itself after a signal: with the terminal's Ctrl-C the command got the signal,
+/// too, and a second one makes programs like fio quit without a result.
 const GRACE: Duration = Duration::from_secs(1);
-/// Time between two looks at a command.
+/// Interval between checks on a command.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Signals that end a recording, as long as this value lives.
+/// Catches the signals that end a recording, as long as this value lives.
 #[derive(Debug)]
 pub struct Signals {
     last: Arc<AtomicUsize>,
@@ -40,12 +40,12 @@ impl Signals {
         Ok(signals)
     }
 
-    /// The last signal that came.
+    /// The last signal received; `None` if there was none.
     pub fn caught(&self) -> Option<Signal> {
         Signal::from_named_raw(self.last.load(Ordering::Relaxed) as i32)
     }
 
-    /// The last signal that came; from now on only new ones count.
+    /// The last signal received, which is then forgotten.
     fn take(&self) -> Option<Signal> {
         Signal::from_named_raw(self.last.swap(0, Ordering::Relaxed) as i32)
     }
@@ -59,17 +59,17 @@ impl Drop for Signals {
     }
 }
 
-/// What is waited for.
+/// What a recording waits for.
 #[derive(Debug)]
 pub enum Running {
-    /// A time; none waits for a signal.
+    /// A duration; `None` waits for a signal.
     Time(Option<Duration>),
-    /// A command, and how it ended.
+    /// A command, and its status after it exited.
     Command(Child, Option<ExitStatus>),
 }
 
 impl Running {
-    /// Starts the command, if there is one. With `keep_stdout` its output goes to standard error, because
+    /// Starts the command, if there is one. With `keep_stdout`, its output goes to standard error, because
     /// standard output carries the capture.
     pub fn start(stop: &Stop, keep_stdout: bool) -> Result<Running> {
         let words = match stop {
@@ -93,12 +93,12 @@ impl Running {
         Ok(Running::Command(child, None))
     }
 
-    /// Whether it is a command that is waited for.
+    /// Whether it waits for a command.
     pub fn is_command(&self) -> bool {
         matches!(self, Running::Command(..))
     }
 
-    /// Whether the time is over or the command has ended.
+    /// Whether the duration has elapsed or the command has exited.
     pub fn over(&mut self, elapsed: Duration) -> bool {
         match self {
             Running::Time(time) => time.is_some_and(|t| elapsed >= t),
@@ -113,7 +113,7 @@ impl Running {
         }
     }
 
-    /// Sleeps for a while, for a command in short steps so that its end is seen at once.
+    /// Sleeps for `time`; with a command in short steps, to notice its exit at once.
     pub fn wait(&mut self, time: Duration) {
         let until = Instant::now() + time;
         let step = if self.is_command() { LOOK } else { time };
@@ -126,8 +126,8 @@ impl Running {
         }
     }
 
-    /// Waits for the command's end when recording is over, hands signals on to it, and says its exit status
-    /// as a shell would. A command that was not asked to end goes on to its own end.
+    /// After the recording, waits for the command to exit, forwards signals to it, and returns its exit status
+    /// as in a shell. A command that received no signal runs to its own end. `None` without a command.
     pub fn end(self, by: EndedBy, signals: &Signals) -> Option<i32> {
         let Running::Command(mut child, mut status) = self else { return None };
         let mut pending = if by == EndedBy::Signal { signals.take() } else { None };
@@ -152,7 +152,7 @@ impl Running {
     }
 }
 
-/// The exit code, or 128 and the signal's number.
+/// The exit code, or 128 plus the signal's number.
 fn shell_status(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }

@@ -1,11 +1,11 @@
-//! What the kernel counts anyway, read once a second.
+//! Samples the kernel's counters once per second.
 
 use crate::clock::mono;
 use capture::{Named, Sample};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// Fields of /proc/vmstat worth having: dirty pages, reclaim, swap, and how often somebody dropped the caches. Pages and events, since boot.
+/// Fields of /proc/vmstat to keep: dirty pages, reclaim, swap, and drops of the page cache. Pages and events, since boot.
 const VMSTAT: &[&str] = &[
     "nr_dirty",
     "nr_writeback",
@@ -26,14 +26,14 @@ const VMSTAT: &[&str] = &[
     "drop_pagecache",
     "drop_slab",
 ];
-/// Fields of /proc/meminfo worth having.
+/// Fields of /proc/meminfo to keep.
 const MEMINFO: &[&str] = &["MemTotal", "MemFree", "MemAvailable", "Cached", "Dirty", "Writeback", "SwapFree"];
-/// Fields of one line of /proc/diskstats are at most this many (17 since Linux 5.5).
+/// Limit on the fields of a line in /proc/diskstats (17 since Linux 5.5).
 const MOST_FIELDS: usize = 32;
-/// The most lines of one file that are kept.
+/// Limit on the lines of one file.
 const MOST_LINES: usize = 100_000;
 
-/// Reads them all. `root` is /proc. What is not there is left empty.
+/// Takes a sample. `root` is /proc. Missing files leave their fields empty.
 pub fn take(root: &Path) -> Sample {
     let read = |name: &str| {
         let bytes = std::fs::read(root.join(name)).unwrap_or_default();
@@ -76,7 +76,7 @@ fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> Vec<u64> {
     words.map_while(|w| w.parse().ok()).take(MOST_FIELDS).collect()
 }
 
-/// `Name: 12 kB` or `name 12` for the wanted names, times `unit`.
+/// Parses `Name: 12 kB` or `name 12` for the wanted names; values are multiplied by `unit`.
 fn pick(text: &str, wanted: &[&str], unit: u64) -> Named<u64> {
     let value = |line: &str| {
         let mut words = line.split_ascii_whitespace();
@@ -87,7 +87,7 @@ fn pick(text: &str, wanted: &[&str], unit: u64) -> Named<u64> {
     text.lines().filter_map(value).collect()
 }
 
-/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`
+/// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`.
 fn stalled(text: &str) -> Named<u64> {
     let total = |line: &str| {
         let (name, rest) = line.split_once(' ')?;

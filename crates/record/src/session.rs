@@ -1,4 +1,4 @@
-//! A recording that is being made: what is tried before, what runs, what is watched.
+//! A recording in progress: preparation, tracing, monitoring.
 
 use crate::asleep::Sleepers;
 use crate::clock;
@@ -29,16 +29,16 @@ use rustix::thread::gettid;
 use std::time::{Duration, Instant};
 use trace::{Bytes, Cpu, DevId};
 
-/// Time between two looks at signals, the command and the clock.
+/// Interval between checks on signals, the command and the clock.
 const TICK: Duration = Duration::from_millis(50);
-/// Time between two counts of losses and two samples.
+/// Interval between samples, and between counts of losses.
 const SECOND: Duration = Duration::from_secs(1);
-/// The clock of the recording: the same that programs read as CLOCK_MONOTONIC, one for all CPUs.
+/// The trace clock: equal to CLOCK_MONOTONIC in user space, one for all CPUs.
 const CLOCK: &str = "mono";
-/// By which a buffer is larger than what was asked for: it is rounded up to whole pages, and one more is with the reader.
+/// How much a buffer may exceed the requested size: it is rounded up to whole pages, and has one more for the reader.
 const PAGES_BESIDE_KIB: u64 = 128;
 
-/// A recording that is being made.
+/// A recording in progress.
 pub(crate) struct Session<'a> {
     pub host: &'a Host,
     pub plan: &'a Plan,
@@ -46,20 +46,20 @@ pub(crate) struct Session<'a> {
     pub notes: Vec<String>,
     pub keep: Keep,
     pub selection: Selection,
-    /// Names of the devices it is limited to.
+    /// Names of the devices that it is limited to.
     pub devices: Vec<String>,
-    /// Their numbers; all if it is empty.
+    /// Numbers of these devices; empty for all devices.
     pub ids: Vec<DevId>,
     pub cpus: Vec<Cpu>,
     pub buffer_kib: u64,
-    /// How much may stay in memory, if it must.
+    /// Limit on the trace in memory; `None` if the trace goes to disk or to a stream.
     pub most_kept: Option<Bytes>,
     pub tasks: Tasks,
     pub before: Option<Snapshot>,
 }
 
 impl<'a> Session<'a> {
-    /// Tries everything that can be refused, and makes an instance that records nothing yet.
+    /// Tries everything that may be refused, and creates an instance that does not record yet.
     pub fn prepare(
         host: &'a Host,
         plan: &'a Plan,
@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
         Ok((session, instance))
     }
 
-    /// Records. The instance is gone when this returns, however it returns.
+    /// Records. When this returns, in whatever way, the instance is gone.
     pub fn run(&mut self, instance: Instance, signals: &Signals) -> Result<(Capture, Head, Vec<Drained>)> {
         let head = self.head(&instance)?;
         self.before = Some(self.snapshot());
@@ -145,7 +145,7 @@ impl<'a> Session<'a> {
         }
         let started = Running::start(&self.plan.stop, self.plan.output == Output::Stream);
         if started.is_err() {
-            // What is dropped now empties the buffers once more: that ends only if nothing new comes.
+            // Dropping the drain empties the buffers once more, which only ends if no new data arrives.
             let _ = instance.switch(false);
         }
         let mut running = started?;
@@ -168,7 +168,7 @@ impl<'a> Session<'a> {
         if let Err(e) = instance.remove() {
             self.note(format!("{e}; `iowhy record --clean` will remove it"));
         }
-        // Nothing is traced any more.
+        // Tracing has ended.
         let exit_status = running.end(ended_by, signals);
         for e in trouble.into_iter().chain(error) {
             self.note(e.to_string());
@@ -208,17 +208,17 @@ impl<'a> Session<'a> {
         Ok((capture, head, drained))
     }
 
-    /// What readers of the recording need first.
+    /// Writes the head, which readers of the recording need first.
     fn keep_head(&mut self, head: &Head) -> Result<()> {
         let mut first = head.clone();
         if matches!(self.keep, Keep::Stream(_)) {
-            // Which symbols are needed is known only at the end, and a stream may break off before.
+            // The symbols in use are known only at the end, and a stream may be truncated before.
             first.symbols = self.symbols(|s| Ok(s.all()));
         }
         self.keep.file(HEAD, &first.bytes(self.cpu_count()), false)
     }
 
-    /// Starts the threads that empty the buffers, and lets events happen of which they are not the cause.
+    /// Starts the threads that empty the buffers, and enables the events with filters that exclude these threads.
     fn start_drain(&mut self, instance: &Instance, head: &Head) -> Result<Drain> {
         let page = instance.page_size(&String::from_utf8_lossy(&head.header_page));
         let mut jobs = Vec::new();
@@ -241,8 +241,8 @@ impl<'a> Session<'a> {
         Ok(drain)
     }
 
-    /// The settings now, and where tasks are recorded the processes and what limits them. In a container their numbers here are not those
-    /// of the events.
+    /// The settings now; with tasks also the processes and their limits, except in a container, where process ids differ from those
+    /// in events.
     pub fn snapshot(&self) -> Snapshot {
         let mut now = system::snapshot(&self.host.sys, &self.host.proc);
         if self.plan.detail == Detail::Path && Own::known(&self.host.proc) {
@@ -253,15 +253,15 @@ impl<'a> Session<'a> {
         now
     }
 
-    /// How much may be moved out of the buffers before the end, if the trace stays in memory: buffers are emptied once more
-    /// then, and that must fit as well. (A buffer is some pages larger than was asked for.)
+    /// Limit on bytes moved before the end, if the trace stays in memory: the buffers are emptied once more at the end,
+    /// and that data must also fit. (A buffer is some pages larger than requested.)
     fn most_moved(&self) -> Option<Bytes> {
         let buffer = (self.buffer_kib + PAGES_BESIDE_KIB).saturating_mul(1024);
         let in_buffers = buffer.saturating_mul(self.cpus.len() as u64);
         self.most_kept.map(|m| Bytes(m.0.saturating_sub(in_buffers)))
     }
 
-    /// Waits for the end, samples and counts once a second.
+    /// Waits for the end; takes samples and counts losses once per second.
     fn watch(
         &mut self,
         instance: &Instance,
@@ -318,7 +318,7 @@ impl<'a> Session<'a> {
         samples.add(&samples::take(&self.host.proc).line())
     }
 
-    /// Everything of the head that is known before the recording.
+    /// The parts of the head that are known before the recording.
     fn head(&mut self, instance: &Instance) -> Result<Head> {
         self.tasks.add_living(&self.host.proc);
         let clock = std::fs::read_to_string(instance.dir().join("trace_clock")).unwrap_or_default();
@@ -331,7 +331,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Removes what earlier runs left.
+/// Removes instances that earlier recordings left.
 fn clear_away(host: &Host, notes: &mut Vec<String>) -> Result<()> {
     let cleaned = clean(&host.tracefs, &host.proc)?;
     for name in cleaned.removed {
@@ -343,7 +343,7 @@ fn clear_away(host: &Host, notes: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The events to record, as far as this kernel has them.
+/// Selects the events to record among those of this kernel.
 fn select_events(host: &Host, plan: &Plan, ids: &[DevId], notes: &mut Vec<String>) -> Result<Selection> {
     let available = host.tracefs.text("available_events")?;
     let fields = |system: &str, name: &str| {
@@ -363,7 +363,7 @@ fn select_events(host: &Host, plan: &Plan, ids: &[DevId], notes: &mut Vec<String
     Ok(selection)
 }
 
-/// The device whose recording the output would disturb.
+/// The recorded device that the output would be written to, if any.
 fn in_the_way(plan: &Plan, all: &Devices, recorded: &[DevId]) -> Option<String> {
     let Output::Folder(dir) = &plan.output else { return None };
     let device = all.under(dir)?;

@@ -1,8 +1,8 @@
-//! The kernel's symbols, as few as a recording needs.
+//! Selects the kernel's symbols that a recording needs.
 //!
-//! All symbols are 5 to 15 MB of text; a recording's stacks and work functions point into some hundreds of
-//! them. Which ones is found without decoding anything: every word in the raw data that could be an address
-//! of kernel code keeps the symbol it points into. That keeps a few too many, never one too few.
+//! All symbols are 5 to 15 MB of text; the stacks and work functions of a recording refer to some hundred of
+//! them. These are found without decoding: every word in the raw data that could be an address
+//! of kernel code selects the symbol that contains it. That selects a few too many, never one too few.
 
 use capture::{At, Error, Result};
 use rustc_hash::FxHashSet;
@@ -10,22 +10,22 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes looked at in one go.
+/// Bytes examined at a time.
 const CHUNK: usize = 1 << 20;
-/// Ring-buffer events lie on multiples of 4 bytes, and so do the fields in them.
+/// Ring-buffer records, and the fields in them, are aligned to 4 bytes.
 const STEP: usize = 4;
 
-/// Symbols of code and data, by address.
+/// Symbols of code and data, sorted by address.
 #[derive(Debug, Default)]
 pub struct Symbols {
     text: String,
-    /// Address, and where its line is in `text`; ascending by address.
+    /// Address of each symbol and the range of its line in `text`; sorted by address.
     lines: Vec<(u64, std::ops::Range<usize>)>,
     used: FxHashSet<usize>,
 }
 
 impl Symbols {
-    /// Reads `/proc/kallsyms`.
+    /// Reads `/proc/kallsyms`; an error if addresses are hidden.
     pub fn read(path: &Path) -> Result<Symbols> {
         let text = fs::read(path).at("reading", path)?;
         let symbols = Symbols::parse(String::from_utf8_lossy(&text).into_owned());
@@ -38,7 +38,7 @@ impl Symbols {
         Ok(symbols)
     }
 
-    /// From the text of kallsyms. Lines with the address 0 (hidden from us) are left out.
+    /// Parses the text of kallsyms. Lines with address 0 (hidden from this user) are left out.
     pub fn parse(text: String) -> Symbols {
         let mut lines = Vec::new();
         let mut start = 0;
@@ -54,12 +54,12 @@ impl Symbols {
         Symbols { text, lines, used: FxHashSet::default() }
     }
 
-    /// Every symbol.
+    /// The lines of all symbols.
     pub fn all(&self) -> Vec<u8> {
         self.write(|_| true)
     }
 
-    /// Only symbols that [`Symbols::look`] has seen used, and the last one of code: it says where the one before it ends.
+    /// The lines of symbols that [`Symbols::look`] found in use, and of the last code symbol, which marks the end of the previous one.
     pub fn used(&self) -> Vec<u8> {
         let is_code = |(_, range): &(u64, std::ops::Range<usize>)| {
             let kind = self.text[range.clone()].split(' ').nth(1);
@@ -81,9 +81,9 @@ impl Symbols {
         out
     }
 
-    /// Marks what the words of `data` point to. `word` is the kernel's: 4 or 8 bytes.
+    /// Marks the symbols that words of `data` refer to. `word` is the kernel's word size, 4 or 8 bytes.
     pub fn look(&mut self, mut data: impl Read, word: usize) -> std::io::Result<()> {
-        // 32-bit kernels: nearly every number is a possible address, so everything is kept.
+        // On 32-bit kernels, nearly every number may be an address, so all symbols are kept.
         if word != 8 {
             self.used.extend(0..self.lines.len());
             return Ok(());
@@ -114,7 +114,7 @@ impl Symbols {
         Ok(())
     }
 
-    /// Keeps the symbol that `address` lies in, with all its names.
+    /// Marks the symbol that contains `address`, under all its names.
     fn mark(&mut self, address: u64) {
         let mut i = self.lines.partition_point(|l| l.0 <= address);
         let Some(begin) = i.checked_sub(1).map(|i| self.lines[i].0) else { return };
@@ -140,7 +140,7 @@ mod tests {
         data.extend_from_slice(&0xffff_ffff_8100_0123u64.to_ne_bytes());
         s.look(&data[..], 8).unwrap();
         let kept = String::from_utf8(s.used()).unwrap();
-        // The last one is the end of the one before.
+        // The last one only marks the end of the previous one.
         let end = "ffffffff81000200 t write\t[xfs]\n";
         assert_eq!(kept, format!("ffffffff81000100 T read\nffffffff81000100 T alias\n{end}"));
     }

@@ -1,20 +1,20 @@
-//! Which system calls do I/O, by this architecture's numbers.
+//! Selects the system calls to record, by this architecture's numbers.
 //!
-//! The kernel drops all other calls before they are recorded, by the filter text of [`filter`].
+//! With the filter text of [`filter`], the kernel drops all other calls before they are recorded.
 
-/// `libc` does not have it everywhere (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h).
+/// Missing in `libc` for some targets (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h).
 #[cfg(target_arch = "x86_64")]
 const IO_PGETEVENTS: libc::c_long = 333;
 #[cfg(not(target_arch = "x86_64"))]
 const IO_PGETEVENTS: libc::c_long = 292;
 
-/// The same number everywhere (5.9).
+/// Same number on all architectures (since Linux 5.9).
 const CLOSE_RANGE: libc::c_long = 436;
 
-/// The same number everywhere (6.6).
+/// Same number on all architectures (since Linux 6.6).
 const FCHMODAT2: libc::c_long = 452;
 
-/// Numbers that every architecture has.
+/// Calls that every architecture has.
 const EVERYWHERE: &[libc::c_long] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -36,7 +36,7 @@ const EVERYWHERE: &[libc::c_long] = &[
     libc::SYS_openat2,
     libc::SYS_close,
     CLOSE_RANGE,
-    // Which file a number means depends on these too.
+    // These change which file a descriptor refers to.
     libc::SYS_dup,
     libc::SYS_dup3,
     libc::SYS_fcntl,
@@ -91,7 +91,7 @@ const EVERYWHERE: &[libc::c_long] = &[
     libc::SYS_execveat,
 ];
 
-/// Older calls that newer architectures never got.
+/// Older calls that newer architectures lack.
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[libc::c_long] = &[
     libc::SYS_open,
@@ -119,8 +119,8 @@ const OLDER: &[libc::c_long] = &[];
 /// The filter for `raw_syscalls:sys_enter` and `sys_exit`. Calls of 32-bit programs on a 64-bit kernel have other numbers and are
 /// not covered: see [`crate::compat`].
 ///
-/// The kernel asks one term after the other, for every system call of the machine, those too that do no I/O. So the numbers
-/// are ranges in order, and each question leaves half of them.
+/// The kernel evaluates the terms in order for every system call of the machine, including those without I/O. Therefore the numbers
+/// are sorted ranges in a binary search: each comparison halves the rest.
 ///
 /// ```text
 /// 0 1 2   16   ->   (id < 16 && (id >= 0 && id <= 2)) || (id >= 16 && (id == 16))
@@ -134,7 +134,7 @@ pub fn filter() -> String {
     one_of(&ranges)
 }
 
-/// Whether a number lies in one of some ranges in order, ends included.
+/// A filter expression for numbers in these sorted ranges, ends included.
 fn one_of(ranges: &[(libc::c_long, libc::c_long)]) -> String {
     match ranges {
         [] => "id < 0".into(),
@@ -154,11 +154,11 @@ mod tests {
 
     #[test]
     fn the_filter_fits_into_a_page() {
-        // kernel/trace/trace_events.c takes at most PAGE_SIZE, with the terms that leave out the recorder.
+        // kernel/trace/trace_events.c accepts at most PAGE_SIZE, including the terms that exclude the recorder.
         assert!(filter().len() < 3500, "{}", filter().len());
     }
 
-    /// As the kernel understands it: `||` of `&&` of comparisons and parentheses.
+    /// Evaluates a filter like the kernel: `||` of `&&` of comparisons and parentheses.
     fn holds(words: &mut std::iter::Peekable<std::str::SplitWhitespace>, id: i64) -> bool {
         let mut any = false;
         loop {

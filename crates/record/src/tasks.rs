@@ -1,7 +1,7 @@
-//! Names of tasks, from all sources that have them.
+//! Collects names of tasks from all sources.
 //!
-//! The kernel's `saved_cmdlines` keeps 128 names for all of tracing, so it is asked every second; /proc knows
-//! everyone alive at the start and at the end. Who lived only in between is named by the events themselves.
+//! The kernel's `saved_cmdlines` has 128 names for all of tracing, so it is read every second; /proc has
+//! all tasks alive at the start and at the end. Tasks that live only in between are named by events.
 
 use crate::text;
 use crate::tracefs::Tracefs;
@@ -9,26 +9,26 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use trace::Tid;
 
-/// How many tasks are named at most; a fork bomb must not eat our memory.
+/// Limit on named tasks, against fork bombs.
 const MOST: usize = 1 << 20;
 
-/// Thread id to name.
+/// Names by thread id.
 #[derive(Clone, Debug, Default)]
 pub struct Tasks(BTreeMap<Tid, String>);
 
 impl Tasks {
-    /// Adds what the kernel remembers of tasks that were recorded.
+    /// Adds the names that the kernel remembers for recorded tasks.
     pub fn add_saved(&mut self, tracefs: &Tracefs) {
         for line in tracefs.text("saved_cmdlines").unwrap_or_default().lines() {
             let Some((tid, name)) = line.split_once(' ') else { continue };
-            // The kernel's word for "I forgot" (kernel/trace/trace_sched_switch.c).
+            // The kernel's placeholder for a forgotten name (kernel/trace/trace_sched_switch.c).
             if let (Ok(tid), false) = (tid.parse(), name == "<...>") {
                 self.add(Tid(tid), name);
             }
         }
     }
 
-    /// Adds every thread alive. `root` is /proc.
+    /// Adds every living thread. `root` is /proc.
     pub fn add_living(&mut self, root: &Path) {
         for pid in text::numbers(root) {
             let threads = root.join(pid.to_string()).join("task");
@@ -47,7 +47,7 @@ impl Tasks {
         }
     }
 
-    /// As trace.dat has it: `TID NAME` per line.
+    /// The text for trace.dat: `TID NAME` per line.
     pub fn text(&self) -> String {
         self.0.iter().map(|(tid, name)| format!("{} {name}\n", tid.0)).collect()
     }

@@ -1,8 +1,8 @@
-//! The kernel's tracing files: where they are mounted, or mounted for us alone.
+//! Finds the mounted tracefs, or mounts it privately.
 //!
-//! If tracefs is not mounted, it is mounted in a mount namespace that only one short-lived thread is in. What
-//! stays is a file descriptor of its root: everything is then reached through `/proc/self/fd/N`, no other
-//! process ever sees a mount, and a recorded command runs in the namespace that it would have run in anyway.
+//! If tracefs is not mounted, it is mounted in a mount namespace of one short-lived thread. Only a file
+//! descriptor of its root remains: files are reached through `/proc/self/fd/N`, no other
+//! process ever sees the mount, and a recorded command runs in its normal namespace.
 
 use capture::{At, Error, Result};
 use rustix::io::Errno;
@@ -13,26 +13,26 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where tracefs is to be mounted: the kernel makes this folder for it (fs/tracefs/inode.c, since Linux 4.1).
+/// The standard mount point, a folder that the kernel creates (fs/tracefs/inode.c, since Linux 4.1).
 const MOUNT_POINT: &str = "/sys/kernel/tracing";
-/// Where Linux says what it keeps even root from doing.
+/// State of kernel lockdown, which restricts even root.
 const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
 
-/// The root of tracefs, or of a folder that looks like it.
+/// The root of tracefs, or a test folder in its place.
 #[derive(Clone, Debug)]
 pub struct Tracefs {
     root: PathBuf,
-    /// Keeps a private mount alive; shared, because clones use the same path.
+    /// Keeps a private mount alive; shared by clones, which use the same path.
     _mount: Option<Arc<OwnedFd>>,
 }
 
 impl Tracefs {
-    /// A folder that is known to be tracefs, or that plays it in a test.
+    /// Uses a folder as tracefs, real or in a test.
     pub fn at(root: impl Into<PathBuf>) -> Tracefs {
         Tracefs { root: root.into(), _mount: None }
     }
 
-    /// The mounted tracefs, or one mounted privately.
+    /// Finds the mounted tracefs, or mounts one privately.
     pub fn find() -> Result<Tracefs> {
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         let found = mounted(&mounts).find(|root| usable(root)).map(Tracefs::at);
@@ -40,18 +40,18 @@ impl Tracefs {
             Some(t) => t,
             None => Tracefs::mount()?,
         };
-        // Under lockdown the files are there but none can be opened.
+        // Under lockdown the files exist but cannot be opened.
         fs::read_to_string(tracefs.root.join("available_events")).map_err(|e| explain(&e.to_string()))?;
         Ok(tracefs)
     }
 
-    /// Mounts tracefs where only this process can reach it.
+    /// Mounts tracefs so that only this process can reach it.
     pub fn mount() -> Result<Tracefs> {
         let root = std::thread::spawn(|| -> std::result::Result<OwnedFd, String> {
             let why = |what: &str, e: Errno| format!("{what}: {}", std::io::Error::from(e));
             #[expect(deprecated, reason = "deprecated because of another flag, FILES")]
             rustix::thread::unshare(UnshareFlags::NEWNS).map_err(|e| why("no mount namespace", e))?;
-            // Otherwise the mount would travel to every namespace that shares the root.
+            // Otherwise the mount would propagate to every namespace that shares the root.
             mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)
                 .map_err(|e| why("mounts cannot be made private", e))?;
             let flags = MountFlags::NOSUID | MountFlags::NOEXEC | MountFlags::NODEV;
@@ -66,7 +66,7 @@ impl Tracefs {
         Ok(Tracefs { root: path, _mount: Some(Arc::new(root)) })
     }
 
-    /// The folder.
+    /// The path of its root.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -76,13 +76,13 @@ impl Tracefs {
         self.root.join("instances")
     }
 
-    /// The whole of a file, by its path below the root.
+    /// The content of a file, given by its path below the root.
     pub fn read(&self, file: &str) -> Result<Vec<u8>> {
         let path = self.root.join(file);
         crate::text::whole(&path).at("reading", &path)
     }
 
-    /// The same as text; bytes that are no UTF-8 are replaced.
+    /// As [`Tracefs::read`], but as text; invalid UTF-8 is replaced.
     pub fn text(&self, file: &str) -> Result<String> {
         Ok(String::from_utf8_lossy(&self.read(file)?).into_owned())
     }
@@ -101,7 +101,7 @@ fn usable(root: &Path) -> bool {
     root.join("events").is_dir() && root.join("instances").is_dir()
 }
 
-/// Turns the kernel's short refusal into what a person can do.
+/// Turns the kernel's short refusal into advice for the user.
 fn explain(reason: &str) -> Error {
     let lockdown = fs::read_to_string(LOCKDOWN).unwrap_or_default();
     if lockdown.contains("[confidentiality]") {

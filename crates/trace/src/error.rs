@@ -1,11 +1,11 @@
-//! What can go wrong in reading: what happened, where (file and offset) and what to do.
+//! Errors of reading: what happened, where (file and offset) and what to do.
 
 use std::path::{Path, PathBuf};
 
-/// What is said of a file of no known format.
+/// The message for a file of unknown format.
 pub(crate) const UNRECOGNISED: &str = "unrecognised format";
 
-/// What lines are of which the format cannot be told.
+/// The message for blkparse lines whose format cannot be determined.
 pub(crate) const OWN_FORMAT: &str = "blkparse's lines in a format of their own (-f)";
 
 fn emptiness(is_pipe: &bool) -> &'static str {
@@ -15,56 +15,56 @@ fn emptiness(is_pipe: &bool) -> &'static str {
     }
 }
 
-/// A reason why a trace could not be read at all. Damage that can be stepped over is not an error: it is
+/// A reason why a trace could not be read at all. Damage that a reader can skip is not an error: it is
 /// counted in [`Quality`](crate::Quality).
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The operating system refused.
+    /// The operating system refused to open or read a file.
     #[error("{path}: {source}", path = .path.display())]
     Io {
-        /// Which file it was refused for.
+        /// The file that the operation was for.
         path: PathBuf,
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// The file is not what its reader expects.
+    /// The content is not what its reader expects.
     #[error("{path}: at byte {offset}: {what}", path = .path.display())]
     Malformed {
-        /// Which file is damaged or of another kind.
+        /// The file that is damaged or of another format.
         path: PathBuf,
-        /// Offset in the uncompressed file; in the file as it is stored where its compression is what is damaged.
+        /// Offset in the uncompressed file; in the stored (compressed) file if the compressed data is damaged.
         offset: u64,
-        /// What is wrong there.
+        /// Description of the damage.
         what: String,
     },
-    /// There is not one byte in it.
+    /// The input has no bytes.
     #[error("{path}: {}", emptiness(.is_pipe), path = .path.display())]
     Empty {
-        /// Which file, or standard input.
+        /// The file, or `standard input`.
         path: PathBuf,
-        /// Whether it was to come through a pipe.
+        /// Whether the input was a pipe.
         is_pipe: bool,
     },
-    /// No file to read was found.
+    /// No readable trace was found.
     #[error("{path}: {what}", path = .path.display())]
     NotATrace {
-        /// What was given.
+        /// The path that the user gave.
         path: PathBuf,
-        /// What was looked for.
+        /// What was looked for, or why the path is none.
         what: String,
     },
-    /// What comes packed or through a pipe is unpacked to disk first, and there is no room for it.
+    /// Packed or piped input is unpacked to disk first, and the disk has too little space.
     #[error("{folder}: {what}", folder = .folder.display())]
     NoRoom {
-        /// Where it was to be unpacked.
+        /// The folder in which it was to be unpacked.
         folder: PathBuf,
-        /// How much was wanted.
+        /// The space that was needed.
         what: String,
     },
 }
 
 impl Error {
-    /// The same error, with paths in folder `from` told as paths in `to`.
+    /// The same error with paths in folder `from` replaced by paths in `to`.
     pub(crate) fn renamed(self, from: &Path, to: &Path) -> Error {
         let new = |path: PathBuf| path.strip_prefix(from).map(|rest| to.join(rest)).unwrap_or(path);
         match self {
@@ -76,12 +76,12 @@ impl Error {
         }
     }
 
-    /// Whether the file is of no format that is known, rather than damaged.
+    /// Whether the file has an unknown format (as opposed to a damaged file of a known format).
     pub fn is_unrecognised(&self) -> bool {
         matches!(self, Error::Malformed { what, .. } if what == UNRECOGNISED)
     }
 
-    /// What the user can do about it, if there is something to say.
+    /// What the user can do about it; `None` if there is no advice.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Error::Io { source, .. } => match source.kind() {

@@ -1,69 +1,69 @@
-//! One event of the block layer, from any recorder.
+//! One event of the block layer, in a form common to all recorders.
 //!
 //! Every format becomes a stream of [`Event`]s in time order, carried in [`Batch`]es. An event is small and
-//! `Copy`; texts (task names, kernel messages, driver data) lie in the batch beside it and are reached
-//! through [`Batch::text`]. Letters and categories are blktrace's own (include/uapi/linux/blktrace_api.h).
+//! `Copy`; its texts (task names, kernel messages, driver data) are stored in the batch and read
+//! through [`Batch::text`]. Letters and categories are those of blktrace (include/uapi/linux/blktrace_api.h).
 
 use crate::task_event::TaskEvent;
 use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
 
-/// What happened. The letter blkparse prints is in [`Action::letters`].
+/// The kind of step. [`Action::letters`] gives the letter that blkparse prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {
     /// `Q`: a bio entered the block layer.
     Queue,
-    /// `M`: a bio (or a whole request) was joined to the end of a request.
+    /// `M`: a bio (or a whole request) was merged at the end of a request.
     BackMerge,
-    /// `F`: a bio was joined to the front of a request.
+    /// `F`: a bio was merged at the front of a request.
     FrontMerge,
-    /// `G`: a request (a tag) was got for a bio.
+    /// `G`: a request (a tag) was allocated for a bio.
     Get,
-    /// `S`: the task sleeps until a request is free (gone since Linux 5.12).
+    /// `S`: the task sleeps until a request is free (removed in Linux 5.12).
     SleepForRequest,
-    /// `R`: the driver gave an issued request back.
+    /// `R`: an issued request was requeued by the driver.
     Requeue,
-    /// `D`: the driver was given the request.
+    /// `D`: the request was issued to the driver.
     Issue,
-    /// `C`: a request, or a bio of a bio-based device, was completed in part or whole.
+    /// `C`: a request, or a bio of a bio-based device, was completed, partly or fully.
     Complete,
-    /// `P`: the task starts to hold its requests back to send them together.
+    /// `P`: the task starts to plug: it holds back its requests to send them together.
     Plug,
-    /// `U`: the task unplugs: it sends what it collected.
+    /// `U`: the task unplugs: it sends the requests that it held back.
     Unplug,
-    /// `UT`: the same, because the task was about to sleep (the manuals still call it a timer).
+    /// `UT`: as `U`, because the task was about to sleep (the manuals still call it a timer).
     UnplugImplicit,
     /// `I`: the request entered the I/O scheduler.
     Insert,
-    /// `X`: a bio was cut in two; [`Detail::Split`] is the second part's start.
+    /// `X`: a bio was split in two; [`Detail::Split`] is the start of the second part.
     Split,
     /// `B`: the data was copied to a bounce buffer.
     Bounce,
-    /// `A`: the bio was mapped to another device; [`Detail::Remap`] says from where.
+    /// `A`: the bio was remapped to another device; [`Detail::Remap`] holds the original device and sector.
     Remap,
-    /// The request was aborted.
+    /// The request was aborted (`ABORT`).
     Abort,
-    /// Data that only the driver understands.
+    /// Data that only the driver can interpret (`drv`).
     DriverData,
-    /// A zone's write plug starts to hold writes back (version 8).
+    /// `ZP`: a zone's write plug starts to hold back writes (version 8).
     ZonePlug,
-    /// A zone's write plug lets them go (version 8).
+    /// `ZU`: a zone's write plug releases the writes (version 8).
     ZoneUnplug,
-    /// A zone management command was issued (version 8).
+    /// `ZM`: a zone management command was issued (version 8).
     ZoneManage,
-    /// Note: `tid` is called what [`Batch::text`] says, from now on.
+    /// Note: from here on `tid` has the name in [`Batch::text`].
     TaskName,
-    /// Note: the wall clock, [`Detail::Wall`], at `time`.
+    /// Note: the wall clock at `time` was [`Detail::Wall`].
     WallClock,
-    /// `m`: a message from the kernel, the text in [`Batch::text`].
+    /// `m`: a message from the kernel; its text is in [`Batch::text`].
     Message,
-    /// Not in any file: the reader saw that [`Detail::Lost`] events are missing before this one on this CPU.
+    /// Added by the reader: [`Detail::Lost`] events are missing before this one on this CPU.
     Lost,
-    /// A code this program does not know (from a newer kernel); it is counted and printed.
+    /// An action code that this program does not know (from a newer kernel); it is counted and printed.
     Other(u16),
 }
 
 impl Action {
-    /// What blkparse prints in the action column (`%a`).
+    /// The text that blkparse prints in the action column (`%a`); `?` if it has none.
     pub fn letters(self) -> &'static str {
         match self {
             Action::Queue => "Q",
@@ -91,7 +91,7 @@ impl Action {
         }
     }
 
-    /// A small number for tables: below [`Action::KINDS`]; all unknown actions share one.
+    /// An index for tables, below [`Action::KINDS`]; all unknown actions share one.
     pub fn index(self) -> usize {
         match self {
             Action::Queue => 0,
@@ -122,64 +122,64 @@ impl Action {
         }
     }
 
-    /// How many numbers [`Action::index`] gives.
+    /// Number of different values of [`Action::index`].
     pub const KINDS: usize = 25;
 
-    /// Whether the record is a note about the trace and not a step in the life of an I/O.
+    /// Whether the record is a note about the trace instead of a step in the life of an I/O.
     pub fn is_note(self) -> bool {
         matches!(self, Action::TaskName | Action::WallClock | Action::Message | Action::Lost)
     }
 }
 
-/// What kind of I/O it was: the category bits of a blktrace action (`BLK_TC_*`), shifted down. Bits from 16 on
+/// The kind of I/O: the category bits of a blktrace action (`BLK_TC_*`), shifted down by 16. Bits from 16 on
 /// exist in version 8 only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Flags(pub u32);
 
 impl Flags {
-    /// Reads.
+    /// A read.
     pub const READ: Flags = Flags(1 << 0);
-    /// Writes (discards too).
+    /// A write or a discard.
     pub const WRITE: Flags = Flags(1 << 1);
-    /// The device's cache is to be emptied first (`REQ_PREFLUSH`), or the request is such a flush.
+    /// The device's cache is flushed first (`REQ_PREFLUSH`), or the request is itself such a flush.
     pub const FLUSH: Flags = Flags(1 << 2);
-    /// A task waits for it.
+    /// A task waits for this I/O.
     pub const SYNC: Flags = Flags(1 << 3);
-    /// Category "queueing".
+    /// Category "queueing": the step belongs to queueing.
     pub const QUEUE: Flags = Flags(1 << 4);
-    /// Category "requeueing".
+    /// Category "requeueing": the request goes back from the driver.
     pub const REQUEUE: Flags = Flags(1 << 5);
-    /// Category "issue".
+    /// Category "issue": the request goes to the driver.
     pub const ISSUE: Flags = Flags(1 << 6);
-    /// Category "completion".
+    /// Category "completion": the I/O ends.
     pub const COMPLETE: Flags = Flags(1 << 7);
     /// From a file system (set for everything that is not passthrough).
     pub const FS: Flags = Flags(1 << 8);
     /// A command passed through from user space or a driver (`SG_IO`, nvme-cli).
     pub const PASSTHROUGH: Flags = Flags(1 << 9);
-    /// A note.
+    /// The record is a note (of a name, the wall clock, a message).
     pub const NOTE: Flags = Flags(1 << 10);
-    /// Read-ahead: no task asked for it yet.
+    /// Read-ahead: no task has asked for the data yet.
     pub const AHEAD: Flags = Flags(1 << 11);
     /// File system metadata.
     pub const META: Flags = Flags(1 << 12);
     /// Discard (TRIM).
     pub const DISCARD: Flags = Flags(1 << 13);
-    /// Driver data follows.
+    /// The payload is driver data.
     pub const DRIVER_DATA: Flags = Flags(1 << 14);
     /// The data must be on the medium before completion (`REQ_FUA`).
     pub const FUA: Flags = Flags(1 << 15);
-    /// Zone append: written where the zone's write pointer stands.
+    /// Zone append: the data is written at the zone's write pointer.
     pub const ZONE_APPEND: Flags = Flags(1 << 16);
-    /// Zone reset.
+    /// Reset of one zone.
     pub const ZONE_RESET: Flags = Flags(1 << 17);
-    /// Reset of all zones.
+    /// Reset of all zones of the device.
     pub const ZONE_RESET_ALL: Flags = Flags(1 << 18);
-    /// Zone finish.
+    /// Zone finish: the zone becomes full.
     pub const ZONE_FINISH: Flags = Flags(1 << 19);
-    /// Zone open.
+    /// Explicit open of a zone.
     pub const ZONE_OPEN: Flags = Flags(1 << 20);
-    /// Zone close.
+    /// Close of a zone.
     pub const ZONE_CLOSE: Flags = Flags(1 << 21);
 
     /// Whether all bits of `other` are set.
@@ -187,7 +187,7 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets together.
+    /// All bits that are set in either.
     pub fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
@@ -198,71 +198,71 @@ impl Flags {
     }
 }
 
-/// The part of an event that only some actions have.
+/// Data that only some actions have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// Nothing more.
+    /// The action has no further data.
     #[default]
     None,
-    /// `X`: where the second part starts.
+    /// `X`: the first sector of the second part.
     Split(Sector),
-    /// `U`, `UT`: how many requests were sent.
+    /// `U`, `UT`: number of requests that were sent.
     Requests(u64),
-    /// `A`: the device and sector it came from.
+    /// `A`: the device and sector before remapping.
     Remap {
         /// The upper device.
         dev: DevId,
-        /// Where on it.
+        /// The first sector on that device.
         sector: Sector,
     },
-    /// Note: seconds and nanoseconds since 1970.
+    /// `WallClock`: time since 1970.
     Wall {
-        /// Seconds.
+        /// Whole seconds since 1970.
         seconds: u32,
         /// Nanoseconds within the second.
         nanos: u32,
     },
-    /// Reader's note: how many events are missing.
+    /// Number of events missing before this one.
     Lost(u64),
-    /// Bytes in the batch: a name, a message, driver data, a passthrough command.
+    /// Bytes stored in the batch: a name, a message, driver data, a passthrough command.
     Text(Span),
 }
 
-/// Where in a batch's texts something lies.
+/// A range of bytes in the text storage of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// How many.
+    /// Length in bytes.
     pub len: u32,
 }
 
 /// One event. Fields that an action does not use are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When, on the trace's own clock (never adjusted).
+    /// Timestamp on the trace's own clock, never adjusted.
     pub time: Nanos,
-    /// Where on the device.
+    /// First sector on the device, in units of 512 bytes.
     pub sector: Sector,
-    /// The size in bytes.
+    /// Size of the I/O in bytes.
     pub bytes: Bytes,
-    /// The cgroup that was tagged on, or 0.
+    /// The id of the cgroup attached to the record, or 0 if there is none.
     pub cgroup: u64,
-    /// The device.
+    /// The device that the event happened on.
     pub dev: DevId,
-    /// The task that was running. At completion that is the interrupted task.
+    /// The task that was running. For a completion, this is the interrupted task.
     pub tid: Tid,
-    /// The processor, as the record says.
+    /// The processor that recorded it, as the record says.
     pub cpu: Cpu,
-    /// The record's number on its CPU and device; 0 where the format has none.
+    /// The record's number on its CPU and device; 0 if the format has none.
     pub sequence: u32,
-    /// 0, or the error of a completion. blktrace keeps 16 bits of it.
+    /// The error of a completion, or 0. blktrace keeps 16 bits of it.
     pub error: u16,
-    /// Kind of I/O.
+    /// The kind of I/O.
     pub flags: Flags,
-    /// What happened.
+    /// The kind of step.
     pub action: Action,
-    /// What only this action has.
+    /// Data that only this action has.
     pub detail: Detail,
 }
 
@@ -285,58 +285,58 @@ impl Default for Event {
     }
 }
 
-/// A run of events in time order with the texts they refer to.
+/// Consecutive events in time order, with the texts that they refer to.
 ///
-/// Batches are reused: a reader clears and fills the one it is handed, so a trace of any length needs the
+/// Batches are reused: a reader clears and fills the batch that it is given, so a trace of any length needs the
 /// memory of a few batches.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// The events.
+    /// Block events and notes.
     pub events: Vec<Event>,
-    /// What tasks did beside them; each says after how many of `events` it stands.
+    /// What tasks did between these events; [`TaskEvent::after`] gives the position.
     pub tasks: Vec<TaskEvent>,
     text: Vec<u8>,
-    /// How many events it takes if that is more than [`Batch::EVENTS`].
+    /// Limit on events, raised by [`Batch::grow`]; used if above [`Batch::EVENTS`].
     most: usize,
 }
 
 impl Batch {
-    /// How many events a reader puts into a batch. Large enough that handing a batch to another thread costs
-    /// nothing beside its events, small enough (350 KB) that a short recording is in several.
+    /// Events that a reader puts into a batch. Large enough that passing a batch to another thread costs little
+    /// per event, small enough (350 KB) that a short recording fills several.
     pub const EVENTS: usize = 4096;
 
-    /// How many events of tasks. Whoever takes them in does more for each: with four times as many, recordings of some seconds took up to a tenth
-    /// longer.
+    /// Task events per batch. Each costs its consumer more than a block event: with four times as many, recordings of some seconds took up to
+    /// 1/10 longer.
     const TASKS: usize = 1024;
 
-    /// How many of a long recording. What is written to a batch that another processor has just read waits for that one's cache; of this size
-    /// (1.4 MB) most of it has left that cache meanwhile (a sixth less time for 3 million events; twice as many gain nothing more).
+    /// Events per batch in a long recording. Writing to a batch that another processor has just read waits for that processor's cache; at this
+    /// size (1.4 MB) most of the batch has left that cache (1/6 less time for 3 million events; twice the size gains nothing more).
     const MOST_EVENTS: usize = 4 * Batch::EVENTS;
 
-    /// Lets it take an eighth of what was read so far, within bounds.
+    /// Raises the limit to 1/8 of the events read so far, within bounds (`MOST_EVENTS`).
     pub fn grow(&mut self, so_far: u64) {
         self.most = usize::try_from(so_far / 8).unwrap_or(usize::MAX).min(Self::MOST_EVENTS);
     }
 
-    /// Forgets all events and texts, keeps the memory.
+    /// Removes all events and texts but keeps the memory.
     pub fn clear(&mut self) {
         self.events.clear();
         self.tasks.clear();
         self.text.clear();
     }
 
-    /// How many bytes of text: 256 for each event. The kernel's messages are of 128 bytes at most
+    /// Bytes of text at which a batch is full: 256 per event. The kernel's messages have at most 128 bytes
     /// (`BLK_TN_MAX_MSG`), but a record has room for 65535.
     pub const TEXT: usize = 1 << 20;
 
-    /// Whether the reader should stop filling.
+    /// Whether the reader should stop filling it.
     pub fn is_full(&self) -> bool {
         self.events.len() >= self.most.max(Self::EVENTS)
             || self.tasks.len() >= Self::TASKS
             || self.text.len() >= Self::TEXT
     }
 
-    /// Whether it brings nothing.
+    /// Whether it has no events of either kind (texts do not count).
     pub fn is_empty(&self) -> bool {
         self.events.is_empty() && self.tasks.is_empty()
     }
@@ -348,7 +348,7 @@ impl Batch {
         Detail::Text(Span { start, len: text.len() as u32 })
     }
 
-    /// The text that belongs to an event of this batch; empty if it has none.
+    /// The text of an event of this batch; empty if the event has none.
     pub fn text(&self, event: &Event) -> &[u8] {
         match event.detail {
             Detail::Text(s) => self.at(s),
@@ -356,7 +356,7 @@ impl Batch {
         }
     }
 
-    /// The text at a place of this batch.
+    /// The bytes at a span of this batch; empty if out of range.
     pub fn at(&self, s: Span) -> &[u8] {
         self.text.get(s.start as usize..(s.start + s.len) as usize).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Bytes to read: a file, a compressed file (gzip or zstd, told by content) or standard input.
+//! Input bytes from a file, a compressed file (gzip or zstd, detected by content) or standard input.
 
 use crate::error::Error;
 use std::fs::File;
@@ -10,20 +10,20 @@ use std::sync::Arc;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// An open input with a name for messages.
+/// An open input with its path for messages.
 pub struct Input {
     path: PathBuf,
     reader: Box<dyn Read + Send>,
-    /// Bytes at the start that were looked at already.
+    /// Bytes from the start that [`Input::peek`] has read and [`Input::read`] has not yet returned.
     ahead: Vec<u8>,
     consumed: Arc<AtomicU64>,
     size: Option<u64>,
-    /// How the bytes are stored, if not as they are.
+    /// `gzip` or `zstd`; `None` if the bytes are stored uncompressed.
     compression: Option<&'static str>,
 }
 
 impl Input {
-    /// How many bytes [`Input::peek`] shows at most.
+    /// Most bytes that [`Input::peek`] returns.
     pub const PEEK: usize = 4096;
 
     /// Opens a file, or standard input for `-`.
@@ -41,7 +41,7 @@ impl Input {
         Input::from_reader(path.to_path_buf(), Box::new(file), size)
     }
 
-    /// Wraps any reader. `size` is that of the bytes as they are stored, if known.
+    /// Wraps any reader. `size` is the size of the stored (perhaps compressed) bytes, if known.
     pub fn from_reader(
         path: PathBuf,
         reader: Box<dyn Read + Send>,
@@ -70,7 +70,7 @@ impl Input {
         self.peek_far(Self::PEEK)
     }
 
-    /// The same with another limit.
+    /// As [`Input::peek`], with `most` as the limit.
     pub fn peek_far(&mut self, most: usize) -> Result<&[u8], Error> {
         if self.ahead.len() < most {
             let more = take(&mut self.reader, most - self.ahead.len()).map_err(|e| self.fail(e))?;
@@ -79,7 +79,7 @@ impl Input {
         Ok(&self.ahead)
     }
 
-    /// Reads some bytes; 0 at the end.
+    /// Reads some bytes and returns their number; 0 at the end.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         if !self.ahead.is_empty() {
             let n = buffer.len().min(self.ahead.len());
@@ -96,32 +96,32 @@ impl Input {
         }
     }
 
-    /// Bytes consumed of the stored (perhaps compressed) file.
+    /// Bytes consumed so far of the stored (perhaps compressed) file.
     pub fn position(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// Size of the stored file, if it is one.
+    /// Size of the stored file in bytes; `None` for a pipe.
     pub fn size(&self) -> Option<u64> {
         self.size
     }
 
-    /// Whether its path leads to the very bytes that [`Input::read`] gives, to be read at any place.
+    /// Whether its path names a file with exactly the bytes that [`Input::read`] returns, so that it can be read at any offset.
     pub fn is_plain_file(&self) -> bool {
         self.size.is_some() && self.compression.is_none()
     }
 
-    /// What to call it in messages.
+    /// The path as text, for messages.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// The path as given.
+    /// The path as given, or `standard input`.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What a failed read means. Where the system reports no error number, the decompressor gave up.
+    /// Explains a failed read. If the system reports no error number, the decompressor failed.
     fn fail(&self, source: io::Error) -> Error {
         let path = self.path.clone();
         match self.compression {
@@ -134,7 +134,7 @@ impl Input {
     }
 }
 
-/// Counts what passes through.
+/// Counts the bytes that pass through.
 struct Counted {
     inner: Box<dyn Read + Send>,
     count: Arc<AtomicU64>,

@@ -1,22 +1,22 @@
-//! The kernel's threads, told by their names: a recording does not say otherwise which tasks are the kernel's own.
+//! Recognises kernel threads by name: a recording has no other information about which tasks belong to the kernel.
 
-/// What follows the beginning of a name.
+/// What must follow the prefix of a name.
 #[derive(Clone, Copy, PartialEq)]
 enum Then {
-    /// Anything.
+    /// Any text.
     Any,
-    /// A number, and behind it nothing or what is set off from it: `loop0`, `md127_raid5`, `nvme0q1`, `flush-8:0`; not `md5sum`.
+    /// A number, then nothing or a suffix that is set off: `loop0`, `md127_raid5`, `nvme0q1`, `flush-8:0`; not `md5sum`.
     Number,
     /// Nothing.
     End,
 }
 
-/// Whose work such a thread does.
+/// On whose behalf a kernel thread works.
 #[derive(Clone, Copy, PartialEq)]
 enum Work {
-    /// That of whoever asked for it.
+    /// It does work that other tasks requested.
     OfOthers,
-    /// Its own, or none that is told apart.
+    /// It does its own work, or the two cannot be told apart.
     Own,
 }
 
@@ -24,9 +24,9 @@ use units::Tid;
 use Then::{Any, End, Number};
 use Work::{OfOthers, Own};
 
-/// Beginnings of names, no broader than these threads are called: redaction keeps such names. The first that fits holds. Sources: Documentation/core-api/workqueue.rst (kworker), fs/jbd2/journal.c, fs/xfs
-/// (`xfs_fsr` and its like are programs), fs/btrfs/disk-io.c, fs/f2fs, drivers/block/loop.c, drivers/md, drivers/nvme, drivers/scsi, mm
-/// (kswapd, kcompactd, khugepaged), kernel (softirq.c, irq/manage.c, rcu, smpboot.c); OpenZFS (z_wr, z_rd, txg_sync).
+/// Name prefixes, as narrow as the names allow, because redaction keeps these names; the first match counts. Sources: kernel
+/// Documentation/core-api/workqueue.rst (kworker), fs/{jbd2/journal.c, xfs (`xfs_fsr` etc. are programs), btrfs/disk-io.c, f2fs}, drivers/{nvme,
+/// block/loop.c, md, scsi}, mm (kswapd, kcompactd, khugepaged), kernel/{softirq.c, irq/manage.c, rcu, smpboot.c}; OpenZFS (z_wr, z_rd, txg_sync).
 const THREADS: [(&str, Then, Work); 49] = [
     ("kworker", Any, OfOthers),
     ("jbd2/", Any, OfOthers),
@@ -104,26 +104,26 @@ fn work(name: &str) -> Option<Work> {
     }
 }
 
-/// Whether a task is a thread of the kernel.
+/// Whether a task of this name is a kernel thread.
 pub fn is_kernel_thread(name: &str) -> bool {
     work(name).is_some()
 }
 
-/// Whether it is a thread of the kernel that does what others asked for, or a task whose name was not recorded (`?`): what it moves is
-/// not its own.
+/// Whether it is a kernel thread that does work which others requested, or a task whose name was not recorded (`?`): its I/O is
+/// attributed to others.
 pub fn works_for_others(name: &str) -> bool {
     name == "?" || work(name) == Some(OfOthers)
 }
 
-/// Whether it is a worker that is bound to a processor (kernel/workqueue.c).
+/// Whether it is a worker bound to one processor (kernel/workqueue.c).
 ///
-/// Example: `kworker/0:2`; not `kworker/u8:1`, which may write back.
+/// Example: `kworker/0:2`; not `kworker/u8:1`, which may do writeback.
 pub fn is_bound_worker(name: &str) -> bool {
     name.strip_prefix("kworker/").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The task for which a thread of io_uring's works, by its name: what blocks in an operation is handed to a worker (io_uring/io-wq.c), and one
-/// may submit instead of the task (io_uring/sqpoll.c). They belong to the task's process.
+/// The task that an io_uring thread works for, by the thread's name. Blocking operations are passed to a worker (io_uring/io-wq.c); a polling
+/// thread may submit in place of the task (io_uring/sqpoll.c). Both belong to the task's process.
 ///
 /// Example: `iou-wrk-812` works for thread 812.
 pub fn works_in_ring_of(name: &str) -> Option<Tid> {
@@ -131,23 +131,23 @@ pub fn works_in_ring_of(name: &str) -> Option<Tid> {
     number.parse().ok().map(Tid)
 }
 
-/// Whether it commits ext4's journal (fs/jbd2/journal.c).
+/// Whether it is the thread that commits ext4's journal (fs/jbd2/journal.c).
 pub fn is_journal(name: &str) -> bool {
     name.starts_with("jbd2/")
 }
 
-/// Whether it is a thread of md, whose arrays may have a name: `md_home_raid1`.
+/// Whether it is an md thread; arrays may have a name: `md_home_raid1`.
 pub fn is_md(name: &str) -> bool {
     let serves = || name.rsplit_once('_').is_some_and(|(_, last)| last.starts_with("raid"));
     is_md_sync(name) || is_of_an_array(name) && serves()
 }
 
-/// Whether it does nothing but synchronise an array of md.
+/// Whether it is an md thread that only synchronises or reshapes an array.
 pub fn is_md_sync(name: &str) -> bool {
     is_of_an_array(name) && (name.ends_with("_resync") || name.ends_with("_reshape"))
 }
 
-/// Whether a name begins as those of arrays do: `md127`, `md_d0`, `md_home`.
+/// Whether a name starts like that of an array: `md127`, `md_d0`, `md_home`.
 fn is_of_an_array(name: &str) -> bool {
     name.strip_prefix("md").is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_ascii_digit()))
 }

@@ -1,8 +1,8 @@
-//! Every recording format in, one stream of events in time order out.
+//! Reads every recording format and yields one stream of events in time order.
 //!
-//! A recording is opened with [`open`]; what comes back is a [`Source`] that fills [`Batch`]es of [`Event`]s.
-//! Readers never trust their input: any bytes give events, counted damage ([`Quality`]) or an [`Error`] with
-//! file and offset. Memory depends on the number of CPUs, not on the length of the trace.
+//! [`open`] opens a recording. The result holds a [`Source`], which fills [`Batch`]es of [`Event`]s.
+//! Readers never trust their input: any bytes yield events, counted damage ([`Quality`]) or an [`Error`] with file and
+//! offset. Memory depends on the number of CPUs, not on the length of the trace.
 
 pub mod blkparse;
 mod blktrace;

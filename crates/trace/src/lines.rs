@@ -1,40 +1,40 @@
-//! The lines of a text of any length, each whole in a buffer that does not grow.
+//! Reads a text of any length line by line, each line whole in a buffer of fixed size.
 
 use crate::error::Error;
 use crate::input::Input;
 
-/// The longest line that is read. A passthrough command of 65535 bytes, the longest payload there is, makes a
+/// The longest line that is read. A passthrough command of 65535 bytes, the longest possible payload, makes a
 /// line of 192 KiB.
 pub(crate) const MAX_LINE: usize = 256 * 1024;
 
-/// Room for the longest line and a good read behind it.
+/// Size of the buffer: room for the longest line and a large read after it.
 pub(crate) const BUFFER: usize = 2 * MAX_LINE;
 
-/// Lines that mailers make of one: LTTng's are the longest.
+/// Most parts that a mailer makes of one line; LTTng's lines are the longest.
 const MOST_PARTS: u64 = 4;
-/// Letters of the name of who is quoted, which some mailers put before the mark.
+/// Most letters in the name of a quoted person, which some mailers put before the quote mark.
 const MOST_OF_NAME: usize = 12;
 
-/// A line that breaks off, as mailers wrap it: the next may be its end.
+/// An incomplete line that a mailer may have wrapped: the next line may continue it.
 #[derive(Default)]
 pub(crate) struct Held {
-    /// What there is of it.
+    /// The lines held so far, joined by blanks.
     pub text: Vec<u8>,
-    /// Lines in it; 0 if none is held.
+    /// Number of lines held; 0 if none.
     pub lines: u64,
-    /// The number of the first.
+    /// Number of the first held line in the text.
     pub number: u64,
 }
 
 impl Held {
-    /// Keeps a line.
+    /// Starts to hold a line.
     pub fn begin(&mut self, line: &[u8], number: u64) {
         self.text.clear();
         self.text.extend_from_slice(line);
         (self.lines, self.number) = (1, number);
     }
 
-    /// Puts a line behind what is held; `false` if nothing is.
+    /// Appends a line to what is held; `false` if nothing is held.
     pub fn add(&mut self, line: &[u8]) -> bool {
         if self.lines > 0 {
             self.text.push(b' ');
@@ -44,18 +44,18 @@ impl Held {
         self.lines > 0
     }
 
-    /// Takes the last line away again: it is no part of what is held.
+    /// Uncounts the last line: it belongs to something else.
     pub fn without_last(&mut self) {
         self.lines = self.lines.saturating_sub(1);
     }
 
-    /// Whether no line has so many parts.
+    /// Whether the limit of parts is reached.
     pub fn is_full(&self) -> bool {
         self.lines >= MOST_PARTS
     }
 }
 
-/// A line without indent, marks of quoting and the name of who is quoted (`Ada> `).
+/// Removes indent, quote marks and the name of a quoted person (`Ada> `) from the start of a line.
 pub(crate) fn unquoted(mut line: &[u8]) -> &[u8] {
     let blank = |c: &u8| [b' ', b'\t'].contains(c);
     let name = line.trim_ascii_start();
@@ -72,16 +72,16 @@ pub(crate) fn unquoted(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// Walks through a text line by line.
+/// Iterates over the lines of a text.
 pub(crate) struct Lines {
     pub input: Input,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     at_end: bool,
-    /// Lines read so far.
+    /// Number of lines read so far.
     pub number: u64,
-    /// Bytes of lines that were too long, and what to say of them.
+    /// Bytes of lines that were too long, and the message about the first of them.
     pub dropped: Option<(u64, String)>,
 }
 
@@ -90,7 +90,7 @@ impl Lines {
         Lines { input, buffer: vec![0; BUFFER], start: 0, end: 0, at_end: false, number: 0, dropped: None }
     }
 
-    /// Finds the next line in the buffer: its start and end. `None` at the end of the input.
+    /// Finds the next line and returns its start and end in the buffer; `None` at the end of the input.
     pub fn next(&mut self) -> Result<Option<(usize, usize)>, Error> {
         let mut searched = 0;
         loop {
@@ -117,12 +117,12 @@ impl Lines {
         }
     }
 
-    /// The bytes of a line that was just found.
+    /// The bytes of the line that [`Lines::next`] just returned.
     pub fn bytes(&self, (start, end): (usize, usize)) -> &[u8] {
         &self.buffer[start..end]
     }
 
-    /// Drops bytes up to the next line.
+    /// Drops a line that is too long, including its end.
     #[cold]
     fn skip_long_line(&mut self) -> Result<(), Error> {
         let mut dropped = 0u64;

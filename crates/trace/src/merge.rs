@@ -1,11 +1,11 @@
-//! The streams of all CPUs put in order of time.
+//! Merges the streams of all CPUs in time order.
 //!
-//! Each stream is in order by itself, so it is enough to look at the next record of each. A list has one entry per
-//! stream, the earliest last; records are taken from its stream for as long as it stays the earliest, so a run of
-//! records from one CPU costs one comparison each. To put a stream back moves the entries of those before it, 16
-//! bytes each: of hundreds of CPUs a few kilobytes. Memory: one buffer per stream, whatever the length.
+//! Each stream is sorted, so it is enough to compare the next record of each. A list has one entry per
+//! stream, the earliest last. Records are taken from one stream as long as it stays the earliest, so a run of
+//! records from one CPU costs one comparison each. Reinserting a stream moves the entries of the earlier streams, 16
+//! bytes each: a few kilobytes for hundreds of CPUs. Memory: one buffer per stream, independent of the length.
 //!
-//! Records of the same nanosecond come in the order of the streams (that is, of the CPUs), as blkparse has it.
+//! Records of the same nanosecond come in the order of the streams (that is, of the CPUs), as in blkparse.
 
 use crate::blktrace::Stream;
 use crate::error::Error;
@@ -18,7 +18,7 @@ use units::Nanos;
 /// Per-CPU blktrace streams as one source.
 pub struct Merge {
     streams: Vec<Stream>,
-    /// The next record's time and stream, the earliest last; ended streams are gone.
+    /// Time of the next record and index of each stream, the earliest last; exhausted streams are removed.
     next: Vec<(Nanos, usize)>,
     size: Option<u64>,
     notes: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// `notes` are the caller's remarks on the files, of which some may be missing.
+    /// `notes` are the caller's remarks on the files; `files_missing` says that some per-CPU files are absent.
     pub fn new(streams: Vec<Stream>, size: Option<u64>, notes: Vec<String>, files_missing: bool) -> Merge {
         let mut next: Vec<_> =
             streams.iter().enumerate().filter_map(|(i, s)| Some((s.next_time()?, i))).collect();

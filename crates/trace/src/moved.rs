@@ -1,35 +1,35 @@
-//! By how much `blkparse -d` has moved the events of a merged file, so that its note of the wall clock is of use.
+//! Determines how far `blkparse -d` has shifted the events of a merged file, so that its wall-clock note can be used.
 //!
-//! It subtracts the time of the first event from all events, but from no note. The kernel names a task in a note just
-//! before the task's first event: the note's time less the event's is what was subtracted, short of the moment between
-//! the two; the largest such difference is the nearest to the truth, and never beyond it. In a file that was not moved
-//! notes are never later than what they precede: the difference is 0.
+//! blkparse subtracts the time of the first event from all events, but not from notes. The kernel names a task in a note just
+//! before the task's first event. The note's time minus the event's time is the shift, less the moment between
+//! the two; the largest difference is the closest to the true shift and never exceeds it. In an unshifted file,
+//! notes are never later than the event that follows them, so the difference is 0.
 //!
-//! Example: `fio` is named at 20.000001 s, its first event is at 0.000003 s and was at 20.000004 s. They were moved by
+//! Example: `fio` is named at 20.000001 s, its first event is at 0.000003 s and was at 20.000004 s. The shift is at least
 //! 19.999998 s at least; the first event, now at 0, was at 20.000001 s.
 
 use crate::event::{Action, Detail, Event};
 use rustc_hash::FxHashMap;
 use units::{Nanos, Tid};
 
-/// Tasks that are listened to; a few are enough.
+/// Limit on tracked tasks; a few are enough.
 const MAX_TASKS: usize = 1000;
 
-/// What notes and events say about how far events were moved.
+/// Estimates the shift from notes and events.
 #[derive(Default)]
 pub struct Moved {
-    /// When a task was first named; `None` once its first event was there.
+    /// Time of a task's first name note; `None` after the task's first event.
     named: FxHashMap<Tid, Option<Nanos>>,
-    /// Tasks that were named and have no event yet.
+    /// Number of named tasks that have no event yet.
     awaited: usize,
     by: Nanos,
 }
 
 impl Moved {
-    /// Takes in an event or a note in the order of the file.
+    /// Processes an event or a note, in the order of the file.
     pub fn hear(&mut self, e: &Event) {
         match e.action {
-            // The idle tasks of all CPUs have one number, so their notes say nothing.
+            // The idle tasks of all CPUs share number 0, so their notes tell nothing.
             Action::TaskName if e.tid != Tid(0) && self.named.len() < MAX_TASKS => {
                 self.named.entry(e.tid).or_insert_with(|| {
                     self.awaited += 1;
@@ -46,11 +46,11 @@ impl Moved {
         }
     }
 
-    /// The note of the wall clock by the clock of the events. What was noted before their zero counts at the zero.
+    /// The wall-clock note on the clock of the events. If it was taken before their zero, it is moved to zero.
     pub fn wall_clock(&self, note: Event) -> Event {
         let Detail::Wall { seconds, nanos } = note.detail else { return note };
         let ahead = self.by.since(note.time).0;
-        // A hostile clock is ahead by centuries.
+        // The clock in a hostile file may be ahead by centuries.
         let noted = seconds as u64 * Nanos::SECOND.0 + nanos as u64;
         let wall = noted.saturating_add(ahead);
         let (seconds, nanos) = (wall / Nanos::SECOND.0, (wall % Nanos::SECOND.0) as u32);

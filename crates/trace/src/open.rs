@@ -1,4 +1,4 @@
-//! From what the user names to a source: a file, NAME, a folder, a capture, a pipe.
+//! Opens what the user names (a file, NAME, a folder, a capture, a pipe) as a [`Source`].
 
 use crate::blkparse::{self, BlkparseText, Own};
 use crate::blktrace::{self, Stream};
@@ -20,26 +20,26 @@ use units::DevId;
 
 /// An opened recording.
 pub struct Recording {
-    /// Gives the events in their order.
+    /// Yields the events in time order.
     pub source: Box<dyn Source>,
-    /// The format, as `explain` names it: `blktrace`, `trace.dat`, `blkparse`.
+    /// The format, as `explain` prints it: `blktrace`, `trace.dat`, `blkparse`.
     pub format: &'static str,
-    /// What opens it again, and where files beside the trace lie (settings, what the load printed). Keep it as long
-    /// as these are needed. `None` for a pipe that cannot be read twice.
+    /// The path to open the recording again and to find files beside the trace (settings, what the load printed).
+    /// Keep it as long as these files are needed. `None` for a pipe that cannot be read twice.
     pub place: Option<Place>,
-    /// The kernel that recorded it, if the trace says so.
+    /// The release of the kernel that recorded it; `None` if the trace does not say.
     pub kernel: Option<String>,
-    /// Names of devices, from the names of the files: `vda` from `vda.blktrace.0`.
+    /// Device names taken from file names: `vda` from `vda.blktrace.0`.
     pub names: Vec<(DevId, String)>,
 }
 
 /// Opens a recording. `path` is one of
-/// - a file: one CPU's `NAME.blktrace.N` (its siblings are not read), a merged `blkparse -d` file, text, a
-///   `trace.dat`, a `perf.data`, or a whole capture as a tar; each perhaps compressed with gzip or zstd,
+/// - a file: one CPU's `NAME.blktrace.N` (the files of other CPUs are not read), a merged `blkparse -d` file, text, a
+///   `trace.dat`, a `perf.data`, or a whole capture as a tar; optionally compressed with gzip or zstd,
 /// - `-`: any of these on standard input (`blktrace -o -`, `blkparse -d -`, `iowhy record -o -`),
-/// - `NAME` where `NAME.blktrace.0` and so on exist, as `blkparse -i NAME` takes it,
-/// - a folder: all blktrace files in it, of all devices; where there are none, its `trace.dat`, or what the recorder
-///   left instead (`trace.head` and `trace.cpuN.raw`), or a `perf.data`; or one of `perf record --threads` itself.
+/// - `NAME` if `NAME.blktrace.0` and so on exist, as for `blkparse -i NAME`,
+/// - a folder: all blktrace files in it, of all devices; if there are none, its `trace.dat`, or the files that an
+///   interrupted recorder left (`trace.head` and `trace.cpuN.raw`), or a `perf.data`; or a folder of `perf record --threads`.
 pub fn open(path: &Path) -> Result<Recording, Error> {
     if path == Path::new("-") {
         return open_one(Input::open(path)?);
@@ -63,7 +63,7 @@ pub fn open(path: &Path) -> Result<Recording, Error> {
     open_per_cpu(found, path)
 }
 
-/// Opens what stands on standard input, of which some was read already: `reader` gives that first.
+/// Opens standard input after part of it was read: `reader` yields that part first, then the rest.
 pub fn open_standard_input(reader: Box<dyn std::io::Read + Send>) -> Result<Recording, Error> {
     open_one(Input::from_reader(PathBuf::from("standard input"), reader, None)?)
 }
@@ -76,14 +76,14 @@ fn folder_or_here(parent: &Path) -> PathBuf {
     }
 }
 
-/// `NAME.blktrace.N` for a NAME, in order of N.
+/// All `NAME.blktrace.N` files for a NAME, ordered by N.
 fn siblings(name: &Path) -> Vec<(PathBuf, PerCpu)> {
     let folder = folder_or_here(name.parent().unwrap_or(Path::new("")));
     let Some(wanted) = name.file_name().and_then(|n| n.to_str()) else { return vec![] };
     per_cpu_files(&folder).into_iter().filter(|(_, f)| f.device == wanted).collect()
 }
 
-/// What a per-CPU file's name says: `vda.blktrace.1`, perhaps with `.gz` or `.zst` behind.
+/// The parts of a per-CPU file name: `vda.blktrace.1`, optionally followed by `.gz` or `.zst`.
 struct PerCpu {
     device: String,
     number: u32,
@@ -95,7 +95,7 @@ fn per_cpu_name(name: &str) -> Option<PerCpu> {
     Some(PerCpu { device: device.to_string(), number: number.parse().ok()? })
 }
 
-/// All per-CPU files of a folder, by device, then number.
+/// All per-CPU files of a folder, ordered by device, then by number.
 fn per_cpu_files(folder: &Path) -> Vec<(PathBuf, PerCpu)> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -107,11 +107,11 @@ fn per_cpu_files(folder: &Path) -> Vec<(PathBuf, PerCpu)> {
     found.into_values().collect()
 }
 
-/// The finished trace in a capture.
+/// Name of the finished trace in a capture.
 pub(crate) const TRACE: &str = "trace.dat";
-/// As perf calls what it records.
+/// The default name of perf's output.
 pub(crate) const PERF: &str = "perf.data";
-/// How names of packed captures end.
+/// File name suffixes of packed captures.
 const PACKED: [&str; 4] = [".tar.zst", ".tar.gz", ".tgz", ".tar"];
 
 /// Whether [`open_folder`] finds something to open.
@@ -150,7 +150,7 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     Ok(of_trace_dat(trace, folder))
 }
 
-/// What perf recorded: in a folder, or the folder itself.
+/// The recording of perf in a folder: `perf.data` inside it, or the folder itself.
 fn perf_in(folder: &Path) -> Option<PathBuf> {
     let inside = folder.join(PERF);
     if inside.is_file() || perfdata::is_folder(&inside) {
@@ -159,7 +159,7 @@ fn perf_in(folder: &Path) -> Option<PathBuf> {
     perfdata::is_folder(folder).then(|| folder.to_owned())
 }
 
-/// The only packed capture in a folder.
+/// The packed capture in a folder; `None` if there are none or several.
 fn packed_in(folder: &Path) -> Option<PathBuf> {
     let paths = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     let is_packed = |path: &PathBuf| {
@@ -170,7 +170,7 @@ fn packed_in(folder: &Path) -> Option<PathBuf> {
     packed.next().filter(|_| packed.next().is_none())
 }
 
-/// Both forms lie there if the recorder was killed while it put the trace together: one of them is whole.
+/// Chooses the larger one. Both exist if the recorder was killed while it assembled the trace: only one is complete.
 fn fuller(dat: Result<TraceDat, Error>, raw: Result<TraceDat, Error>) -> Result<TraceDat, Error> {
     match (dat, raw) {
         (Ok(dat), Ok(raw)) if raw.size() > dat.size() => Ok(raw),
@@ -185,7 +185,7 @@ fn of_trace_dat(trace: TraceDat, path: &Path) -> Recording {
     Recording { source: Box::new(trace), format: "trace.dat", place, names: vec![], kernel }
 }
 
-/// Opens a file of perf's.
+/// Opens a `perf.data` file or folder.
 pub(crate) fn of_perf_data(path: &Path) -> Result<Recording, Error> {
     let trace = perfdata::open(path)?;
     let kernel = trace.kernel().map(str::to_string);
@@ -193,7 +193,7 @@ pub(crate) fn of_perf_data(path: &Path) -> Result<Recording, Error> {
     Ok(Recording { source: Box::new(trace), format: "perf.data", place, names: vec![], kernel })
 }
 
-/// `path` is the folder or the NAME that they were found by.
+/// Opens per-CPU files as one recording. `path` is the folder or NAME that the user gave.
 fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, path: &Path) -> Result<Recording, Error> {
     let (mut notes, mut files_missing) = (Vec::new(), false);
     let mut names: Vec<String> = found.iter().map(|(_, p)| p.device.clone()).collect();
@@ -232,7 +232,7 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, path: &Path) -> Result<Recording,
     Ok(Recording { source, format: "blktrace", place: Some(Place::given(path)), names, kernel: None })
 }
 
-/// Whether files behind the last are lost their numbers do not tell; a single one is doubtful, for few machines have one processor.
+/// Warns if only processor 0's file exists: missing numbers cannot show lost files after the last, and few machines have one processor.
 fn only_first(device: &str, numbers: &[u32]) -> Option<String> {
     (numbers == [0]).then(|| {
         format!(
@@ -241,11 +241,11 @@ fn only_first(device: &str, numbers: &[u32]) -> Option<String> {
     })
 }
 
-/// blktrace writes one file per CPU, also where nothing happened: a hole in the numbers is a lost file.
+/// blktrace writes one file per CPU even if that CPU saw nothing, so a gap in the numbers means a lost file.
 fn missing_numbers(device: &str, numbers: &[u32]) -> Option<String> {
     let last = *numbers.last()?;
     let missing = last as usize + 1 - numbers.len();
-    // A hostile name may have any number: only the first holes are looked for.
+    // A hostile name may have any number: only the first gaps are looked for.
     let holes = (0..=last).filter(|n| !numbers.contains(n)).take(MOST_MISSING.min(missing));
     let named: Vec<String> = holes.map(|n| n.to_string()).collect();
     let more = if missing > MOST_MISSING { ", ..." } else { "" };
@@ -258,10 +258,10 @@ fn missing_numbers(device: &str, numbers: &[u32]) -> Option<String> {
     })
 }
 
-/// Processors that are named.
+/// Most missing processors that the warning lists.
 const MOST_MISSING: usize = 8;
 
-/// A remark where one CPU's file is read and its siblings are not.
+/// Warns that one CPU's file is read and the others beside it are not.
 fn only_one_cpu(path: &Path) -> Option<String> {
     let name = per_cpu_name(path.file_name()?.to_str()?)?.device;
     let folder = folder_or_here(path.parent()?);
@@ -273,13 +273,13 @@ fn only_one_cpu(path: &Path) -> Option<String> {
     })
 }
 
-/// How much may be written above the first event in a mail that holds blkparse's text.
+/// Most bytes before the first event in a mail that holds blkparse's text.
 pub const LONGEST_LETTER: usize = 256 * 1024;
 
-/// What a device is called that lines do not name: as in commands, where a name is to be put in.
+/// Placeholder name for a device that the lines do not name, as in commands where the user fills in a name.
 const UNNAMED: &str = "DEVICE";
 
-/// Text has no zero bytes; every binary format has some in its first few hundred.
+/// Text has no zero bytes; every binary format has some in its first few hundred bytes.
 fn is_text(start: &[u8]) -> bool {
     !start.contains(&0)
 }
@@ -321,7 +321,7 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
             let source = Box::new(BlkparseText::open_own(input, formats));
             return Ok(Recording { source, format: "blkparse", place, names, kernel: None });
         }
-        // A pipe is not made to wait for more than it takes.
+        // Peek further only when needed, so that a pipe is not waited for unnecessarily.
         if begins_so || is_text && blkparse::looks_like(input.peek_far(LONGEST_LETTER)?) {
             let source = Box::new(BlkparseText::open(input));
             return Ok(Recording { source, format: "blkparse", place, names: vec![], kernel: None });

@@ -1,10 +1,10 @@
-//! A part of a recording by time: as if it had been started later and stopped earlier.
+//! A part of a recording, selected by time, as if the recording had been started later and stopped earlier.
 //!
-//! Names (of tasks, functions, stacks) and the wall clock are let through whenever they were told, since they hold from
-//! then on. Everything else outside is left out, as it was asked for; what was on its way at the first moment loses its
-//! beginning, as in any recording that is started while the disk is busy.
+//! Names (of tasks, functions, stacks) and the wall clock pass whatever their time is, since they remain valid
+//! afterwards. All other events outside the part are dropped on purpose. I/O in flight at the start of the part has lost its
+//! beginning, as in any recording that is started on a busy disk.
 //!
-//! **Invariant**: a task's event stands behind the same block events as before, of those that are left.
+//! **Invariant**: a task event keeps its position relative to the remaining block events.
 
 use crate::error::Error;
 use crate::event::{Action, Batch, Event};
@@ -13,22 +13,22 @@ use crate::source::Source;
 use crate::task_event::{TaskEvent, What};
 use units::Nanos;
 
-/// A source of which only a stretch of time is wanted. Times count from the first block event.
+/// Passes only a range of time of another source. Times count from the first block event.
 pub struct Part {
     inner: Box<dyn Source>,
     from: Nanos,
     to: Nanos,
-    /// The first block event of the whole recording.
+    /// Time of the first block event of the whole recording; `None` before it is read.
     zero: Option<Nanos>,
     events: u64,
-    /// Whether anything else than names and the clock lies in it.
+    /// Whether the part has any event other than names and the wall clock.
     any: bool,
-    /// Whether the recording goes on behind it.
+    /// Whether the recording continues after the part.
     goes_on: bool,
 }
 
 impl Part {
-    /// Both ends are included.
+    /// `from` and `to` count from the first block event; both ends are included.
     pub fn new(inner: Box<dyn Source>, from: Nanos, to: Nanos) -> Part {
         Part { inner, from, to, zero: None, events: 0, any: false, goes_on: false }
     }
@@ -45,7 +45,7 @@ impl Part {
     }
 
     fn holds_task(&mut self, t: &TaskEvent) -> bool {
-        // What was before the first block event is at zero.
+        // Anything before the first block event counts as at zero.
         matches!(t.what, What::Text { .. }) || self.within(t.time, self.zero.unwrap_or(t.time))
     }
 
@@ -57,9 +57,9 @@ impl Part {
         within
     }
 
-    /// Takes out what is not wanted.
+    /// Removes events outside the part from a batch.
     fn cut(&mut self, batch: &mut Batch) {
-        // How many of the first block events are left, for each number of them.
+        // For each index into `batch.events`: how many of the events before it remain.
         let mut left = vec![0];
         let mut count = 0;
         batch.events.retain(|e| {
@@ -96,7 +96,7 @@ impl Source for Part {
         self.inner.size()
     }
 
-    /// Of the part: its events and the losses in its seconds. Of the whole: everything else.
+    /// Events and losses count within the part (losses by second); all other counts are of the whole recording.
     fn quality(&self) -> Quality {
         let mut q = self.inner.quality();
         q.events = if self.any { self.events } else { 0 };

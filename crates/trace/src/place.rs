@@ -1,13 +1,13 @@
-//! Where a recording lies, so that it can be opened again and the files beside it found.
+//! The location of a recording, so that it can be opened again and files beside it can be found.
 
 use crate::spool::Spool;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A folder, a file in it, or NAME for `NAME.blktrace.0`: whatever [`open`](crate::open) takes.
+/// A folder, a file in it, or NAME for `NAME.blktrace.0`: any path that [`open`](crate::open) accepts.
 ///
-/// What came packed or through a pipe lies in a temporary folder, which goes away with the last clone of its place.
+/// A packed or piped recording is in a temporary folder, which is removed with the last clone of its place.
 #[derive(Clone, Debug)]
 pub struct Place {
     path: PathBuf,
@@ -15,12 +15,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// A path of the user's.
+    /// A path that the user gave.
     pub(crate) fn given(path: &Path) -> Place {
         Place { path: path.to_path_buf(), _spool: None }
     }
 
-    /// A folder within a temporary one.
+    /// A path in a temporary folder, which the place keeps alive.
     pub(crate) fn spooled(path: PathBuf, spool: Spool) -> Place {
         Place { path, _spool: Some(Arc::new(spool)) }
     }

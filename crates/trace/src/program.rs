@@ -1,12 +1,12 @@
-//! Programs by the names of tasks: shells, supervisors, and the process that is part of the name of a further job.
+//! Recognises programs by task names: shells, supervisors, and process ids that names carry to tell jobs apart.
 
 use crate::kernel_thread::is_kernel_thread;
 use units::Tid;
 
-/// Shells, by their names as the kernel has them (`comm`).
+/// Shells, by the name that the kernel stores (`comm`).
 const SHELLS: [&str; 6] = ["bash", "dash", "sh", "zsh", "ksh", "fish"];
 
-/// What starts services, containers, scheduled jobs and logins, each by itself.
+/// Programs that start services, containers, scheduled jobs and logins, independent of each other.
 const SUPERVISORS: [&str; 19] = [
     "systemd",
     "init",
@@ -29,17 +29,17 @@ const SUPERVISORS: [&str; 19] = [
     "gnome-terminal-",
 ];
 
-/// Whether a task of this name starts services, containers, scheduled jobs or logins: two of them are two jobs, whatever they are called.
+/// Whether a task of this name starts services, containers, scheduled jobs or logins: two of its children are two jobs, even with equal names.
 pub fn is_supervisor(name: &str) -> bool {
     SUPERVISORS.contains(&name)
 }
 
-/// Whether a task of this name starts programs of all kinds: that it started one says nothing of what they are to each other.
+/// Whether a task of this name starts unrelated programs: a common parent of this name says nothing about how two tasks are related.
 pub fn starts_all_kinds(name: &str) -> bool {
     SHELLS.contains(&name) || is_supervisor(name)
 }
 
-/// The program of a task, and the process by which it is told from others of the name: `dd:4711` is `dd`, process 4711.
+/// Splits a task's name into its program and the process id that tells it from others: `dd:4711` is `dd`, process 4711.
 pub fn program_and_process(task: &str) -> (&str, Option<Tid>) {
     let parts = task.rsplit_once(':').filter(|(name, _)| !name.is_empty() && !is_kernel_thread(task));
     match parts.and_then(|(name, pid)| Some((name, pid.parse().ok()?))) {
@@ -48,7 +48,7 @@ pub fn program_and_process(task: &str) -> (&str, Option<Tid>) {
     }
 }
 
-/// The program of a task.
+/// The program of a task, without the process id: `dd` for `dd:4711`.
 pub fn program(task: &str) -> &str {
     program_and_process(task).0
 }

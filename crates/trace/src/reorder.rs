@@ -1,12 +1,12 @@
-//! One stream in which the CPUs are mixed: a merged file (`blkparse -d`) or a live pipe (`blktrace -o -`).
+//! Sorts one stream in which the CPUs are mixed: a merged file (`blkparse -d`) or a live pipe (`blktrace -o -`).
 //!
-//! A pipe delivers whole buffers, one CPU's after another's, so an event can stand far behind later ones. Each
-//! CPU's own events are in order; they are kept in a queue per CPU and device, and the earliest of all heads is
-//! let go once [`WINDOW`] events are waiting. What comes later than that is delivered late and counted.
+//! A pipe delivers whole buffers, one CPU's after another's, so an event can come far behind later ones. Each
+//! CPU's own events are in order; they wait in a queue per CPU and device, and the earliest of all heads is
+//! released once [`WINDOW`] events are waiting. An event that comes even later is delivered late and counted.
 //!
-//! `blkparse -d` makes the times of events count from the first one, but not those of its notes of names and of the wall
-//! clock: in its files these lie in the future. A note is therefore never put behind the latest event read so far, and
-//! that of the wall clock is [moved](crate::moved) as the events were.
+//! `blkparse -d` makes the times of events relative to the first event, but not those of notes of names and the wall
+//! clock: in its files these are in the future. A note is therefore never sorted behind the latest event read so far, and
+//! the wall-clock note is [shifted](crate::moved) like the events.
 
 use crate::blktrace::Stream;
 use crate::error::Error;
@@ -19,25 +19,25 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use units::{Cpu, DevId, Nanos};
 
-/// How many events wait to be put in order: 6 MB. blktrace's default buffers (4 of 512 KiB per CPU) hold
+/// Number of events that wait to be sorted: 6 MB. blktrace's default buffers (4 of 512 KiB per CPU) hold
 /// 43,000 events of one CPU.
 const WINDOW: usize = 1 << 16;
 
-/// How many bytes of text may wait with them: 128 for each event, the kernel's longest message
+/// Bytes of text that may wait with them: 128 per event, the kernel's longest message
 /// (`BLK_TN_MAX_MSG`).
 const WINDOW_TEXT: usize = WINDOW * 128;
 
-/// CPUs (and devices) that are told apart; more fall together.
+/// Limit on queues, one per CPU and device; beyond it, queues are shared.
 const MAX_QUEUES: usize = 1 << 14;
 
 struct Waiting {
-    /// By what it is put in order: never less than the one before it in its queue.
+    /// Sort key: never less than that of the previous event in the same queue.
     time: Nanos,
     event: Event,
     text: Option<Box<[u8]>>,
 }
 
-/// A mixed stream, put in order.
+/// A mixed stream, sorted by time.
 pub struct Reorder {
     stream: Stream,
     size: Option<u64>,
@@ -48,7 +48,7 @@ pub struct Reorder {
     waiting: usize,
     waiting_text: usize,
     released: Nanos,
-    /// The latest event read so far, notes aside.
+    /// Time of the latest event read so far, excluding notes.
     latest: Nanos,
     late: u64,
     moved: Moved,
@@ -56,7 +56,7 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// `notes` are the caller's remarks on the file.
+    /// `notes` are the caller's remarks on the file; `size` is the number of input bytes, if known.
     pub fn new(stream: Stream, size: Option<u64>, notes: Vec<String>) -> Reorder {
         Reorder {
             stream,

@@ -1,9 +1,9 @@
-//! Files that lie together but were not recorded together.
+//! Detects files that are in one folder but belong to different recordings.
 //!
-//! blktrace starts all its devices at once, and of each device one CPU's file begins with a note of the wall clock
-//! (`trace_note_time`, kernel/trace/blktrace.c). By that files can be told apart for certain: a recording has one such
-//! note per device, they are moments apart, they agree about what time it was, and nothing was recorded before them.
-//! Without these notes only a long time between the beginnings of files is odd.
+//! blktrace starts all its devices at once, and for each device the file of one CPU begins with a note of the wall clock
+//! (`trace_note_time`, kernel/trace/blktrace.c). These notes tell recordings apart with certainty: one recording has one
+//! note per device, the notes are moments apart, they agree about the wall clock, and no record precedes them.
+//! Without these notes, only a long time between the starts of files is suspicious.
 //!
 //! Example: `vda.blktrace.0` of Monday and `vda.blktrace.1` of Sunday: CPU 1 begins a day before the recording.
 
@@ -11,28 +11,28 @@ use crate::event::{Action, Detail, Event};
 use std::path::Path;
 use units::Nanos;
 
-/// How one file begins.
+/// The start of one file.
 pub struct Start<'a> {
-    /// The file.
+    /// Path of the file.
     pub path: &'a Path,
-    /// The device, by the file's name.
+    /// The device in the file's name.
     pub device: &'a str,
-    /// Its first record.
+    /// The first record of the file.
     pub first: Event,
 }
 
-/// All devices are started by one program in one loop: in the bundled recordings within 0.14 ms. A host that is so busy
+/// One program starts all devices in one loop: within 0.14 ms in the bundled recordings. A host so busy
 /// that it takes longer than this loses everything else too.
 const STARTED_TOGETHER: Nanos = Nanos(10 * Nanos::SECOND.0);
 
-/// By how much the clocks of processors, or two readings of the wall clock, can differ: far more than they do.
+/// Allowed difference between the clocks of processors or between two readings of the wall clock: far more than occurs.
 const CLOCKS_DIFFER: Nanos = Nanos::SECOND;
 
-/// Where there is no note of the wall clock: a CPU that is idle for an hour is rare.
+/// Longest plausible time between the starts of files without notes: a CPU is rarely idle for an hour.
 const IDLE: Nanos = Nanos(3600 * Nanos::SECOND.0);
 
 impl Start<'_> {
-    /// When 1970 was by the trace's clock, in nanoseconds before its zero.
+    /// The wall-clock time at zero of the trace's clock, in nanoseconds since 1970; `None` without a wall-clock note.
     fn epoch(&self) -> Option<u128> {
         match (self.first.action, self.first.detail) {
             (Action::WallClock, Detail::Wall { seconds, nanos }) => {
@@ -44,7 +44,7 @@ impl Start<'_> {
     }
 }
 
-/// Says by which two files it is seen that they are not of one recording.
+/// A warning that names two files of different recordings; `None` if all files can belong together.
 pub fn different(starts: &[Start]) -> Option<String> {
     let noted: Vec<(&Start, u128)> = starts.iter().filter_map(|s| Some((s, s.epoch()?))).collect();
     let ask = "are they of the same recording?";

@@ -1,4 +1,4 @@
-//! Where events come from: one trait that every format's reader implements.
+//! The source of events: a trait that the reader of each format implements.
 
 use crate::error::Error;
 use crate::event::Batch;
@@ -6,15 +6,15 @@ use crate::quality::Quality;
 
 /// A stream of events in time order.
 pub trait Source: Send {
-    /// Clears `batch` and fills it with the next events. `false`: there are no more, and the batch is empty.
+    /// Clears `batch` and fills it with the next events. Returns `false` if there are no more; the batch is then empty.
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error>;
 
-    /// How many bytes of input were consumed so far (for progress).
+    /// Bytes of input consumed so far, for progress.
     fn position(&self) -> u64;
 
-    /// How many bytes there are in all, where that is known beforehand.
+    /// Total bytes of input; `None` if not known in advance (a pipe).
     fn size(&self) -> Option<u64>;
 
-    /// What was lost, cut off, out of order or not understood so far; whole after `fill` said `false`.
+    /// Counts so far of what was lost, truncated, out of order or not understood; final after `fill` returned `false`.
     fn quality(&self) -> Quality;
 }

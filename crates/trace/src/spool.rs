@@ -1,8 +1,8 @@
-//! A temporary folder for what must be on disk to be read: bounded, private, and never left behind.
+//! A temporary folder for input that must be on disk to be read: bounded, private, and always removed.
 //!
-//! Invariant: nothing is ever written outside the folder, and not more than [`Spool::new`] found room for. The
-//! folder goes away with its value; what a killed run left (it can tell by the lock, which dies with its holder) is
-//! removed by the next run that needs a spool.
+//! Invariant: nothing is ever written outside the folder, and not more than [`Spool::new`] found room for. Dropping
+//! the value removes the folder. A folder left by a killed process (its lock dies with its holder) is
+//! removed by the next process that creates a spool.
 
 use crate::error::Error;
 use rustix::fs::{flock, fstatvfs, FlockOperation};
@@ -13,27 +13,27 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// How the folder's name begins.
+/// Prefix of the folder's name.
 const PREFIX: &str = "iowhy-spool-";
-/// The part of the file system's free space that may be used, in percent: others need some too.
+/// Part of the file system's free space that may be used, in percent; the rest stays free for other programs.
 const MOST_PERCENT: u64 = 90;
-/// A folder younger than this may belong to a run that has not locked it yet.
+/// A folder younger than this may belong to a process that has not locked it yet.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// The folder.
+/// A temporary folder and its budget.
 #[derive(Debug)]
 pub struct Spool {
     dir: TempDir,
-    /// Locked as long as this run lives.
+    /// Lock on the folder, held as long as the value lives.
     _lock: File,
-    /// Bytes that may still be written.
+    /// Remaining budget in bytes.
     left: u64,
-    /// Bytes that could be written at first.
+    /// Initial budget in bytes.
     room: u64,
 }
 
 impl Spool {
-    /// Makes one in TMPDIR, or in /var/tmp, which is on disk where /tmp may be in memory (file-hierarchy(7)).
+    /// Creates a folder in TMPDIR, or in /var/tmp, which is on disk where /tmp may be in memory (file-hierarchy(7)).
     pub fn new() -> Result<Spool, Error> {
         let base = match std::env::var_os("TMPDIR") {
             Some(dir) if !dir.is_empty() => PathBuf::from(dir),
@@ -50,19 +50,19 @@ impl Spool {
         let dir =
             new.prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir_in(base).map_err(fail)?;
         let lock = File::open(dir.path()).map_err(fail)?;
-        // Where locks are not supported nothing is lost: leftovers then stay.
+        // If locks are not supported, the folder works all the same.
         let _ = flock(&lock, FlockOperation::NonBlockingLockExclusive);
         let free = fstatvfs(&lock).map_err(|e| fail(e.into()))?;
         let room = free.f_bavail.saturating_mul(free.f_frsize) / 100 * MOST_PERCENT;
         Ok(Spool { dir, _lock: lock, left: room, room })
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Writes to a file in the folder.
+    /// Writes to a file in the folder; fails if the data exceeds the remaining budget.
     pub fn write(&mut self, file: &mut File, data: &[u8]) -> Result<(), Error> {
         let Some(left) = self.left.checked_sub(data.len() as u64) else {
             let what = format!(
@@ -75,7 +75,7 @@ impl Spool {
         file.write_all(data).map_err(|e| self.fail(e))
     }
 
-    /// An error of the folder's files.
+    /// Converts an I/O error on a file of the folder.
     pub fn fail(&self, source: io::Error) -> Error {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::NoRoom {
@@ -94,7 +94,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Removes folders of runs that were killed.
+/// Removes folders that killed processes left.
 fn remove_leftovers(base: &Path) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
@@ -104,7 +104,7 @@ fn remove_leftovers(base: &Path) {
     }
 }
 
-/// Whether this is a folder of our own user that is not locked any more.
+/// Whether this is an unlocked folder of the same user, older than [`SETTLED`].
 fn is_left(path: &Path) -> bool {
     let Ok(meta) = fs::symlink_metadata(path) else { return false };
     let settled = |t: SystemTime| t.elapsed().is_ok_and(|age| age > SETTLED);

@@ -1,11 +1,11 @@
-//! System calls that do I/O, whatever number an architecture gives them.
+//! System calls that do I/O, independent of the architecture's call numbers.
 
 mod numbers;
 
 use numbers::{GENERIC, X86_64};
 use serde::Serialize;
 
-/// What a task asks of the kernel. Variants of one call (`pread64`, `preadv2`) keep apart what behaves apart.
+/// A system call. Variants of one call (`pread64`, `preadv2`) share a value; calls that behave differently are separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Call {
@@ -39,14 +39,14 @@ pub enum Call {
     Fallocate,
     /// `getdents`, `getdents64`.
     Getdents,
-    /// `stat`, `lstat`, `newfstatat`, `statx`, `access`, `faccessat`, `faccessat2`, `readlink`, `readlinkat`, `getxattr`, `listxattr`: they look a
-    /// path up.
+    /// `stat`, `lstat`, `newfstatat`, `statx`, `access`, `faccessat`, `faccessat2`, `readlink`, `readlinkat`, `getxattr`, `listxattr`: calls
+    /// that look up a path.
     Stat,
     /// `mkdir`, `mkdirat`, `mknod`, `mknodat`.
     Mkdir,
     /// `link`, `linkat`, `symlink`, `symlinkat`.
     Link,
-    /// `chmod`, `chown`, `utimensat`, `setxattr`, `removexattr` and their variants: they change what a file is said to be.
+    /// `chmod`, `chown`, `utimensat`, `setxattr`, `removexattr` and their variants: calls that change the attributes of a file.
     Attributes,
     /// `sendfile`.
     Sendfile,
@@ -72,19 +72,19 @@ pub enum Call {
     CloseRange,
     /// `execve`, `execveat`.
     Exec,
-    /// Any other.
+    /// Any other system call.
     Other,
 }
 
-/// The numbers of one architecture.
+/// The table of one architecture: call numbers and calls, sorted by number.
 #[derive(Clone, Copy, Debug)]
 pub struct Calls(&'static [(u16, Call)]);
 
 impl Calls {
-    /// Of a machine whose numbers are not known: all calls are [`Call::Other`].
+    /// The empty table for an unknown architecture: every call is [`Call::Other`].
     pub const NONE: Calls = Calls(&[]);
 
-    /// Of a machine as `uname -m` calls it; `None` for one whose numbers are not known here.
+    /// The table of a machine as named by `uname -m`; `None` if it is not known here.
     pub fn of_machine(machine: &str) -> Option<Calls> {
         match machine {
             "x86_64" => Some(Calls(X86_64)),
@@ -93,15 +93,15 @@ impl Calls {
         }
     }
 
-    /// The call with this number.
+    /// The call with this number; [`Call::Other`] if the table lacks it.
     #[inline]
     pub fn call(self, number: u64) -> Call {
         let found = self.0.binary_search_by_key(&number, |(n, _)| u64::from(*n));
         found.map_or(Call::Other, |at| self.0[at].1)
     }
 
-    /// Which argument of the `open` with this number has the flags, where one has: `creat` has none, and `openat2` keeps
-    /// them in memory.
+    /// Index of the flags argument of the `open` variant with this number. `None` without one: `creat` has no flags, and
+    /// `openat2` passes them in memory.
     pub fn open_flags(self, number: u64) -> Option<usize> {
         let is_x86 = self.0.first() == X86_64.first();
         match number {
@@ -114,7 +114,7 @@ impl Calls {
 }
 
 impl Call {
-    /// All that are operations on files; the others say what descriptors mean.
+    /// All calls that are operations on files; the remaining calls only affect descriptors.
     pub const ALL: [Call; 24] = {
         use Call::*;
         [
@@ -145,7 +145,7 @@ impl Call {
         ]
     };
 
-    /// By the name of its own tracepoint (`sys_enter_NAME`): that of the function in the kernel.
+    /// The call by the name in its tracepoint (`sys_enter_NAME`), which is the name of the kernel function.
     pub fn by_name(name: &str) -> Call {
         match name {
             "readv" | "pread64" | "preadv" | "preadv2" => Call::Read,
@@ -176,7 +176,7 @@ impl Call {
         }
     }
 
-    /// Its name, as people call it and as JSON has it.
+    /// The common name, also used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Call::Read => "read",
@@ -237,13 +237,13 @@ impl Call {
         )
     }
 
-    /// Whether it only says what descriptors mean, and waits for nothing worth telling.
+    /// Whether it only affects descriptors and never waits significantly.
     pub fn is_of_descriptors(self) -> bool {
         use Call::*;
         matches!(self, Dup | Dup2 | Dup3 | Fcntl | Ioctl | CloseRange | Exec)
     }
 
-    /// Whether the call is about making data durable.
+    /// Whether the call makes data durable.
     pub fn is_sync(self) -> bool {
         use Call::*;
         matches!(self, Fsync | Fdatasync | Sync | Syncfs | SyncFileRange | Msync)

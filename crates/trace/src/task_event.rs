@@ -1,23 +1,23 @@
-//! One thing that a task did, or that was done to it, outside the block layer.
+//! One action of a task, or on a task, outside the block layer.
 //!
-//! They travel in the same [`Batch`](crate::Batch) as block events, each with its place between them, so that both
-//! are seen in order of time. Formats that know block events only (blktrace, blkparse) bring none.
+//! Task events travel in the same [`Batch`](crate::Batch) as block events. Each has its position between them, so that
+//! consumers see both in time order. Formats with only block events (blktrace, blkparse) have no task events.
 
 use crate::event::Span;
 use crate::syscall::Call;
 use units::{Bytes, Cpu, DevId, Nanos, Tid};
 
-/// What the processor was doing when an event was recorded (`common_flags`; include/linux/trace_events.h).
+/// The processor's context when an event was recorded (`common_flags`; include/linux/trace_events.h).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Context(pub u8);
 
 impl Context {
-    /// In a hardware interrupt (`TRACE_FLAG_HARDIRQ`).
+    /// Bit: in a hardware interrupt (`TRACE_FLAG_HARDIRQ`).
     pub const HARD: u8 = 8;
-    /// In a software interrupt (`TRACE_FLAG_SOFTIRQ`), `ksoftirqd` too.
+    /// Bit: in a software interrupt (`TRACE_FLAG_SOFTIRQ`), also in `ksoftirqd`.
     pub const SOFT: u8 = 16;
 
-    /// Whether the task that ran is only the one that was interrupted.
+    /// Whether an interrupt caused the event, so that the recorded task is only the interrupted one.
     pub fn is_interrupt(self) -> bool {
         self.0 & (Self::HARD | Self::SOFT) != 0
     }
@@ -26,31 +26,31 @@ impl Context {
 /// Why a task left the processor, from `prev_state` of `sched_switch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// It could have gone on: another took the processor.
+    /// It was runnable: another task took the processor.
     Preempted,
-    /// It sleeps and a signal would wake it (`TASK_INTERRUPTIBLE`): waiting for input, a timer, another task.
+    /// It sleeps and a signal would wake it (`TASK_INTERRUPTIBLE`): it waits for input, a timer or another task.
     Interruptible,
-    /// It sleeps and nothing but what it waits for wakes it (`TASK_UNINTERRUPTIBLE`): most I/O.
+    /// It sleeps and signals do not wake it (`TASK_UNINTERRUPTIBLE`): most I/O.
     Uninterruptible,
-    /// A kernel thread that waits for work (`TASK_IDLE`; told apart since Linux 4.14).
+    /// It is a kernel thread that waits for work (`TASK_IDLE`; a separate state since Linux 4.14).
     Idle,
-    /// Stopped, traced, parked, dead.
+    /// It is stopped, traced, parked or dead.
     Stopped,
 }
 
-/// Numbers a kernel function, a stack or a control group's path within one recording; [`What::Text`] says what it is.
+/// Id of a kernel function, a stack or a cgroup path within one recording; [`What::Text`] gives its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextId(pub u32);
 
-/// A file system, by the group its events are in.
+/// A file system, identified by the event group that its events are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fs {
-    /// Not known.
+    /// None of those below, or not known.
     #[default]
     Unknown,
     /// XFS.
     Xfs,
-    /// ext4 (and ext2, ext3 through it).
+    /// ext4, which also serves ext2 and ext3.
     Ext4,
     /// btrfs.
     Btrfs,
@@ -61,7 +61,7 @@ pub enum Fs {
 }
 
 impl Fs {
-    /// Its name as `mount` has it.
+    /// Its name as in `mount`.
     pub fn name(self) -> &'static str {
         match self {
             Fs::Unknown => "unknown",
@@ -73,7 +73,7 @@ impl Fs {
         }
     }
 
-    /// By the name that `mount` has.
+    /// The file system with this name in `mount`; [`Fs::Unknown`] for all others.
     pub fn by_name(name: &str) -> Fs {
         match name {
             "xfs" => Fs::Xfs,
@@ -88,20 +88,20 @@ impl Fs {
 /// The phases of a jbd2 commit (fs/jbd2/commit.c, in this order).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CommitPhase {
-    /// `jbd2_start_commit`.
+    /// `jbd2_start_commit`: the commit starts.
     Start,
-    /// `jbd2_commit_locking`: waits until those who still change the transaction are done.
+    /// `jbd2_commit_locking`: waits until the tasks that still change the transaction are done.
     Locking,
-    /// `jbd2_commit_flushing`: other files' data first (data=ordered).
+    /// `jbd2_commit_flushing`: writes file data first (data=ordered).
     Flushing,
-    /// `jbd2_commit_logging`: the blocks, then the commit record.
+    /// `jbd2_commit_logging`: writes the blocks, then the commit record.
     Logging,
-    /// `jbd2_end_commit`.
+    /// `jbd2_end_commit`: the commit is done.
     End,
 }
 
 impl CommitPhase {
-    /// Its name: that of its event without `jbd2_commit_`.
+    /// The name of its event without `jbd2_commit_`, for example `locking`; `start` and `end` for the outer two.
     pub fn name(self) -> &'static str {
         match self {
             CommitPhase::Start => "start",
@@ -113,221 +113,221 @@ impl CommitPhase {
     }
 }
 
-/// What happens to the software interrupt that completes requests (block/blk-mq.c, `blk_done_softirq`).
+/// Steps of the software interrupt that completes requests (block/blk-mq.c, `blk_done_softirq`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completions {
-    /// There is something to complete.
+    /// The interrupt was raised: there are requests to complete.
     Wanted,
-    /// It begins.
+    /// The interrupt handler begins.
     Begin,
-    /// It is over.
+    /// The interrupt handler ends.
     End,
 }
 
-/// Events of a file system that end a task's I/O (fs/iomap/direct-io.c, fs/xfs/xfs_file.c, fs/xfs/xfs_aops.c): whoever completes it
-/// has them, an interrupt or the server of a FUSE disk, and is in no call about that file.
+/// File system events that end a task's I/O (fs/iomap/direct-io.c, fs/xfs/xfs_file.c, fs/xfs/xfs_aops.c). They are recorded in the task
+/// that completes the I/O (an interrupted task, the server of a FUSE disk), which is in no call about that file.
 const OF_COMPLETIONS: [&str; 3] = ["iomap_dio_complete", "xfs_end_io_direct_write", "xfs_setfilesize"];
 
-/// Whether an event of this name says nothing of what its task does.
+/// Whether an event of this name tells nothing about the activity of its task.
 pub(crate) fn is_of_completion(name: &str) -> bool {
     OF_COMPLETIONS.contains(&name)
 }
 
-/// The flags of an `open` that no argument has.
+/// Placeholder for the flags of an `open` that has no flags argument.
 pub const NO_FLAGS: u64 = u64::MAX;
 
-/// What happened.
+/// The kind of task event, with its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A system call begins.
+    /// The task enters a system call.
     Enter {
-        /// Which.
+        /// The system call.
         call: Call,
-        /// Its first four arguments. Of `open` and its kin the last one is the flags, whichever it is there;
-        /// [`NO_FLAGS`] where no argument has them.
+        /// Its first four arguments. For `open` and its variants the last element holds the flags, whichever argument they are in;
+        /// [`NO_FLAGS`] if they are in none.
         args: [u64; 4],
     },
-    /// It ends.
+    /// The task returns from a system call.
     Exit {
-        /// Which.
+        /// The system call.
         call: Call,
-        /// What it returned: a count, or minus an errno.
+        /// Its return value: a count, or a negative errno.
         result: i64,
     },
-    /// The processor goes from the event's task to another.
+    /// The processor switches from the event's task to another.
     Switch {
-        /// Why the event's task left.
+        /// Why the event's task left the processor.
         left: Left,
-        /// Who runs now.
+        /// The task that runs next.
         next: Tid,
     },
-    /// Where the event's task stood in the kernel when it left the processor.
+    /// The kernel stack of the event's task when it left the processor.
     Stack(TextId),
-    /// The event's task, or an interrupt in it, wakes another.
+    /// The event's task, or an interrupt on top of it, wakes this task.
     Wake(Tid),
-    /// A work item is put into a queue.
+    /// A work item is queued (`workqueue_queue_work`).
     WorkQueued {
-        /// Its address.
+        /// The address of the work item, which identifies it.
         work: u64,
-        /// What it runs.
+        /// The kernel function that it will run.
         function: TextId,
     },
-    /// The event's task, a worker, starts a work item.
+    /// The event's task, a worker, starts to execute a work item.
     WorkStart {
-        /// Its address.
+        /// The address of the work item.
         work: u64,
-        /// What it runs.
+        /// The kernel function that it runs.
         function: TextId,
     },
-    /// The worker is done with it.
+    /// The worker has finished its work item.
     WorkEnd,
-    /// The software interrupt in which the processor completes requests (`BLOCK_SOFTIRQ`) is wanted, begins, or is over. The
-    /// event's task is only the one that is interrupted.
+    /// A step of the software interrupt in which the processor completes requests (`BLOCK_SOFTIRQ`). The
+    /// event's task is only the interrupted one.
     Completions(Completions),
-    /// The event's task begins direct I/O (`iomap_dio_rw_begin`).
+    /// The event's task starts direct I/O (`iomap_dio_rw_begin`).
     Direct {
-        /// The file system's device.
+        /// The device of the file system.
         dev: DevId,
-        /// Which file.
+        /// The inode number of the file.
         inode: u64,
-        /// From where in the file.
+        /// Offset in the file.
         at: Bytes,
-        /// How much.
+        /// Length of the I/O.
         bytes: Bytes,
     },
-    /// The event's task is at work on a file, or on a file system where `inode` is 0.
+    /// The event's task works on a file, or on the file system as a whole if `inode` is 0.
     File {
-        /// Which kind of file system.
+        /// The type of the file system.
         fs: Fs,
-        /// The device.
+        /// The device of the file system.
         dev: DevId,
-        /// Which file.
+        /// The inode number of the file.
         inode: u64,
     },
-    /// The task changed what a journal keeps: it reserved room in the log of XFS, or is done with a handle of ext4's journal.
+    /// The task changed journaled metadata: it reserved space in the log of XFS, or finished a handle of ext4's journal.
     Changes {
-        /// Which kind of file system.
+        /// The type of the file system.
         fs: Fs,
-        /// Whose journal.
+        /// The device of the file system that the journal belongs to.
         dev: DevId,
-        /// Blocks that were not in the transaction before, less those that it took out again (`jbd2_handle_stats`: `dirtied_blocks`); 0 where
+        /// Blocks that the handle added to the transaction, less those that it removed again (`jbd2_handle_stats`: `dirtied_blocks`); 0 if
         /// the kernel does not say.
         blocks: i32,
     },
-    /// The journal thread is at a commit.
+    /// The journal thread reaches a phase of a commit.
     Commit {
-        /// Whose journal.
+        /// The device of the file system that the journal belongs to.
         dev: DevId,
-        /// What of the commit begins (or that it ends).
+        /// The phase that begins; [`CommitPhase::End`] if the commit is done.
         phase: CommitPhase,
     },
-    /// The task waits until a page of this file is written.
+    /// The task waits until writeback of a page of this file ends.
     WaitPage {
-        /// Which file.
+        /// The inode number of the file.
         inode: u64,
     },
-    /// The flusher starts to write a file back.
+    /// The flusher starts writeback of a file.
     Writeback {
-        /// The device.
+        /// The device of the file system.
         dev: DevId,
-        /// Which file.
+        /// The inode number of the file.
         inode: u64,
-        /// For which control group its pages are counted (the folder's inode); 0 where the kernel does not say, 1 for
-        /// all that are in none of their own.
+        /// The cgroup that its dirty pages are charged to (the folder's inode); 0 if the kernel does not say, 1 (the root) for
+        /// tasks without a cgroup of their own.
         cgroup: u64,
     },
-    /// The task made a file dirty (`writeback_dirty_inode`): wrote to it, or touched its times.
+    /// The task made a file dirty (`writeback_dirty_inode`): it wrote to the file, or touched its timestamps.
     DirtiedFile {
-        /// On which disk, also where the file system is on a partition; 0 where it is no block device.
+        /// The whole disk, even if the file system is on a partition; 0 if there is no block device.
         disk: DevId,
-        /// Which file.
+        /// The inode number of the file.
         inode: u64,
     },
-    /// The task made a file that was not there.
+    /// The task created a file.
     Created {
-        /// The device.
+        /// The device of the file system.
         dev: DevId,
-        /// Which number it has.
+        /// The inode number of the new file.
         inode: u64,
     },
-    /// A file is no more; another one may get its number.
+    /// A file was removed; another file may get its inode number.
     Freed {
-        /// The device.
+        /// The device of the file system.
         dev: DevId,
-        /// Which number.
+        /// The inode number of the removed file.
         inode: u64,
     },
-    /// The flusher is done with it.
+    /// The flusher ends writeback of the file.
     WritebackEnd,
-    /// The task wrote to a file of this device, and the kernel looks whether it must be made to wait
+    /// The task wrote to a file on this device, and the kernel checks whether to throttle it
     /// (`balance_dirty_pages`).
     Dirtied {
-        /// On which device; 0 where it is no block device.
+        /// The device; 0 if it is no block device.
         dev: DevId,
     },
-    /// An operation was handed to io_uring.
+    /// An operation was submitted to io_uring.
     RingSubmit {
-        /// Its address.
+        /// The address of the request, which identifies it.
         request: u64,
-        /// `IORING_OP_*`.
+        /// The operation, `IORING_OP_*`.
         opcode: u8,
     },
-    /// io_uring is done with it.
+    /// io_uring has completed an operation.
     RingComplete {
-        /// Its address.
+        /// The address of the request.
         request: u64,
-        /// A count, or minus an errno.
+        /// A count, or a negative errno.
         result: i64,
     },
-    /// The event's task made another.
+    /// The event's task created another task.
     Born {
-        /// Which.
+        /// The new task.
         tid: Tid,
-        /// Whether it is a thread of the same process.
+        /// Whether the new task is a thread of the same process.
         thread: bool,
-        /// Whether both have the same file descriptors: what one opens the other has open too.
+        /// Whether both share one table of file descriptors: a file that one opens is open in the other.
         shares_files: bool,
     },
-    /// A task is put into a control group (`cgroup_attach_task`).
+    /// A task is moved to a cgroup (`cgroup_attach_task`).
     CgroupAttach {
-        /// Which: of a process all of whose threads are moved, only the first is told.
+        /// The task. If all threads of a process are moved, only the first is reported.
         tid: Tid,
-        /// In which hierarchy, by the number in `/proc/PID/cgroup`: 0 is version 2.
+        /// The hierarchy, by the number in `/proc/PID/cgroup`: 0 is cgroup v2.
         hierarchy: u32,
-        /// The folder's path below the hierarchy's root.
+        /// The cgroup's path below the root of the hierarchy.
         path: TextId,
     },
-    /// The event's task runs another program from now on.
+    /// The event's task executes another program from here on.
     Exec,
-    /// A task ends.
+    /// The task ends.
     Gone,
-    /// Events of this processor are missing, since `since`.
+    /// Events of this processor are missing between `since` and this event.
     Lost {
-        /// The last event before.
+        /// The time of the last event before the gap.
         since: Nanos,
     },
-    /// What a number stands for: a function, a path, or a stack with the innermost function first and `\n` between.
+    /// The text of an id: a function, a path, or a stack with the innermost function first, separated by `\n`.
     Text {
-        /// The number.
+        /// The id that other events use.
         id: TextId,
-        /// Where its text lies in the batch.
+        /// The position of its text in the batch.
         text: Span,
     },
 }
 
-/// An event.
+/// One event of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskEvent {
-    /// When.
+    /// Timestamp on the trace's own clock.
     pub time: Nanos,
-    /// How many of the batch's block events come before it.
+    /// Number of the batch's block events that come before it.
     pub after: u32,
-    /// The task that ran.
+    /// The task that was running.
     pub tid: Tid,
-    /// On which processor.
+    /// The processor that recorded it.
     pub cpu: Cpu,
-    /// In an interrupt or not.
+    /// Whether the processor was in an interrupt.
     pub context: Context,
-    /// What happened.
+    /// What happened, with its data.
     pub what: What,
 }

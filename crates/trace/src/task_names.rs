@@ -1,12 +1,12 @@
-//! What tasks are called in a text, where each line says it again: told when it is news.
+//! Names of tasks in a text that repeats them on each line: reports a name only when it is new.
 
 use rustc_hash::FxHashMap;
 use units::Tid;
 
-/// Tasks whose names are remembered. When there are more, all are forgotten and named anew.
+/// Limit on remembered tasks. At the limit, all are forgotten and reported again.
 const MAX_TASKS: usize = 1 << 16;
 
-/// A task's name, cut to what the kernel keeps (`TASK_COMM_LEN`, 16 bytes with the final zero).
+/// A task's name, truncated to what the kernel stores (`TASK_COMM_LEN`, 16 bytes with the final zero).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Name {
     bytes: [u8; Name::MAX],
@@ -24,14 +24,14 @@ impl Name {
     }
 }
 
-/// The names seen last.
+/// The latest name of each task.
 #[derive(Default)]
 pub(crate) struct TaskNames {
     known: FxHashMap<Tid, Name>,
 }
 
 impl TaskNames {
-    /// Notes a name; the name as the kernel keeps it if it is news.
+    /// Records a task's name. Returns it, truncated as in the kernel, if it is new for this task.
     pub fn learn<'a>(&mut self, tid: Tid, text: &'a [u8]) -> Option<&'a [u8]> {
         let name = Name::new(text);
         if self.known.get(&tid) == Some(&name) {

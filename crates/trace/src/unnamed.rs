@@ -1,29 +1,29 @@
-//! Tasks without a name, by which a missing file of a processor is told: blktrace notes a task's name before its first event, in
-//! the file of the processor it runs on (`trace_note_tsk`, kernel/trace/blktrace.c). The numbers of files tell only of holes.
+//! Detects a missing per-CPU file by tasks without a name: blktrace notes a task's name before its first event, in
+//! the file of the processor it runs on (`trace_note_tsk`, kernel/trace/blktrace.c). File numbers show only gaps, not a missing last file.
 
 use crate::event::{Action, Event};
 use rustc_hash::{FxHashMap, FxHashSet};
 use units::Tid;
 
-/// From as many bios of tasks without a name, and as large a part of all, it is no accident.
+/// I/O of unnamed tasks is significant from this number of bios and this part of all bios (the next constant).
 const LEAST: u64 = 10;
 const PART: f64 = 0.02;
-/// Tasks that are followed.
+/// Limit on tracked tasks.
 const MOST: usize = 1 << 16;
 
-/// Who queues how much, and whose name was noted.
+/// Counts queued bios per task and collects the tasks whose names were noted.
 #[derive(Default)]
 pub struct Unnamed {
     named: FxHashSet<Tid>,
     queued: FxHashMap<Tid, u64>,
-    /// The task that queued last, and how much since another one did: within a batch.
+    /// The task that queued last, and its bios in succession, within a batch.
     recent: (Tid, u64),
     /// Whether events were lost: a name may be among them.
     lost: bool,
 }
 
 impl Unnamed {
-    /// Takes in what was read.
+    /// Counts the events of a batch.
     pub fn hear(&mut self, events: &[Event]) {
         for e in events {
             match e.action {
@@ -49,7 +49,7 @@ impl Unnamed {
         }
     }
 
-    /// What is said of files that are missing; without any name none were asked for.
+    /// The warning about missing files, if any. Without a single name in the trace, names were not recorded, so there is no warning.
     pub fn note(&self) -> Option<String> {
         let all: u64 = self.queued.values().sum();
         let of_nobody = |(tid, _): &(&Tid, &u64)| !self.named.contains(tid);

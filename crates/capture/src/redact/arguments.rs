@@ -1,21 +1,21 @@
-//! Arguments of system calls. The kernel records six registers, however few a call takes: the others hold whatever was last in them,
-//! and a C library copies texts through registers (`/usr/bin/pgrep` ended in the sixth of an `execve`, which takes three).
+//! Redacts the arguments of system calls. The kernel records six registers, however few a call takes: unused ones hold old values,
+//! and a C library copies texts through registers (`/usr/bin/pgrep` was found in the sixth argument of an `execve`, which takes three).
 //!
-//! Kept is what says which file is meant and how: descriptors, flags and commands, small numbers in the first three. Addresses, lengths
-//! and everything behind go.
+//! Arguments that identify a file and the operation are kept: descriptors, flags and commands, as small numbers in the first three
+//! arguments. Addresses, lengths and all later arguments are cleared.
 
 use trace::tracedat::Order;
 
-/// Arguments that say something of a file.
+/// Number of arguments that may be kept.
 const KEPT: usize = 3;
-/// Beyond descriptors (`/proc/sys/fs/nr_open` is 2^20), flags of `open` and commands of `fcntl` and `ioctl` for descriptors.
+/// Limit for small numbers: above descriptors (`/proc/sys/fs/nr_open` is 2^20), flags of `open`, and the descriptor commands of `fcntl` and `ioctl`.
 const LARGEST: u64 = 1 << 24;
-/// Small negative numbers, in 32 or 64 bits: `AT_FDCWD`, all descriptors.
+/// Small negative numbers in 32 or 64 bits, for example `AT_FDCWD`.
 const NEGATIVE: [std::ops::RangeInclusive<u64>; 2] = [0xffff_f000..=0xffff_ffff, u64::MAX - 0xfff..=u64::MAX];
-/// From how many letters on a number could be a word.
+/// A number with at least this many ASCII characters may be text.
 const LETTERS: usize = 3;
 
-/// Clears what is no small number. `long` is the size of one.
+/// Clears every argument that is not a small number. `long` is the size of an argument in bytes.
 pub fn numbers_only(words: &mut [u8], order: Order, long: usize) {
     for (n, word) in words.chunks_mut(long.max(1)).enumerate() {
         let value = order.uint(word, 0, word.len()).unwrap_or(u64::MAX / 2);
@@ -26,7 +26,7 @@ pub fn numbers_only(words: &mut [u8], order: Order, long: usize) {
     }
 }
 
-/// Whether all bytes of a number are letters.
+/// Whether the bytes of a number may be text: printable characters, then zeros.
 fn is_text(value: u64) -> bool {
     let bytes = value.to_le_bytes();
     let letters = bytes.iter().take_while(|b| b.is_ascii_graphic()).count();

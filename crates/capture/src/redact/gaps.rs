@@ -1,12 +1,12 @@
-//! Bytes of a record that no field has. The kernel does not clear them, and what lay there before may be a name.
+//! Finds the bytes of a record that belong to no field. The kernel does not clear them, so they may hold a name from old memory.
 
 use std::ops::Range;
 use trace::tracedat::{EventFormat, Kind, Order, Slot};
 
-/// The byte order of this machine.
+/// Byte order of this machine.
 pub(super) const HERE: Order = if cfg!(target_endian = "big") { Order::Big } else { Order::Little };
 
-/// What no field has: between fields, where the next one is aligned, and after the last. `u32` at 0, `u8` at 4, `u64` at 8: 5..8.
+/// Bytes of no field: alignment gaps between fields, and bytes after the last. Example: `u32` at 0, `u8` at 4, `u64` at 8 has the gap 5..8.
 pub(super) fn holes(format: &EventFormat) -> Vec<Range<usize>> {
     let mut slots: Vec<Slot> = format.fields().unwrap_or_default().iter().map(|f| f.slot).collect();
     slots.sort_by_key(|s| s.offset);
@@ -18,7 +18,7 @@ pub(super) fn holes(format: &EventFormat) -> Vec<Range<usize>> {
         }
         done = done.max(start + slot.size as usize);
     }
-    // What lies elsewhere lies there; and a stack may be longer than its format says.
+    // Texts placed elsewhere follow the fields, and a stack may be longer than its format says.
     let open = |s: &Slot| matches!(s.kind, Kind::Elsewhere { .. }) || s.size == 0;
     if !slots.iter().any(open) && &*format.system != "ftrace" {
         holes.push(done..usize::MAX);
@@ -26,7 +26,7 @@ pub(super) fn holes(format: &EventFormat) -> Vec<Range<usize>> {
     holes
 }
 
-/// The fields that lie behind those with a place of their own, if an event has some and none that goes on to the record's end.
+/// The fields with data after the fixed fields, and the end of the fixed ones; `None` without such a field or if one is open-ended.
 pub(super) fn elsewhere(format: &EventFormat) -> Option<(Vec<Slot>, usize)> {
     let slots: Vec<Slot> = format.fields().unwrap_or_default().iter().map(|f| f.slot).collect();
     let end = slots.iter().map(|s| (s.offset + s.size) as usize).max()?;
@@ -35,7 +35,7 @@ pub(super) fn elsewhere(format: &EventFormat) -> Option<(Vec<Slot>, usize)> {
     (!all.is_empty() && !is_open).then_some((all, end))
 }
 
-/// Clears what none of these fields has, from `begin` to the record's end.
+/// Clears the bytes from `begin` to the end of the record that belong to none of these fields.
 pub(super) fn clear_behind(record: &mut [u8], slots: &[Slot], begin: usize) {
     let mut places: Vec<_> = slots.iter().map(|slot| place(record, slot)).collect();
     places.sort_by_key(|range| range.start);
@@ -49,11 +49,11 @@ pub(super) fn clear_behind(record: &mut [u8], slots: &[Slot], begin: usize) {
     record[done..].fill(0);
 }
 
-/// Where in a record a field lies.
+/// The byte range of a field in a record; empty if the field is missing.
 pub(super) fn place(record: &[u8], slot: &Slot) -> Range<usize> {
     let bytes = slot.bytes(HERE, record);
     let start = (bytes.as_ptr() as usize).wrapping_sub(record.as_ptr() as usize);
-    // What is not there lies nowhere.
+    // A missing field has no position.
     if bytes.is_empty() {
         0..0
     } else {
@@ -65,7 +65,7 @@ pub(super) fn place(record: &[u8], slot: &Slot) -> Range<usize> {
 mod tests {
     use super::*;
 
-    /// An event with `u32` at 0, `u8` at 4 and these fields behind.
+    /// An event with `u32` at 0, `u8` at 4, followed by these fields.
     fn event(system: &str, more: &str) -> EventFormat {
         let text = format!(
             "name: e\nID: 7\nformat:\n\tfield:u32 a;\toffset:0;\tsize:4;\tsigned:0;\n\
@@ -83,11 +83,11 @@ mod tests {
         let holes =
             |event: &EventFormat| -> Vec<_> { holes(event).into_iter().map(|h| (h.start, h.end)).collect() };
         assert_eq!(holes(&event("sched", WHOLE)), [(5, 8), (16, usize::MAX)]);
-        // What follows without a gap leaves none, and what lies in another leaves none either.
+        // Adjacent fields leave no gap, and a field inside another leaves none either.
         let close =
             "\tfield:u8 c[3];\toffset:5;\tsize:3;\tsigned:0;\n\tfield:u8 d;\toffset:6;\tsize:1;\tsigned:0;\n";
         assert_eq!(holes(&event("sched", close)), [(8, usize::MAX)]);
-        // Who knows how long these are.
+        // The length of these fields is unknown.
         assert_eq!(holes(&event("ftrace", WHOLE)), [(5, 8)]);
         assert_eq!(holes(&event("sched", ELSEWHERE)), [(5, 8)]);
         assert_eq!(holes(&event("sched", &(WHOLE.to_owned() + OPEN))), [(5, 8)]);

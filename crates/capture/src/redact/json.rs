@@ -1,16 +1,16 @@
-//! Names in `system.json` and `capture.json`.
+//! Redacts names in `system.json` and `capture.json`.
 
 use super::Names;
 use crate::role::Role;
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
 
-/// What people name, by the key that holds it, whole.
+/// Keys whose values are names as a whole.
 const NAMED: &[&str] = &["host", "task"];
-/// Paths and lists of words, by the key that holds them.
+/// Keys whose values are paths, or lists of words.
 const WORDS: &[&str] = &["command", "path", "cgroup"];
 
-/// The same document with stand-ins, and the roles of these. Numbers and settings stay.
+/// The document with replacement names, and the roles of their tasks. Numbers and settings are unchanged.
 pub fn redacted(
     text: &[u8],
     names: &mut Names,
@@ -26,7 +26,7 @@ pub fn redacted(
     Ok(out)
 }
 
-/// `key` is the value's own, `above` the key of what holds it.
+/// Redacts a value. `key` is its own key, `above` the key of its parent.
 fn walk(value: &mut Value, key: &str, above: &str, names: &mut Names) {
     match value {
         Value::String(s) => *s = text(s, key, above, names),
@@ -41,18 +41,18 @@ fn walk(value: &mut Value, key: &str, above: &str, names: &mut Names) {
 }
 
 fn text(s: &str, key: &str, above: &str, names: &mut Names) -> String {
-    // A device-mapper name or uuid is somebody's word.
+    // A person chooses the name and uuid of a device-mapper device.
     let device_mapper = above == "dm" && (key == "name" || key == "uuid");
-    // Functions of the kernel.
+    // Kernel function names are kept.
     if key == "stack" {
         return s.to_string();
     }
-    // Control groups by their numbers.
+    // Paths of cgroups, keyed by number.
     if above == "paths" {
         return names.path(s);
     }
     if NAMED.contains(&key) || device_mapper {
-        // LVM-..., CRYPT-..., mpath-...: the kind of device stays.
+        // LVM-..., CRYPT-..., mpath-...: the kind of device is kept.
         match s.split_once('-').filter(|_| key == "uuid") {
             Some((kind, rest)) => format!("{kind}-{}", names.word(rest)),
             None => names.word(s),
@@ -79,7 +79,7 @@ mod tests {
               "limited": [{"path": "memory/secret", "members": [7], "memory": {"file": "memory.max", "bytes": 77, "met": 3}}],
               "processes": {"asleep": {"7": {"task": "topsecret", "stack": ["io_schedule"]}}, "list": {"7": {"cgroup": "/secret.slice", "files": {"3": {"dev": "8:1", "inode": 12, "path": "/srv/my secret"}}}}}}}"#;
         let out = String::from_utf8(redacted(text, &mut Names::default(), None).unwrap()).unwrap();
-        // All of them too long to be drawn by chance.
+        // All are too long to be drawn by chance.
         for gone in ["secret", "database-1", "postgres"] {
             assert!(!out.contains(gone), "{gone} is left: {out}");
         }

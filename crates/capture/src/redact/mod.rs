@@ -1,10 +1,10 @@
-//! A copy of a capture in which names of tasks and files are replaced by random ones.
+//! Makes a copy of a capture in which the names of tasks and files are replaced by random ones.
 //!
-//! The same name has the same stand-in in every file of the copy, the trace too; stand-ins are as long as the
-//! names, drawn at random, and kept nowhere. Kernel threads keep their names (`kworker/0:1`), and so do devices,
-//! because the analysis needs them and they contain no names. Of the other tasks capture.json says which are servers and which are
-//! jobs ([`Role`](crate::Role)), as the judgement depends on it. What iowhy cannot fully parse is left out of the
-//! copy: what the workload printed, recordings by other tools.
+//! A name has the same replacement in every file of the copy, including the trace. Replacements have the length of the
+//! names, are drawn at random, and are stored nowhere. Kernel threads keep their names (`kworker/0:1`), and so do devices,
+//! because the analysis needs these names and they identify nobody. For other tasks, capture.json says which are servers and which
+//! are jobs ([`Role`](crate::Role)), since the verdict depends on it. Files that iowhy cannot fully parse are left out of the
+//! copy: output of the workload, recordings by other tools.
 
 mod arguments;
 mod gaps;
@@ -25,16 +25,16 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Settings and samples are smaller than this: a day of samples is 200 MB.
+/// Limit on the size of settings and samples: a day of samples is 200 MB.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// Writes the copy of the capture in `from` into the folder `to`. Says what was left out.
+/// Writes a redacted copy of the capture in `from` into the folder `to`. Returns what was left out.
 pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
     let mut names = Names::with_roles(roles(&from.join(CAPTURE_JSON)));
     let mut left_out = Vec::new();
     let entries = fs::read_dir(from).at("listing", from)?;
     let mut files: Vec<_> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
-    // Last the one that says what the tasks of the trace are.
+    // capture.json comes last, because it gets the roles of the trace's tasks.
     files.sort_by_key(|file| (file == CAPTURE_JSON, file.clone()));
     for file in &files {
         let (source, copy) = (from.join(file), to.join(file));
@@ -54,7 +54,7 @@ pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
                 let roles = names.roles().clone();
                 settings(&source, &copy, &mut names, Some(roles))?;
             }
-            // Only numbers, and names of devices.
+            // Samples have only numbers and device names.
             SAMPLES_JSONL => {
                 fs::copy(&source, &copy).at("copying", &source)?;
             }
@@ -64,7 +64,7 @@ pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
     Ok(left_out)
 }
 
-/// What tasks are to their users, where a capture's names are stand-ins already. Nothing but a plain file is opened: a pipe would never end.
+/// The roles in a capture that is already redacted. Only a regular file is opened: reading a pipe might never end.
 fn roles(capture: &Path) -> Option<BTreeMap<String, Role>> {
     let plain =
         fs::symlink_metadata(capture).ok().filter(|plain| plain.is_file() && plain.len() <= MOST_BYTES);
@@ -100,7 +100,7 @@ fn trace(source: &Path, copy: &Path, names: &mut Names) -> Result<()> {
         })
         .collect();
     let uname: Vec<String> = head.uname.split(' ').map(String::from).collect();
-    // Linux HOST RELEASE ...
+    // Format: Linux HOST RELEASE ...
     let renamed = uname.iter().enumerate().map(|(i, w)| if i == 1 { names.word(w) } else { w.clone() });
     head.uname = renamed.collect::<Vec<_>>().join(" ");
     let scrubber = Scrubber::new(&head).map_err(|e| not_ours(source, &e))?;
@@ -113,7 +113,7 @@ fn trace(source: &Path, copy: &Path, names: &mut Names) -> Result<()> {
     head.write(&mut out, copy, cpus, &mut pages)
 }
 
-/// An error about a file that was not written by iowhy on a machine like this one.
+/// An error about a file that iowhy did not write on a machine like this one.
 pub(crate) fn not_ours(file: &Path, why: &str) -> Error {
     Error::refused(
         format!("{}: {why}", file.display()),
@@ -129,7 +129,7 @@ mod tests {
     fn what_no_recorder_writes_is_left_out_and_said() {
         let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let file = |name: &str| from.path().join(name);
-        // A hole: it takes no room on the disk.
+        // A sparse file: it uses no disk space.
         File::create(file(SAMPLES_JSONL)).unwrap().set_len(MOST_BYTES + 1).unwrap();
         fs::write(file(CAPTURE_JSON), r#"{"host": "secret"}"#).unwrap();
         fs::write(file("fio.log"), "secret").unwrap();

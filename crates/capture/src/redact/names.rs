@@ -1,4 +1,4 @@
-//! Which replacement stands for which name.
+//! Assigns replacements to names.
 
 use crate::role::Role;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,36 +7,36 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use trace::is_kernel_thread;
 
-/// How many names are told apart; further ones may share a stand-in.
+/// Limit on remembered names; beyond it, names may share a replacement.
 const MOST: usize = 1 << 20;
-/// How often another stand-in is drawn when one is taken, or is the name itself. Very short names run out of them.
+/// Number of draws if a replacement is taken or equals the name. Very short names run out of replacements.
 const DRAWS: u64 = 64;
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Beginnings of names of tasks that say nothing of anybody: workers of io_uring, which belong to a process and are the kernel's by their
-/// name (io_uring/io-wq.c), and who runs when nobody does.
+/// Prefixes of task names that identify nobody: io_uring workers, which belong to a process but are named by the kernel
+/// (io_uring/io-wq.c), and the idle task.
 const ANYBODY: [&str; 3] = ["iou-wrk-", "iou-sqp-", "<idle>"];
 
-/// Names and their stand-ins.
+/// Names and their replacements.
 #[derive(Debug, Default)]
 pub struct Names {
     key: RandomState,
     known: FxHashMap<String, String>,
     taken: FxHashSet<String>,
     roles: BTreeMap<String, Role>,
-    /// Where the names are stand-ins already.
+    /// The given roles, if the capture's names are already replacements.
     known_roles: Option<BTreeMap<String, Role>>,
 }
 
 impl Names {
-    /// For a capture whose names are stand-ins, with their roles, if there are any.
+    /// For a capture that is already redacted, with its roles; `None` for an original one.
     pub fn with_roles(known_roles: Option<BTreeMap<String, Role>>) -> Names {
         Names { known_roles, ..Names::default() }
     }
 
-    /// The stand-in for a task's name; a kernel thread's own name.
+    /// The replacement for a task's name; names of kernel threads are kept.
     pub fn task(&mut self, name: &str) -> String {
-        // An array's name may be somebody's: md_home_raid1.
+        // A person may have chosen an array's name: md_home_raid1.
         let is_kernels = is_kernel_thread(name) && !name.starts_with("md_");
         if is_kernels || ANYBODY.iter().any(|anybody| name.starts_with(anybody)) {
             return name.to_string();
@@ -52,14 +52,14 @@ impl Names {
         stand_in
     }
 
-    /// What the tasks seen so far are to their users, by their stand-ins.
+    /// The roles of the tasks seen so far, by their replacement names.
     pub fn roles(&self) -> &BTreeMap<String, Role> {
         &self.roles
     }
 
-    /// The replacement for a path, folder by folder. Devices keep theirs, except for names that people give them.
+    /// The replacement for a path, component by component. Device paths are kept, except for names that people choose.
     pub fn path(&mut self, path: &str) -> String {
-        // /dev/mapper/customer and /dev/shm/file are people's words; /dev/sda is not.
+        // /dev/mapper/customer and /dev/shm/file have names that people chose; /dev/sda does not.
         let device = path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'));
         if device || path.starts_with("/proc/") || path.starts_with("/sys/") {
             return path.to_string();
@@ -68,7 +68,7 @@ impl Names {
         parts.join("/")
     }
 
-    /// Paths within other text: `lowerdir=/a/b:/c`.
+    /// Replaces paths within other text: `lowerdir=/a/b:/c`.
     pub fn text(&mut self, text: &str) -> String {
         let between =
             |c: char| c.is_whitespace() || matches!(c, ',' | '=' | ':' | ';' | '"' | '\'' | '(' | ')');
@@ -85,7 +85,7 @@ impl Names {
         out
     }
 
-    /// The stand-in for any name, as many bytes long.
+    /// The replacement for any name, with the same number of bytes.
     pub fn word(&mut self, name: &str) -> String {
         if name.is_empty() {
             return String::new();
@@ -110,7 +110,7 @@ impl Names {
     fn draw(&self, name: &str, draw: u64) -> String {
         let letter = |i: usize| {
             let hash = self.key.hash_one((name, draw, i));
-            // Never a digit first: it would look like a number.
+            // The first character is never a digit: the name would look like a number.
             let choice = if i == 0 { 26 } else { LETTERS.len() as u64 };
             char::from(LETTERS[(hash % choice) as usize])
         };
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn no_name_stands_for_itself() {
-        // 936 stand-ins have two letters: by chance alone, one of these 676 names would be its own in every second run.
+        // 936 replacements have two letters: by chance alone, one of these 676 names would be its own in every second run.
         let mut n = Names::default();
         for name in ('a'..='z').flat_map(|a| ('a'..='z').map(move |b| format!("{a}{b}"))) {
             assert_ne!(n.word(&name), name);

@@ -1,10 +1,10 @@
-//! Names in the kernel's pages, replaced where they lie.
+//! Replaces names in the kernel's pages, in place.
 //!
-//! Records keep their places and lengths, so every other byte of a page stays as it was. Bytes that say nothing are
-//! cleared, because the kernel does not, and what lay there before may be a name: what follows a page's last record, the
-//! bodies of records that it began and then dropped (a filter that came late), what follows the end of a text in its place,
-//! and what lies between the fields of a record and behind its last. A record of an event whose format is unknown is cleared except for the fields
-//! that all have.
+//! Records keep their positions and lengths, so every other byte of a page is unchanged. Unused bytes are
+//! cleared, because the kernel does not clear them and they may hold a name from old memory: bytes after a page's last record, the
+//! bodies of records that were started and then discarded (by a filter that ran late), bytes after the end of a text in its field,
+//! and bytes between the fields of a record and after its last. A record with an unknown format is cleared except for the
+//! common fields.
 
 use super::arguments::numbers_only;
 use super::gaps::{clear_behind, elsewhere, holes, place, HERE};
@@ -23,11 +23,11 @@ const COMMON: usize = 8;
 /// Bits of a page's `commit` (kernel/trace/ring_buffer.c).
 const LENGTH: u64 = (1 << 27) - 1;
 const LOST_COUNTED: u64 = 1 << 30;
-/// Types of records that carry no event.
+/// Record types without an event.
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 
-/// Strings that only the kernel chooses, by system (`*`: all) and field.
+/// Fields whose text only the kernel chooses, by group (`*`: all) and field.
 const KERNELS_WORDS: &[(&str, &str)] = &[
     ("*", "rwbs"),
     ("writeback", "name"),
@@ -40,24 +40,24 @@ const KERNELS_WORDS: &[(&str, &str)] = &[
     ("io_uring", "op_str"),
 ];
 
-/// How the fields of one event are to be treated.
+/// How to treat the fields of one event.
 #[derive(Debug, Default)]
 struct Event {
     tasks: Vec<Slot>,
     files: Vec<Slot>,
-    /// The kernel's own words.
+    /// Fields with text of the kernel.
     words: Vec<Slot>,
-    /// Registers, of which a call may have used few.
+    /// System call arguments, of which a call may use only some.
     arguments: Option<Slot>,
-    /// Bytes of a record that no field has.
+    /// Bytes of a record that belong to no field.
     holes: Vec<Range<usize>>,
-    /// Fields that lie behind all others, and where these end: the kernel reserves more than it writes there.
+    /// Fields whose data follows the fixed fields, and the end of those: the kernel reserves more than it writes there.
     elsewhere: Option<(Vec<Slot>, usize)>,
-    /// Nothing of it is known to be harmless.
+    /// Whether to clear the whole record, because no field is known to be harmless.
     clear: bool,
 }
 
-/// Replaces names in pages that were recorded on a machine like this one.
+/// Replaces names in pages that were recorded on a machine with this byte order.
 #[derive(Debug)]
 pub struct Scrubber {
     layout: PageLayout,
@@ -66,7 +66,7 @@ pub struct Scrubber {
 }
 
 impl Scrubber {
-    /// Reads the formats.
+    /// Parses the formats in a head.
     pub fn new(head: &Head) -> Result<Scrubber, String> {
         let layout = PageLayout::parse(HERE, &head.header_page, &head.header_event)?;
         let mut formats = Formats::default();
@@ -82,7 +82,7 @@ impl Scrubber {
         Ok(Scrubber { layout, formats, events })
     }
 
-    /// The pages of one CPU with their names replaced, in memory.
+    /// The pages of one CPU with names replaced, in memory.
     pub fn region(&self, file: &File, region: Region, names: &mut Names) -> io::Result<Pages> {
         let mut out = File::from(memfd_create("redacted", MemfdFlags::CLOEXEC)?);
         let mut page = vec![0; self.layout.size];
@@ -102,7 +102,7 @@ impl Scrubber {
         let word = self.layout.long;
         let commit = HERE.uint(page, 8, word).unwrap_or(0);
         let end = (self.layout.data + (commit & LENGTH) as usize).min(page.len());
-        // Where the last record ended.
+        // End of the last record.
         let mut done = self.layout.data;
         loop {
             match cursor.next(HERE, page) {
@@ -117,13 +117,13 @@ impl Scrubber {
                 }
                 Next::End => {
                     self.between(page, done, end);
-                    // The number of lost events stands behind the last record.
+                    // The number of lost events follows the last record.
                     let kept = if commit & LOST_COUNTED != 0 { end + word } else { end };
                     let kept = kept.min(page.len());
                     return page[kept..].fill(0);
                 }
                 Next::Damaged(_) => {
-                    // What cannot be read cannot be cleaned: the page ends before it.
+                    // Unreadable data cannot be redacted: the page is truncated before it.
                     page[done..].fill(0);
                     let commit = (commit & !(LENGTH | LOST_COUNTED)) | (done - self.layout.data) as u64;
                     let bytes = if word == 8 {
@@ -137,7 +137,7 @@ impl Scrubber {
         }
     }
 
-    /// Clears the bodies of dropped records between two records.
+    /// Clears the bodies of discarded records between two records.
     fn between(&self, page: &mut [u8], mut at: usize, end: usize) {
         while at + 8 <= end {
             let (Some(header), Some(word)) = (HERE.u32(page, at), HERE.u32(page, at + 4)) else { return };
@@ -146,7 +146,7 @@ impl Scrubber {
                 Order::Big => (header >> 27, header & ((1 << 27) - 1)),
             };
             match kind {
-                // Nothing more on this page.
+                // End of the records on this page.
                 PADDING if delta == 0 => return page[at + 4..end].fill(0),
                 PADDING => {
                     let next = at.saturating_add(4).saturating_add(word as usize).min(end);
@@ -189,7 +189,7 @@ impl Scrubber {
 
 impl Event {
     fn of(format: &EventFormat) -> Event {
-        // Kernel stacks are addresses; what else ftrace itself writes is text that programs wrote.
+        // Kernel stacks are addresses; ftrace's other own records have text that programs wrote.
         let clear = &*format.system == "ftrace" && &*format.name != "kernel_stack";
         let mut event = Event { clear, ..Event::default() };
         let kernels = |name: &str| {
@@ -214,7 +214,7 @@ impl Event {
     }
 }
 
-/// Replaces a text in its place. What follows its end is cleared: the kernel copies names with what lay behind them.
+/// Replaces a text in place. Bytes after its end are cleared: the kernel copies names together with old memory after them.
 fn replace(record: &mut [u8], slot: &Slot, stand_in: impl FnOnce(&str) -> String) {
     let range = place(record, slot);
     if range.is_empty() {
@@ -257,7 +257,7 @@ mod tests {
         .unwrap()
     }
 
-    /// One record of event `id`: comm "secret", a path in 12 bytes, rwbs "WS", and remains of what lay there before.
+    /// One record of event `id`: comm "secret", a path in 12 bytes, rwbs "WS", and remains of old memory.
     fn record(id: u16) -> Vec<u8> {
         let mut r = id.to_ne_bytes().to_vec();
         r.extend([0, 0]);
@@ -306,7 +306,7 @@ mod tests {
             "task and file name are the same word, twice"
         );
         assert_eq!(p[..28], before[..28]);
-        // The same records at the same places.
+        // The same records at the same positions.
         let layout = PageLayout::parse(HERE, HEADER_PAGE, HEADER_EVENT).unwrap();
         let walk = |p: &[u8]| {
             let mut c = PageCursor::start(&layout, p).unwrap().0;
@@ -333,7 +333,7 @@ mod tests {
         assert!(String::from_utf8_lossy(&without[40..]).starts_with('/'), "the path is there");
     }
 
-    /// A list of numbers is no text, and a kernel thread's name is nobody's: both stay as they are.
+    /// A list of numbers is no text, and a kernel thread's name identifies nobody: both are kept.
     #[test]
     fn numbers_and_kernel_threads_stay() {
         const WAKEUP: &[u8] = b"name: wakeup\nID: 9\nformat:\n\
@@ -363,7 +363,7 @@ mod tests {
             }
             scrubber().page(&mut bytes, &mut Names::default());
             let again = bytes.clone();
-            // What was scrubbed has no damage left.
+            // The redacted page has no damage.
             let layout = PageLayout::parse(HERE, HEADER_PAGE, HEADER_EVENT).unwrap();
             let mut c = PageCursor::start(&layout, &again).unwrap().0;
             while let Next::Record { .. } = c.next(HERE, &again) {}

@@ -1,7 +1,7 @@
-//! Control groups that limit, weigh or protect I/O.
+//! Reads cgroups that limit, weigh or protect I/O.
 //!
-//! Version 2 (Documentation/admin-guide/cgroup-v2.rst, "IO Interface Files") and version 1 (blkio). Groups that
-//! set nothing are left out: hosts have thousands of them.
+//! Supports v2 (Documentation/admin-guide/cgroup-v2.rst, "IO Interface Files") and v1 (blkio). Cgroups without
+//! settings are left out: hosts have thousands of them.
 
 use super::names;
 use crate::text;
@@ -9,7 +9,7 @@ use capture::{Cgroup, Cgroups, Settings};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Files that set something when they are not empty.
+/// Files that are settings if not empty.
 const LIMITS: &[&str] = &[
     "io.max",
     "io.latency",
@@ -21,22 +21,22 @@ const LIMITS: &[&str] = &[
     "blkio.throttle.read_iops_device",
     "blkio.throttle.write_iops_device",
 ];
-/// Files that set something when they say other than this.
+/// Files that are settings if they differ from this default.
 const WEIGHTS: &[(&str, &str)] = &[
     ("io.weight", "default 100"),
     ("io.bfq.weight", "default 100"),
     ("blkio.weight", "500"),
     ("blkio.bfq.weight", "100"),
 ];
-/// The most folders that are looked at.
+/// Limit on folders that are examined.
 const MOST_LOOKED_AT: usize = 20_000;
-/// The most groups that are kept.
+/// Limit on cgroups that are kept.
 const MOST_KEPT: usize = 1_000;
 
-/// The most groups whose paths are kept: some 100 bytes each.
+/// Limit on cgroups whose paths are kept: some 100 bytes each.
 const MOST_PATHS: usize = 4096;
 
-/// Walks the hierarchy. `sys` is /sys.
+/// Reads all cgroups. `sys` is /sys.
 pub fn read(sys: &Path) -> Cgroups {
     let top = sys.join("fs/cgroup");
     let roots: Vec<PathBuf> = match top.join("cgroup.controllers").exists() {
@@ -62,7 +62,7 @@ pub fn read(sys: &Path) -> Cgroups {
     found
 }
 
-/// A folder and all below it, parents first.
+/// A folder and all folders below it, parents first.
 pub(super) fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
     let mut queue = vec![root.to_path_buf()];
     let next = move || {

@@ -1,4 +1,4 @@
-//! One disk: its queue, its scheduler, its limits, and what it is made of.
+//! Reads one disk: its queue, its scheduler, its limits, and its lower and upper devices.
 
 use super::{all_settings, extents, names, settings};
 use crate::devices::{Device, Devices};
@@ -7,7 +7,7 @@ use capture::{Disk, HardwareQueue, Loop, Partition, Settings};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What the driver says (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c), from the disk's `device` folder.
+/// Files in the disk's `device` folder, written by the driver (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c).
 const DEVICE: &[&str] = &[
     "model",
     "vendor",
@@ -27,7 +27,7 @@ const DEVICE: &[&str] = &[
     "power/runtime_status",
     "power/pm_qos_latency_tolerance_us",
 ];
-/// md's own settings (Documentation/admin-guide/md.rst).
+/// Files with md's settings (Documentation/admin-guide/md.rst).
 const MD: &[&str] = &[
     "level",
     "layout",
@@ -58,9 +58,9 @@ const MD: &[&str] = &[
     "bitmap/backlog",
     "bitmap/time_base",
 ];
-/// The same for a member of an array.
+/// Files with the settings of an array's member.
 const MD_MEMBER: &[&str] = &["slot", "state", "offset", "size", "errors"];
-/// Settings of a disk's writeback (Documentation/ABI/testing/sysfs-class-bdi).
+/// Files with a disk's writeback settings (Documentation/ABI/testing/sysfs-class-bdi).
 const BDI: &[&str] = &[
     "read_ahead_kb",
     "min_ratio",
@@ -70,10 +70,10 @@ const BDI: &[&str] = &[
     "strict_limit",
     "stable_pages_required",
 ];
-/// The most hardware queues and members of arrays that are kept.
+/// Limit on hardware queues and on members of arrays.
 const MOST: usize = 4096;
 
-/// Reads it; `None` if it is gone.
+/// Reads a disk; `None` if it is gone.
 pub fn read(device: &Device, all: &Devices) -> Option<Disk> {
     let dir = &device.path;
     let number = |file: &Path| text::small(file).and_then(|t| t.parse().ok());
@@ -114,7 +114,7 @@ pub fn read(device: &Device, all: &Devices) -> Option<Disk> {
     })
 }
 
-/// SCSI fills names up with spaces.
+/// SCSI pads names with spaces.
 fn trimmed(settings: Settings) -> Settings {
     settings.into_iter().map(|(k, v)| (k, v.trim().to_string())).collect()
 }

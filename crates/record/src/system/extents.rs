@@ -1,15 +1,15 @@
-//! Where on its device a file lies (FIEMAP, Documentation/filesystems/fiemap.rst).
+//! Finds the location of a file on its device (FIEMAP, Documentation/filesystems/fiemap.rst).
 //!
-//! A loop device's requests become requests of the device below at other sectors. Only the file's extents say
-//! which became which.
+//! A loop device's requests become requests of the lower device at other sectors. Only the extents of the backing file
+//! relate the two.
 
 use capture::{Extent, Extents};
 use std::path::Path;
 
-/// The most extents that are kept of one file: 64 GiB in the smallest pieces of 4 KiB would be 16 million.
+/// Limit on extents per file: 64 GiB in the smallest extents of 4 KiB would be 16 million.
 const MOST: usize = 100_000;
 
-/// Asks the file system. Data that is not yet allocated has no place; nothing is flushed for this.
+/// Asks the file system. Data that is not yet allocated has no location; nothing is flushed for this.
 pub fn of(file: &Path) -> Extents {
     use fiemap::FiemapExtentFlags as F;
     let mut extents = Extents::default();

@@ -1,20 +1,20 @@
-//! Control groups that limit memory or processor time.
+//! Reads cgroups that limit memory or processor time.
 //!
-//! Version 2: `memory.max`, `memory.high`, `memory.events`, `cpu.max`, `cpu.stat` (Documentation/admin-guide/cgroup-v2.rst). Version 1:
+//! v2: `memory.max`, `memory.high`, `memory.events`, `cpu.max`, `cpu.stat` (Documentation/admin-guide/cgroup-v2.rst). v1:
 //! `memory.limit_in_bytes`, `memory.failcnt`, `memory.memsw.failcnt` (cgroup-v1/memory.rst), `cpu.cfs_quota_us`, `cpu.cfs_period_us`, `cpu.stat`
-//! (scheduler/sched-bwc.rst). A limit no smaller than the machine's memory limits nothing.
+//! (scheduler/sched-bwc.rst). A memory limit of at least the machine's memory has no effect and is left out.
 
 use super::cgroup::folders;
 use crate::text;
 use capture::{CpuLimit, Limited, MemoryAbove, MemoryLimit};
 use std::path::{Path, PathBuf};
 
-/// The most groups that are kept of a hierarchy.
+/// Limit on cgroups per hierarchy.
 const MOST_KEPT: usize = 512;
-/// The most processes of each.
+/// Limit on processes per cgroup.
 const MOST_MEMBERS: usize = 1024;
 
-/// Those below /sys that limit something. `memory` is how many bytes the machine has.
+/// Cgroups below /sys with a limit. `memory` is the machine's memory in bytes.
 pub fn read(sys: &Path, memory: u64) -> Vec<Limited> {
     let top = sys.join("fs/cgroup");
     let roots: Vec<PathBuf> = match top.join("cgroup.controllers").exists() {
@@ -42,14 +42,14 @@ fn number(dir: &Path, file: &str) -> Option<u64> {
     text::small(&dir.join(file))?.parse().ok()
 }
 
-/// A number of a file with a name and a number in each line.
+/// A value in a file with a name and a number on each line.
 fn counted(dir: &Path, file: &str, name: &str) -> Option<u64> {
     let text = text::small(&dir.join(file))?;
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
 }
 
 fn memory_of(dir: &Path, machine: u64) -> Option<MemoryLimit> {
-    // Its own, not those of the groups below (Linux 5.2); before, both.
+    // Counts of the cgroup alone (since Linux 5.2); otherwise those that include its descendants.
     let own = |name| counted(dir, "memory.events.local", name);
     let events = |name| own(name).or_else(|| counted(dir, "memory.events", name)).unwrap_or(0);
     let limits = [
@@ -57,7 +57,7 @@ fn memory_of(dir: &Path, machine: u64) -> Option<MemoryLimit> {
         ("memory.max", events("max"), None),
         (
             "memory.limit_in_bytes",
-            // With memory and swap together limited to the same, that is what is met first (mm/memcontrol.c, `try_charge_memcg`).
+            // If memory alone and memory with swap have the same limit, the latter is hit first (mm/memcontrol.c, `try_charge_memcg`).
             ["memory.failcnt", "memory.memsw.failcnt"].iter().filter_map(|file| number(dir, file)).sum(),
             Some("memory.memsw.limit_in_bytes"),
         ),
@@ -72,7 +72,7 @@ fn memory_of(dir: &Path, machine: u64) -> Option<MemoryLimit> {
             above: above.filter(|above| above.bytes / 2 < machine),
         })
     };
-    // The lower one is met first.
+    // The lower limit is hit first.
     limits.into_iter().filter_map(limit).filter(|limit| limit.bytes < machine).min_by_key(|limit| limit.bytes)
 }
 

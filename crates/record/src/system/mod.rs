@@ -1,9 +1,9 @@
-//! The machine's settings that decide how fast its storage is, as [`capture::SystemFile`] keeps them.
+//! Reads the machine's settings that affect its storage performance, as stored in [`capture::SystemFile`].
 //!
-//! Only what the kernel says in /sys and /proc, as it says it (texts stay texts: `[mq-deadline] none`). Nothing
-//! that names a single machine's parts is read: no serial numbers, no boot parameters. Every
-//! reader takes the root of /sys or /proc, so that tests can give folders of their own. Files that do
-//! something when they are read (`vm/stat_refresh`) are left alone.
+//! Everything comes from /sys and /proc, unchanged (for example the text `[mq-deadline] none`). Data that
+//! identifies a single machine is not read: no serial numbers, no boot parameters. Every
+//! function takes the root of /sys or /proc, so that tests can use folders of their own. Files with a side
+//! effect on reading (`vm/stat_refresh`) are not read.
 
 mod cgroup;
 mod disk;
@@ -16,7 +16,7 @@ use capture::{Cpus, Kernel, Settings, Snapshot};
 use std::fs;
 use std::path::Path;
 
-/// Settings of the memory manager that matter to I/O (Documentation/admin-guide/sysctl/vm.rst).
+/// Settings of the memory manager that affect I/O (Documentation/admin-guide/sysctl/vm.rst).
 const VM: &[&str] = &[
     "dirty_background_bytes",
     "dirty_background_ratio",
@@ -81,29 +81,29 @@ fn memory(proc_root: &Path) -> u64 {
     kib.unwrap_or(0).saturating_mul(1024)
 }
 
-/// The host's name. `root` is /proc.
+/// The machine's host name. `root` is /proc.
 pub fn host_name(root: &Path) -> String {
     text::small(&root.join("sys/kernel/hostname")).unwrap_or_default()
 }
 
-/// `uname -r`. `root` is /proc.
+/// The kernel release, `uname -r`. `root` is /proc.
 pub fn kernel_release(root: &Path) -> String {
     text::small(&root.join("sys/kernel/osrelease")).unwrap_or_default()
 }
 
-/// `uname -snrm`, as trace-cmd writes it; readers take the numbers of system calls from the machine's name. `root` is
+/// `uname -snrm`, as trace-cmd writes it; readers derive the system call table from the machine type. `root` is
 /// /proc.
 pub fn uname(root: &Path) -> String {
-    // Rust's names are the kernel's for all machines whose numbers are known (x86_64, aarch64, riscv64, loongarch64).
+    // Rust's names equal the kernel's on all machines with known call numbers (x86_64, aarch64, riscv64, loongarch64).
     format!("Linux {} {} {}", host_name(root), kernel_release(root), std::env::consts::ARCH)
 }
 
-/// Those of `names` that can be read in `dir`.
+/// The files `names` in `dir`, as far as they can be read.
 fn settings(dir: &Path, names: &[&str]) -> Settings {
     names.iter().filter_map(|n| Some((n.to_string(), text::small(&dir.join(n))?))).collect()
 }
 
-/// Every plain file in `dir` that can be read.
+/// All regular files in `dir` that can be read.
 fn all_settings(dir: &Path) -> Settings {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let files = entries.filter(|e| e.file_type().is_ok_and(|t| t.is_file()));
@@ -112,7 +112,7 @@ fn all_settings(dir: &Path) -> Settings {
         .collect()
 }
 
-/// Names of what is in `dir`, in order.
+/// Names of the entries of `dir`, sorted.
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();

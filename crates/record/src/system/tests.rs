@@ -1,4 +1,4 @@
-//! A made-up machine in a folder: an array of two disks, one of them a loop device, and a limited group.
+//! A test machine in a folder: an array of two disks, one of them a loop device, and a limited cgroup.
 
 use super::*;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ fn a_loop_device_knows_where_its_file_is() {
     let s = fake().take();
     let file = s.disks["loop0"].loop_file.as_ref().unwrap();
     assert_eq!(file.settings["dio"], "1");
-    // tmpfs has no extents and says so; every disk's file system has them.
+    // tmpfs does not support extents and reports an error; the file systems of disks do.
     assert!(file.extents.error.is_some() || file.extents.list.iter().all(|e| e.len > 0), "{file:?}");
 }
 

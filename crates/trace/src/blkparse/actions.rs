@@ -1,8 +1,8 @@
-//! The column of actions (`%a`), and what the kernel says of each besides.
+//! The action column (`%a`) and the category bits that the kernel sets with each action.
 
 use crate::event::{Action, Flags};
 
-/// The action of a word in the action column.
+/// The action for a word in the action column; `None` for any other word.
 pub fn action(word: &[u8]) -> Option<Action> {
     Some(match word {
         b"Q" => Action::Queue,

@@ -1,7 +1,7 @@
-//! One line of blkparse's default text.
+//! Parses one line of blkparse's default text.
 //!
-//! The beginning is the same for all: device, CPU, number, time, task, action, letters (`%D %2c %8s %5T.%9t %5p
-//! %2a %3d`); what follows depends on the action:
+//! All lines begin with the same columns: device, CPU, number, time, task, action, letters (`%D %2c %8s %5T.%9t %5p
+//! %2a %3d`); the rest depends on the action:
 //!
 //! ```text
 //!   8,0    1       12     0.003100000   697  Q  WS 223490 + 8 [kjournald]     sector + sectors [task]
@@ -19,43 +19,43 @@ use crate::event::{Action, Detail, Event, Flags};
 use crate::lines::unquoted;
 use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, PartialEq)]
 pub enum Line<'a> {
-    /// An event.
+    /// A whole event.
     Event(Parsed<'a>),
-    /// Part of the summary at the end, a blank line, or what blkparse says of its own doings.
+    /// A line of the summary at the end, a blank line, or a message of blkparse itself.
     Aside,
-    /// Something else.
+    /// Any other line.
     Other,
 }
 
-/// An event with the texts that belong to it.
+/// An event with its texts.
 #[derive(Debug, PartialEq)]
 pub struct Parsed<'a> {
-    /// The event; its detail is not yet [`Detail::Text`].
+    /// The event; its detail is never [`Detail::Text`] yet.
     pub event: Event,
-    /// The task's name, if the line gives one.
+    /// The task's name; `None` if the line has none.
     pub task: Option<&'a [u8]>,
-    /// What belongs into the batch.
+    /// The text to store in the batch.
     pub text: Text<'a>,
 }
 
-/// The text of an event as it stands in the line.
+/// The text of an event, as in the line.
 #[derive(Debug, PartialEq)]
 pub enum Text<'a> {
-    /// None.
+    /// The event has no text.
     None,
-    /// A message.
+    /// The text of a kernel message.
     Message(&'a [u8]),
-    /// Bytes in hexadecimal with blanks between them, perhaps `..` at the end.
+    /// Bytes in hexadecimal separated by blanks, possibly with `..` at the end.
     Hex(&'a [u8]),
 }
 
-/// What glibc prints for a name that blkparse does not know.
+/// glibc's output for a name that blkparse does not know.
 const NO_NAME: &[u8] = b"(null)";
 
-/// How the lines of the summary begin, behind their indent.
+/// How the lines of the summary and of blkparse's own messages begin, after their indent.
 const ASIDE: [&[u8]; 22] = [
     b"CPU",
     b"Total (",
@@ -81,7 +81,7 @@ const ASIDE: [&[u8]; 22] = [
     b"Bad fs action",
 ];
 
-/// Reads a line (without its end). Quote marks and indent before it do not matter.
+/// Parses a line (without its end). Quote marks and indent are ignored.
 pub fn parse(line: &[u8]) -> Line<'_> {
     let rest = unquoted(line);
     if rest.is_empty() {
@@ -96,27 +96,27 @@ pub fn parse(line: &[u8]) -> Line<'_> {
     Line::Other
 }
 
-/// Whether a line begins as an event does: if it is none, it may have been wrapped.
+/// Whether a line begins like an event. If it is no whole event, a mailer may have wrapped it.
 pub fn breaks_off(line: &[u8]) -> bool {
     let mut c = Cursor { rest: unquoted(line) };
     c.device().is_some() && c.place_and_time().is_some()
 }
 
-/// A line that is an event as a whole, or up to what its reader wrote behind it (`[fio]   <-- here`).
+/// Parses an event that is the whole line, or the event before a remark that a reader added (`[fio]   <-- here`).
 fn event(line: &[u8]) -> Option<Parsed<'_>> {
     let strict = whole(line);
-    // Names may hold brackets; one that is too long for a name may have the remark in it.
+    // Names may contain brackets. A name that exceeds the limit may include the remark.
     match &strict {
         Some(p) if p.task.is_none_or(|name| name.len() <= LONGEST_NAME) => strict,
         _ => before_remark(line).and_then(whole).or(strict),
     }
 }
 
-/// The longest name of a task (`TASK_COMM_LEN`).
+/// The longest name of a task, in bytes (`TASK_COMM_LEN` without the final zero).
 const LONGEST_NAME: usize = 15;
 
-/// A line up to its first closing bracket, with the number behind that in unplugs, if what follows is set off: by more than a blank
-/// or by a sign. A word behind a blank may be of a name that is cut off.
+/// The line up to its first closing bracket (for an unplug, up to the number after the bracket) if the rest is a remark: separated by more than
+/// one blank or starting with a punctuation character. A word after a single blank may belong to a truncated name.
 fn before_remark(line: &[u8]) -> Option<&[u8]> {
     let end = line.windows(2).position(|w| w[0] == b']' && w[1].is_ascii_whitespace())? + 1;
     let number = line[end..].trim_ascii_start();
@@ -169,7 +169,7 @@ fn whole(line: &[u8]) -> Option<Parsed<'_>> {
     c.is_at_end().then_some(Parsed { event, task, text })
 }
 
-/// What is left of a line.
+/// The unparsed rest of a line.
 struct Cursor<'a> {
     rest: &'a [u8],
 }
@@ -186,7 +186,7 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
-    /// Takes one character if it is the next.
+    /// Consumes `c` if it is the next character.
     fn eat(&mut self, c: u8) -> bool {
         match self.rest {
             [first, more @ ..] if *first == c => {
@@ -202,7 +202,7 @@ impl<'a> Cursor<'a> {
         self.rest.first() == Some(&c)
     }
 
-    /// Digits, with their count.
+    /// The value of the next digits, and their count.
     fn digits(&mut self) -> Option<(u64, u32)> {
         let (mut value, mut count) = (0u64, 0);
         while let [d @ b'0'..=b'9', more @ ..] = self.rest {
@@ -213,7 +213,7 @@ impl<'a> Cursor<'a> {
         (count > 0).then_some((value, count))
     }
 
-    /// A number that stands by itself and fits.
+    /// The next number, if it is a whole word and fits into `T`.
     fn number<T: TryFrom<u64>>(&mut self) -> Option<T> {
         self.skip_blanks();
         let (value, _) = self.digits()?;
@@ -221,7 +221,7 @@ impl<'a> Cursor<'a> {
         value.try_into().ok()
     }
 
-    /// What stands up to the next blank.
+    /// The next word, up to a blank.
     fn word(&mut self) -> Option<&'a [u8]> {
         self.skip_blanks();
         let end = self.rest.iter().position(|&c| c == b' ' || c == b'\t').unwrap_or(self.rest.len());
@@ -230,7 +230,7 @@ impl<'a> Cursor<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// `8,16`.
+    /// Parses a device: `8,16`.
     fn device(&mut self) -> Option<DevId> {
         let (major, _) = self.digits()?;
         self.eat(b',').then_some(())?;
@@ -238,7 +238,7 @@ impl<'a> Cursor<'a> {
         (major < 1 << 12 && minor < 1 << 20).then(|| DevId::new(major as u32, minor as u32))
     }
 
-    /// CPU, number and time; where the first two were left out (in slides), they are 0.
+    /// Parses CPU, number and time. CPU and number may be missing (as in slides); they are then 0.
     fn place_and_time(&mut self) -> Option<(Cpu, u32, Nanos)> {
         self.skip_blanks();
         let (first, _) = self.digits()?;
@@ -252,14 +252,14 @@ impl<'a> Cursor<'a> {
         Some((Cpu(first.try_into().ok()?), sequence, self.time(seconds)?))
     }
 
-    /// What is behind the point of a time.
+    /// Parses the fraction of a time, after the point.
     fn time(&mut self, seconds: u64) -> Option<Nanos> {
         let (fraction, digits) = self.digits()?;
         let scale = 10u64.pow(9u32.checked_sub(digits)?);
         seconds.checked_mul(Nanos::SECOND.0)?.checked_add(fraction * scale).map(Nanos)
     }
 
-    /// What stands between the letters and the brackets, into `event`.
+    /// Parses the part between the letters and the brackets into `event`.
     fn tail(&mut self, event: &mut Event) -> Option<Text<'a>> {
         match event.action {
             Action::Plug | Action::Unplug | Action::UnplugImplicit => Some(Text::None),
@@ -289,7 +289,7 @@ impl<'a> Cursor<'a> {
                 let alone = self.extent(event)?;
                 let completed = matches!(event.action, Action::Complete | Action::Requeue);
                 if alone && !completed {
-                    // A number alone is the length in bytes of a passthrough request.
+                    // A single number is the length in bytes of a passthrough request.
                     event.flags = event.flags.with(Flags::PASSTHROUGH);
                     event.bytes = Bytes(std::mem::take(&mut event.sector.0));
                     return if self.next_is(b'(') { self.hex() } else { Some(Text::None) };
@@ -302,7 +302,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// `sector + sectors`, or `sector` alone (then `true`).
+    /// Parses `sector + sectors`, or `sector` alone (then returns `true`).
     fn extent(&mut self, event: &mut Event) -> Option<bool> {
         event.sector = Sector(self.number()?);
         if !self.next_is(b'+') {
@@ -313,7 +313,7 @@ impl<'a> Cursor<'a> {
         Some(false)
     }
 
-    /// `<- (8,1) 223427`.
+    /// Parses the origin of a remap: `<- (8,1) 223427`.
     fn origin(&mut self) -> Option<Detail> {
         (self.word()? == b"<-").then_some(())?;
         self.skip_blanks();
@@ -323,7 +323,7 @@ impl<'a> Cursor<'a> {
         Some(Detail::Remap { dev, sector: Sector(self.number()?) })
     }
 
-    /// `(12 00 ..)`.
+    /// Parses a command in hexadecimal: `(12 00 ..)`.
     fn hex(&mut self) -> Option<Text<'a>> {
         self.eat(b'(').then_some(())?;
         let end = self.rest.iter().position(|&c| c == b')')?;
@@ -332,7 +332,7 @@ impl<'a> Cursor<'a> {
         bytes_of_hex(inside).all(|b| b.is_some()).then_some(Text::Hex(inside))
     }
 
-    /// `(    1000)`: the time since the step before, of `blkparse -t`. It follows from the events.
+    /// Skips `(    1000)`, the time since the previous step (`blkparse -t`), which the events already imply.
     fn elapsed(&mut self) -> Option<()> {
         self.eat(b'(').then_some(())?;
         self.skip_blanks();
@@ -340,7 +340,7 @@ impl<'a> Cursor<'a> {
         self.eat(b')').then_some(())
     }
 
-    /// `[kworker/0:1H]`: the text between the first bracket and the last. Names may hold brackets themselves.
+    /// Parses `[kworker/0:1H]`: the text between the first and the last bracket, as names may contain brackets.
     fn bracket(&mut self) -> Option<Cursor<'a>> {
         self.skip_blanks();
         self.eat(b'[').then_some(())?;
@@ -351,7 +351,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The bytes of a text like `12 00 24 ..`; `None` for a word that is no byte.
+/// The bytes of a text like `12 00 24 ..`; `None` for a word that is not a byte.
 pub fn bytes_of_hex(text: &[u8]) -> impl Iterator<Item = Option<u8>> + '_ {
     text.split(|c| *c == b' ').filter(|w| !w.is_empty() && *w != b"..").map(|w| {
         let digit = |c: u8| (c as char).to_digit(16).map(|d| d as u8);

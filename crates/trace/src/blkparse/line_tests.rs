@@ -95,7 +95,7 @@ fn names_may_hold_brackets_and_blanks() {
 #[test]
 fn quoted_indented_and_shortened() {
     assert_eq!(event("> >   8,0    1        1     0.000000001     9  Q   R 1 + 1 [a]").time, Nanos(1));
-    // As in slides that leave out CPU and number.
+    // As in slides without CPU and number.
     let e = event("8,0 118.779433534 638 A WS 11705240 + 8 <- (8,2) 11395984");
     assert_eq!((e.time, e.tid, e.cpu), (Nanos(118_779_433_534), Tid(638), Cpu(0)));
 }

@@ -1,11 +1,11 @@
-//! blkparse's text, read back as events.
+//! Reads blkparse's text back into events.
 //!
-//! People paste this text into mails and bug reports, so it comes indented, quoted with `>`, as a table with
-//! `|`, or without the columns for CPU and number. `line` knows what one line says, `rwbs` the column of
-//! letters, `text` walks through a file. A line is an event only if all of it makes sense: a line cut off in
-//! the middle is counted, never guessed at.
+//! People paste this text into mails and bug reports, so it may be indented, quoted with `>`, a table with
+//! `|`, or lack the columns for CPU and number. `line` parses one line, `rwbs` the column of
+//! letters, `text` reads a whole file. A line is an event only if all of it is valid: a truncated line
+//! is counted, never guessed at.
 //!
-//! What the text does not keep is zero or empty in the event: the sector of a request without data, the length
+//! Data that the text does not contain is zero or empty in the event: the sector of a request without data, the length
 //! of a split bio, cgroups, the wall clock. See `docs/blkparse.md`.
 
 mod actions;

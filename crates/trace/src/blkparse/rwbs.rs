@@ -1,4 +1,4 @@
-//! The column of letters that tells the kind of I/O (`%d`, "RWBS"), from flags and back.
+//! Converts between flags and the column of letters for the kind of I/O (`%d`, "RWBS").
 //!
 //! In order: `F` flush first, then one of `R` read, `W` write, `D` discard, `N` none of them (or a zone
 //! operation: `ZA` append, `ZR` reset, `ZRA` reset all, `ZF` finish, `ZO` open, `ZC` close), then `F` forced
@@ -16,7 +16,7 @@ pub struct Rwbs {
     len: u8,
 }
 
-/// Zone operations by their letters; the longer name first, so that it is found first.
+/// Zone operations and their letters; the longer names come first so that they match first.
 const ZONE: [(&[u8], Flags); 6] = [
     (b"ZRA", Flags::ZONE_RESET_ALL),
     (b"ZA", Flags::ZONE_APPEND),
@@ -26,15 +26,15 @@ const ZONE: [(&[u8], Flags); 6] = [
     (b"ZC", Flags::ZONE_CLOSE),
 ];
 
-/// The letters behind the direction, in the order in which they are written.
+/// The letters after the direction, in their fixed order.
 const MODIFIERS: [(u8, Flags); 4] =
     [(b'F', Flags::FUA), (b'A', Flags::AHEAD), (b'S', Flags::SYNC), (b'M', Flags::META)];
 
 impl Rwbs {
-    /// `F`, a zone operation of three letters, four modifiers.
+    /// Most letters: `F`, a zone operation of three letters, four modifiers.
     const MAX: usize = 8;
 
-    /// The letters for a kind of I/O. A read of no bytes is called `N`, as blkparse does: a flush without
+    /// The letters for a kind of I/O. A read of no bytes is `N`, as in blkparse: a flush without
     /// data looks like one.
     #[inline]
     pub fn new(flags: Flags, bytes: Bytes) -> Rwbs {
@@ -74,14 +74,14 @@ impl Rwbs {
         found.is_some()
     }
 
-    /// As text.
+    /// The letters as text.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         &self.letters[..self.len as usize]
     }
 
-    /// The flags that letters stand for; `None` if they are no such letters. `B` is what blkparse before 2011
-    /// wrote for a barrier, the flush of its time.
+    /// The flags for these letters; `None` if the text is invalid. `B` is what blkparse before 2011
+    /// wrote for a barrier, the flush of that time.
     pub fn parse(text: &[u8]) -> Option<Flags> {
         let (mut flags, rest) = match text {
             [b'F', rest @ ..] => (Flags::FLUSH, rest),

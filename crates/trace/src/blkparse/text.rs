@@ -1,8 +1,8 @@
-//! A file of blkparse's text as a source of events.
+//! Reads a file of blkparse's text as a source of events.
 //!
 //! Invariant: every line is an event, part of one that a mailer wrapped, an aside (the summary, blank lines), or counted in
-//! [`Quality::unknown`]; the first of the latter is named by its number. Events come in the order of the lines:
-//! blkparse has sorted them. Missing numbers are not judged, since people paste excerpts.
+//! [`Quality::unknown`]; a note has the number of the first such line. Events keep the order of the lines, which
+//! blkparse has sorted. Missing sequence numbers are ignored, since people paste excerpts.
 
 use super::line::{breaks_off, bytes_of_hex, parse, Line, Parsed, Text};
 use super::own::Formats;
@@ -15,35 +15,35 @@ use crate::source::Source;
 use crate::task_names::TaskNames;
 use units::{Bytes, Nanos, Sector};
 
-/// Reads blkparse's text, in its own format or in one of the user's.
+/// Parses blkparse's text, in the default format or in a custom one.
 pub struct BlkparseText {
     lines: Lines,
-    /// The user's formats.
+    /// The custom formats, if the text has them.
     own: Option<Formats>,
     taken: Taken,
-    /// A table row without its bars.
+    /// Buffer for a table row without its bars.
     scratch: Vec<u8>,
     held: Held,
 }
 
-/// What was made of the lines.
+/// State across lines.
 #[derive(Default)]
 struct Taken {
-    /// Number and beginning of the first line that is no event.
+    /// Number and beginning of the first line that is not an event.
     first_other: Option<(u64, String)>,
     names: TaskNames,
     clock: Nanos,
-    /// The bytes of a command.
+    /// Buffer for the decoded bytes of a command.
     hex: Vec<u8>,
     quality: Quality,
 }
 
-/// Whether a file that begins like this holds blkparse's text: one of its first lines is an event, perhaps wrapped.
+/// Whether a file with this start contains blkparse's text: one of its first lines is an event, possibly wrapped.
 pub fn looks_like(start: &[u8]) -> bool {
     has(start, |_| true)
 }
 
-/// Whether some of its lines are I/O: messages have this form in every format.
+/// Whether any of the lines is I/O. Messages alone do not count, since they look the same in every format.
 pub fn has_io(start: &[u8]) -> bool {
     has(start, |action| action != Action::Message)
 }
@@ -65,7 +65,7 @@ fn has(start: &[u8], wanted: impl Fn(Action) -> bool) -> bool {
     })
 }
 
-/// A line without what a terminal, a mail or a table put around it.
+/// Removes what a terminal, a mail or a table put around a line.
 fn bare<'a>(line: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.trim_ascii_start().first() != Some(&b'|') {
@@ -83,12 +83,12 @@ impl BlkparseText {
         BlkparseText { lines, own: None, taken: Taken::default(), scratch: Vec::new(), held: Held::default() }
     }
 
-    /// Reads text in a format of the user's from `input`.
+    /// Reads text in custom formats from `input`.
     pub fn open_own(input: Input, formats: Formats) -> BlkparseText {
         BlkparseText { own: Some(formats), ..BlkparseText::open(input) }
     }
 
-    /// A line of the user's format; messages and sums blkparse prints in its own.
+    /// Parses a line in a custom format; messages and the summary are in blkparse's own format.
     fn take_own(&mut self, line: (usize, usize), batch: &mut Batch) {
         let line = self.lines.bytes(line);
         match self.own.as_ref().and_then(|formats| formats.read(line)) {
@@ -157,7 +157,7 @@ impl Taken {
         }
     }
 
-    /// Counts the lines that were held and are no event.
+    /// Counts the held lines as unknown: they are no event.
     fn give_up(&mut self, held: &mut Held) {
         for part in 0..held.lines {
             self.other(held.number + part, &held.text);
@@ -166,7 +166,7 @@ impl Taken {
     }
 }
 
-/// The note that a task is called so, just before the first event that says it.
+/// A note with the task's name, placed before the first event with this name.
 fn name_note(event: &Event, detail: Detail) -> Event {
     Event {
         action: Action::TaskName,

@@ -1,7 +1,7 @@
-//! blktrace's binary format, versions 7 and 8.
+//! Reads blktrace's binary format, versions 7 and 8.
 //!
-//! `record` knows the layout of one record, `stream` reads a file of records step by step, `sequence` notices
-//! what is missing. Putting the streams of all CPUs in order is the business of [`crate::merge`].
+//! `record` defines the layout of one record, `stream` reads a file of records step by step, `sequence` detects
+//! missing records. [`crate::merge`] sorts the streams of all CPUs.
 
 mod record;
 mod sequence;

@@ -16,8 +16,8 @@
 //! | error | 44 (16 bits) | 48 |
 //! | payload length | 46 (16 bits) | 50 |
 //!
-//! All in the byte order of the machine that recorded, which the magic tells. The payloads of `X`, `U` and `A`
-//! are big-endian on every machine. An action with bit 8 set carries the 8-byte id of a cgroup before its
+//! Integers are in the byte order of the recording machine, which the magic shows. The payloads of `X`, `U` and `A`
+//! are big-endian on every machine. An action with bit 8 set has the 8-byte id of a cgroup before its
 //! payload (`__BLK_TA_CGROUP`, since Linux 4.14).
 
 use crate::event::{Action, Batch, Detail, Event, Flags};
@@ -27,34 +27,34 @@ const MAGIC: u32 = 0x6561_7400;
 const CGROUP_TAG: u16 = 1 << 8;
 const CGROUP_ID_BYTES: usize = 8;
 
-/// Byte order and version, as the magic of a record tells: the magic itself, its four bytes read as little-endian.
+/// Byte order and version of a record: its magic, with the four bytes read as little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout(u32);
 
-/// The two fields needed to step from record to record and to put records in order.
+/// The fields needed to step from record to record and to sort records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Of which layout the record is.
+    /// Byte order and version.
     pub layout: Layout,
-    /// When it happened.
+    /// Timestamp.
     pub time: Nanos,
-    /// Header and payload together, in bytes.
+    /// Length of header and payload in bytes.
     pub len: usize,
 }
 
-/// The longest a record can be: a version 8 header and a payload of 65535.
+/// Longest possible record: a version 8 header and a payload of 65535 bytes.
 pub const MAX_RECORD: usize = 64 + 0xffff;
 
-/// Whether a file that begins like this could be a blktrace file (of any version, known or not).
+/// Whether a file with this start may be a blktrace file (of any version, supported or not).
 pub fn looks_like(start: &[u8]) -> bool {
     Layout::detect(start).is_some()
 }
 
 impl Layout {
-    /// What nearly all recordings are.
+    /// The layout of nearly all recordings: little-endian, version 7.
     const USUAL: Layout = Layout(MAGIC | 7);
 
-    /// Reads the magic; `None` if there is none.
+    /// Reads the magic; `None` if the bytes do not start with it.
     #[inline]
     pub fn detect(bytes: &[u8]) -> Option<Layout> {
         let little = u32::from_le_bytes(*bytes.first_chunk()?);
@@ -67,7 +67,7 @@ impl Layout {
         self.0 & 0xffff_ff00 != MAGIC
     }
 
-    /// 7 and 8 are read.
+    /// The version of the format; 7 and 8 are supported.
     #[inline]
     pub fn version(self) -> u8 {
         if self.big_endian() {
@@ -117,18 +117,18 @@ impl Layout {
     }
 }
 
-/// What the start of a buffer holds.
+/// Content at the start of a buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Peek {
-    /// A whole record.
+    /// A complete record.
     Record(Header),
-    /// The beginning of one; this many bytes are needed to go on.
+    /// The start of a record; this many bytes are needed to continue.
     Short(usize),
-    /// No record.
+    /// Not a record.
     Garbage,
 }
 
-/// Looks at the record at the start of `bytes` without decoding it.
+/// Examines the record at the start of `bytes` without decoding it.
 #[inline]
 pub fn peek(bytes: &[u8]) -> Peek {
     if bytes.len() < 4 {
@@ -155,14 +155,14 @@ fn peek_as(layout: Layout, bytes: &[u8]) -> Peek {
     Peek::Record(Header { layout, time: Nanos(layout.u64(bytes, 8)), len })
 }
 
-/// Decodes the record that [`peek`] found at the start of `bytes`; its text goes into `batch`, the event does not.
+/// Decodes the record that [`peek`] found at the start of `bytes`. Its text is stored in `batch`; the event is only returned.
 #[inline(always)]
 pub fn decode(header: &Header, bytes: &[u8], batch: &mut Batch) -> Event {
     let record = &bytes[..header.len];
     if header.layout == Layout::USUAL && record.len() == 48 {
         let (what, flags) = kind(Layout::USUAL, record);
         if let (Some(action), false) = (KINDS.get(what as usize), flags.has(Flags::NOTE)) {
-            // Most records by far, of which all is known.
+            // The most frequent case: a known action without a payload.
             return event(Layout::USUAL, record, flags, *action, Detail::None, 0);
         }
     }
@@ -177,7 +177,7 @@ fn decode_any(l: Layout, record: &[u8], batch: &mut Batch) -> Event {
     event(l, record, flags, action, detail, cgroup)
 }
 
-/// What was recorded, and of which category.
+/// The action code and the category bits of a record.
 #[inline(always)]
 fn kind(l: Layout, record: &[u8]) -> (u16, Flags) {
     let action = if l.version() == 7 { l.u32(record, 28) as u64 } else { l.u64(record, 32) };
@@ -203,7 +203,7 @@ fn event(l: Layout, record: &[u8], flags: Flags, action: Action, detail: Detail,
     }
 }
 
-/// Actions by code (`enum blktrace_act`).
+/// Actions by code (`enum blktrace_act`); code 0 is unused.
 const KINDS: [Action; 21] = [
     Action::Other(0),
     Action::Queue,
@@ -228,7 +228,7 @@ const KINDS: [Action; 21] = [
     Action::ZoneManage,
 ];
 
-/// The action of a code, its payload as a detail, and the cgroup.
+/// The action, the payload as a detail, and the cgroup id (0 if there is none).
 fn meaning(
     what: u16,
     flags: Flags,
@@ -254,7 +254,7 @@ fn meaning(
         Action::Split if payload.len() >= 8 => Detail::Split(Sector(big64(payload))),
         Action::Unplug | Action::UnplugImplicit if payload.len() >= 8 => Detail::Requests(big64(payload)),
         // struct blk_io_trace_remap: device_from, device_to, sector_from. The event's own device and sector
-        // are those it was mapped to.
+        // are the target of the mapping.
         Action::Remap if payload.len() >= 16 => Detail::Remap {
             dev: DevId(u32::from_be_bytes(payload[..4].try_into().expect("four bytes"))),
             sector: Sector(big64(&payload[8..])),
@@ -264,7 +264,7 @@ fn meaning(
     (action, detail, cgroup)
 }
 
-/// Notes (`enum blktrace_notify`): 0 names a task, 1 tells the wall clock, 2 is a message.
+/// Notes (`enum blktrace_notify`): 0 names a task, 1 is the wall clock, 2 is a message.
 fn note(what: u16, l: Layout, payload: &[u8], batch: &mut Batch) -> (Action, Detail) {
     match what {
         0 => {

@@ -1,14 +1,14 @@
-//! Notices records that are missing, and clocks that step back: blktrace numbers the records of each device and CPU
-//! without gaps, and they are in order of time.
+//! Detects missing records and backward clock steps: blktrace numbers the records of each device and CPU
+//! without gaps and in time order.
 //!
-//! Example: after number 7 of CPU 1 comes number 10 of CPU 1; two records were lost in between. Notes are not
-//! numbered (`trace_note` in kernel/trace/blktrace.c leaves the field alone). Two CPUs that take turns in a mixed
-//! stream are two sequences: what is earlier on the one than on the other is no step.
+//! Example: number 7 of CPU 1 is followed by number 10 of CPU 1: two records were lost in between. Notes are not
+//! numbered (`trace_note` in kernel/trace/blktrace.c leaves the field unset). Two CPUs that alternate in a mixed
+//! stream are two sequences, so a time difference between them is no clock step.
 
 use rustc_hash::FxHashMap;
 use units::{Cpu, DevId, Nanos};
 
-/// The records seen last.
+/// The last record of each device and CPU.
 #[derive(Default)]
 pub struct Sequence {
     last: FxHashMap<(DevId, Cpu), Last>,
@@ -21,20 +21,20 @@ struct Last {
     time: Nanos,
 }
 
-/// What lies between a record and the one before it on its device and CPU.
+/// The gap between a record and the previous one on its device and CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Between {
-    /// How many records are missing.
+    /// Number of missing records.
     pub missing: u64,
-    /// How far the clock stepped back.
+    /// How far the clock stepped back; 0 if it did not.
     pub back: Nanos,
 }
 
 impl Sequence {
-    /// More devices and CPUs than this in one file are garbage; they are not followed any more.
+    /// Limit on tracked devices and CPUs; a file with more is garbage.
     const MAX_TRACKED: usize = 1 << 16;
 
-    /// What lies before record `number` of a device and CPU. A number that goes backwards (a second recording appended
+    /// The gap before record `number` of a device and CPU. A number that goes backwards (a second recording appended
     /// to the first) is no loss.
     #[inline]
     pub fn follow(&mut self, key: (DevId, Cpu), number: u32, time: Nanos) -> Between {
@@ -51,7 +51,7 @@ impl Sequence {
                 self.last.insert(old, last);
             }
         }
-        // A stream that does not begin with 1 was cut by hand or overtaken: nothing is known to be lost.
+        // A stream that does not begin with 1 was cut by hand or its start was overwritten: no loss is known.
         let mut last = self.last.get(&key).copied();
         let between = last.as_mut().map_or(Between::default(), |l| l.follow(first));
         self.recent = Some((key, last.unwrap_or(first)));

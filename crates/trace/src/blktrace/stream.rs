@@ -1,7 +1,7 @@
-//! A file (or pipe) of blktrace records, read step by step.
+//! Reads a file (or pipe) of blktrace records step by step.
 //!
-//! One buffer of fixed size is refilled as it empties, so the memory does not depend on the file. Bytes that
-//! are no record are stepped over up to the next magic and counted; a record cut off at the end is counted.
+//! One buffer of fixed size is refilled as it empties, so memory does not depend on the file. Bytes that
+//! are not a record are skipped up to the next magic and counted; a record truncated at the end is counted.
 
 use super::record::{decode, peek, Header, Layout, Peek, MAX_RECORD};
 use super::sequence::Sequence;
@@ -11,28 +11,28 @@ use crate::input::Input;
 use crate::quality::Quality;
 use units::{Cpu, DevId, Nanos};
 
-/// Large enough that a read costs little, small enough that hundreds of CPUs fit.
+/// Large enough to make reads cheap, small enough for hundreds of CPUs.
 const BUFFER: usize = 256 * 1024;
 
-/// Reads the records of one file in the order in which they stand there.
+/// Reads the records of one file in file order.
 pub struct Stream {
     input: Input,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     at_end: bool,
-    /// Offset in the file of `buffer[start]`.
+    /// File offset of `buffer[start]`.
     offset: u64,
     head: Option<Header>,
-    /// The latest time seen so far: what the stream is merged by.
+    /// The latest time so far, used to merge streams.
     clock: Nanos,
     sequence: Sequence,
     quality: Quality,
 }
 
 impl Stream {
-    /// Opens a stream. A file that does not begin with a record is an error; an empty one is not
-    /// (a CPU that saw nothing).
+    /// Opens a stream. A file that does not begin with a record is an error; an empty file is not
+    /// (its CPU saw nothing).
     pub fn open(input: Input) -> Result<Stream, Error> {
         let mut s = Stream {
             input,
@@ -63,28 +63,28 @@ impl Stream {
         Ok(s)
     }
 
-    /// The time by which the next record is to be merged: never less than that of the one before, even where
+    /// The sort key of the next record: never less than that of the previous record, even if
     /// the recording CPU's clock stepped back. `None` at the end.
     #[inline]
     pub fn next_time(&self) -> Option<Nanos> {
         self.head.as_ref().map(|h| h.time.max(self.clock))
     }
 
-    /// The next record, without its text.
+    /// The next record without its text; `None` at the end.
     pub fn next_event(&self) -> Option<Event> {
         let head = self.head.as_ref()?;
         Some(decode(head, &self.buffer[self.start..self.end], &mut Batch::default()))
     }
 
-    /// Puts the next record into `batch` (before it a note of what is missing) and moves on.
+    /// Appends the next record to `batch` (after a note about missing records, if any) and advances.
     #[inline]
     pub fn take(&mut self, batch: &mut Batch) -> Result<(), Error> {
-        // Field by field: they were written so a moment ago, and a processor that is to load several of them at once
-        // waits until all that was written before is in its cache (once a quarter of all samples of a profile of reading).
+        // Copied field by field: the fields were written a moment ago, and a wide load that covers several of them
+        // stalls until the earlier stores have reached the cache (once 1/4 of all samples in a profile of reading).
         let Some(Header { layout, time, len }) = self.head else { return Ok(()) };
         let event = decode(&Header { layout, time, len }, &self.buffer[self.start..self.end], batch);
-        // Before it lies in the batch: its lines there were another processor's last, and whoever reads what was just
-        // written to them waits until they are here (once a fifth of these samples).
+        // Judged before the push: the batch's cache lines were last used by another processor, and reading a just written
+        // event waits until they arrive (once 1/5 of these samples).
         self.judge(&event, batch);
         batch.events.push(event);
         self.quality.events += 1;
@@ -93,7 +93,7 @@ impl Stream {
         self.advance()
     }
 
-    /// Looks at an event that is to go into `batch`, and puts a note of what is missing there before it.
+    /// Checks an event before it is appended to `batch`, and appends a note about missing records first.
     #[inline(always)]
     fn judge(&mut self, event: &Event, batch: &mut Batch) {
         if let Action::Other(_) = event.action {
@@ -132,17 +132,17 @@ impl Stream {
         ));
     }
 
-    /// Bytes consumed.
+    /// Input bytes consumed so far.
     pub fn offset(&self) -> u64 {
         self.input.position()
     }
 
-    /// What was odd so far.
+    /// Counts of damage and losses so far.
     pub fn quality(&self) -> &Quality {
         &self.quality
     }
 
-    /// Moves to the next whole record.
+    /// Moves to the next complete record; at the end, `head` is `None`.
     #[inline]
     fn advance(&mut self) -> Result<(), Error> {
         loop {
@@ -152,7 +152,7 @@ impl Stream {
                     return Ok(());
                 }
                 Peek::Short(_) if !self.at_end => self.refill()?,
-                // A record cut off, unless others stand where its payload should be: then its length is wrong.
+                // A truncated record; but if records start where its payload should be, its length is wrong.
                 Peek::Short(_) if self.finds_record().is_some() => self.skip_garbage()?,
                 Peek::Short(_) => {
                     self.end_of_file();
@@ -178,7 +178,7 @@ impl Stream {
         self.head = None;
     }
 
-    /// Steps over bytes up to the next magic of a known version.
+    /// Skips bytes up to the next magic of a supported version.
     #[cold]
     fn skip_garbage(&mut self) -> Result<(), Error> {
         let from = self.offset;
@@ -206,14 +206,14 @@ impl Stream {
         Ok(())
     }
 
-    /// How far behind the next byte the next magic of a known version stands in the buffer.
+    /// Distance from the current byte to the next magic of a supported version in the buffer.
     fn finds_record(&self) -> Option<usize> {
         let window = &self.buffer[self.start..self.end];
         let found = window.windows(4).skip(1).position(|w| matches!(peek(w), Peek::Short(n) if n > 4));
         found.map(|i| i + 1)
     }
 
-    /// Moves the unread rest to the front and reads more behind it.
+    /// Moves the unread rest to the front of the buffer and reads more after it.
     fn refill(&mut self) -> Result<(), Error> {
         const { assert!(BUFFER > 2 * MAX_RECORD) };
         self.buffer.copy_within(self.start..self.end, 0);

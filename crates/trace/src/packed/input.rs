@@ -1,28 +1,28 @@
-//! The tar's bytes, with a bound on how many of them may be headers.
+//! The bytes of a tar, with a limit on the bytes of headers.
 //!
-//! A tar may say that the next file's name is a gigabyte long, and the `tar` crate would believe it. Between two
-//! files only as much is read as headers need: names of any length that a file system takes, and attributes.
+//! A tar may claim that the next file's name has a gigabyte, and the `tar` crate would believe it. Between two
+//! files, only as much is read as headers need: names of any length that a file system accepts, and attributes.
 
 use crate::input::Input;
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// The most bytes from the end of one file's data to the beginning of the next one's. Linux takes paths of 4 KiB; other
-/// programs add times and attributes of some hundred bytes each.
+/// Most bytes from the end of one file's data to the start of the next one's. Linux accepts paths of 4 KiB;
+/// programs add timestamps and attributes of some hundred bytes each.
 const MOST_HEADERS: u64 = 1 << 20;
 
-/// See the module.
+/// A reader with the limit that its [`Guard`] sets.
 pub struct Guarded {
     input: Input,
     left: Rc<Cell<u64>>,
 }
 
-/// Says what is being read.
+/// Sets the limit for what is read next.
 pub struct Guard(Rc<Cell<u64>>);
 
 impl Guarded {
-    /// Nothing can be read before the guard says what.
+    /// Wraps `input`. Nothing can be read until the guard sets a limit.
     pub fn new(input: Input) -> (Guarded, Guard) {
         let left = Rc::new(Cell::new(0));
         (Guarded { input, left: left.clone() }, Guard(left))
@@ -30,12 +30,12 @@ impl Guarded {
 }
 
 impl Guard {
-    /// Headers come next.
+    /// Headers are read next: at most [`MOST_HEADERS`] bytes.
     pub fn headers(&self) {
         self.0.set(MOST_HEADERS);
     }
 
-    /// A file's data comes next; its reader knows how much.
+    /// A file's data is read next, without a limit; its reader knows the length.
     pub fn data(&self) {
         self.0.set(u64::MAX);
     }

@@ -1,9 +1,9 @@
-//! A capture in one piece: the tar that `iowhy pack` makes (compressed or not), and the tar stream of
+//! Opens a capture in one piece: the tar that `iowhy pack` writes (compressed or not), and the tar stream of
 //! `iowhy record -o -` (docs/decisions/capture-stream.md).
 //!
-//! It is unpacked into a [`Spool`], parts joined to the files that they are parts of, and read like any folder. So
-//! there is one way to read a capture, and little memory is needed. What breaks off, is out of order or has no
-//! business in a capture is told in the recording's notes.
+//! The tar is unpacked into a [`Spool`], parts are joined into their files, and the result is read like any folder. So
+//! there is one way to read a capture, and little memory is needed. The recording's notes report what is truncated, out of
+//! order or does not belong in a capture.
 
 mod input;
 mod source;
@@ -21,15 +21,15 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use unpack::{part_of, Unpacker};
 
-/// Where a tar header has its mark, in POSIX's and in GNU's form (tar(5)).
+/// Position of the magic in a tar header, both POSIX and GNU (tar(5)).
 const MARK: std::ops::Range<usize> = 257..262;
 
-/// Whether what begins like this is a tar.
+/// Whether a file with this start is a tar.
 pub fn looks_like(start: &[u8]) -> bool {
     start.get(MARK) == Some(b"ustar")
 }
 
-/// Unpacks a tar and opens what is in it.
+/// Unpacks a tar and opens the capture in it.
 pub fn open(input: Input) -> Result<Recording, Error> {
     let name = input.path().to_path_buf();
     let mut unpacker = Unpacker::new(Spool::new()?);
@@ -50,18 +50,18 @@ pub fn open(input: Input) -> Result<Recording, Error> {
     finish(unpacker, &name)
 }
 
-/// Whether `folder` is a stream that was unpacked with tar(1): its long files lie there in parts.
+/// Whether `folder` holds a stream unpacked with tar(1): its long files are there as parts.
 pub fn is_in_parts(folder: &Path) -> bool {
     let mut names = fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.file_name());
     names.any(|name| name.to_str().is_some_and(|name| is_needed_part(folder, name)))
 }
 
-/// Whether this is a part of a file that is not joined yet.
+/// Whether this file is a part whose whole file does not exist.
 fn is_needed_part(folder: &Path, name: &str) -> bool {
     part_of(name).is_some_and(|(whole, _)| !folder.join(whole).exists())
 }
 
-/// Joins the parts in `folder` and opens the whole.
+/// Joins the parts in `folder` and opens the result.
 pub fn open_parts(folder: &Path) -> Result<Recording, Error> {
     let fail = |path: &Path| {
         let path = path.to_path_buf();
@@ -86,12 +86,12 @@ pub fn open_parts(folder: &Path) -> Result<Recording, Error> {
     finish(unpacker, folder)
 }
 
-/// Copies a trace.dat that came through a pipe or compressed, and opens it: it has its parts out of order.
+/// Copies a trace.dat that is piped or compressed to disk and opens it: reading it needs random access.
 pub fn open_trace_dat(input: Input) -> Result<Recording, Error> {
     open_copy(input, TRACE)
 }
 
-/// The same of a perf.data.
+/// As [`open_trace_dat`], for a perf.data.
 pub fn open_perf_data(input: Input) -> Result<Recording, Error> {
     open_copy(input, PERF)
 }
@@ -105,12 +105,12 @@ fn open_copy(input: Input, as_file: &str) -> Result<Recording, Error> {
     finish(unpacker, &name)
 }
 
-/// Opens what was unpacked. `name` is what the user calls it.
+/// Opens the unpacked files. `name` is the path that the user gave.
 fn finish(unpacker: Unpacker, name: &Path) -> Result<Recording, Error> {
     let notes = unpacker.notes();
     let spool = unpacker.spool;
     let root = spool.path().to_path_buf();
-    // As with a folder, what lies deeper than a trace is not looked at.
+    // As with a folder, only one level is searched for a trace.
     let mut folders = vec![root.clone()];
     if !holds_trace(&root) {
         let below = fs::read_dir(&root).map_err(|e| spool.fail(e))?.flatten().map(|e| e.path());

@@ -1,4 +1,4 @@
-//! The events of an unpacked recording, with what was odd about the packing among its notes.
+//! The source of an unpacked recording; its notes include those about unpacking.
 
 use crate::error::Error;
 use crate::event::Batch;
@@ -6,8 +6,8 @@ use crate::quality::Quality;
 use crate::source::Source;
 use std::path::{Path, PathBuf};
 
-/// A source whose files lie in a temporary folder. What it says names the packed file instead: the folder will be gone
-/// when it is read.
+/// A source whose files are in a temporary folder. Its messages name the packed file instead, since the folder is gone
+/// when they are read.
 pub struct Unpacked {
     inner: Box<dyn Source>,
     notes: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// `folder` is where it lies, `name` what the user calls it.
+    /// `folder` is the temporary folder, `name` the path that the user gave.
     pub fn new(inner: Box<dyn Source>, notes: Vec<String>, folder: &Path, name: &Path) -> Unpacked {
         Unpacked { inner, notes, folder: folder.into(), name: name.into() }
     }

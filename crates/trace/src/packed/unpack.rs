@@ -1,7 +1,7 @@
-//! From the files of a tar to files in a spool: parts joined, later copies in place of earlier ones, the rest left out.
+//! Unpacks the files of a tar into a spool: joins parts, lets later copies replace earlier ones, and leaves out the rest.
 //!
-//! Invariant: every file that is written lies in the spool, or in a folder directly below it (`iowhy pack` puts the
-//! capture's name before each file's). No link is ever made, so no name can lead elsewhere.
+//! Invariant: every file is written into the spool, or into a folder directly below it (`iowhy pack` prefixes file names with
+//! the capture's name). No link is ever created, so no name can lead elsewhere.
 
 use crate::error::Error;
 use crate::spool::Spool;
@@ -11,20 +11,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// The most files that are taken; a capture has ten, beside what the load printed.
+/// Limit on files; a capture has ten, besides the output of the load.
 const MOST_FILES: usize = 10_000;
 /// The longest name of a file (`NAME_MAX`, include/uapi/linux/limits.h).
 const LONGEST_NAME: usize = 255;
-/// How much is copied at a time.
+/// Bytes copied at a time.
 const CHUNK: usize = 128 << 10;
-/// A file is written under this name until it is whole.
+/// Name of a file until it is complete.
 const UNFINISHED: &str = ".unfinished";
-/// Beside the pages, the file that a stream carries in parts.
+/// Besides the pages, the only file that a stream carries in parts.
 const SAMPLES: &str = "samples.jsonl";
-/// The fewest digits of a part's number.
+/// Fewest digits of a part's number.
 const PART_DIGITS: usize = 5;
 
-/// The file that a part belongs to and the part's number: `trace.cpu0.raw.00012`.
+/// The file that a part belongs to, and the part's number: `trace.cpu0.raw.00012` is (`trace.cpu0.raw`, 12).
 pub fn part_of(name: &str) -> Option<(&str, u32)> {
     let (whole, number) = name.rsplit_once('.')?;
     let digits = number.len() >= PART_DIGITS && number.bytes().all(|b| b.is_ascii_digit());
@@ -32,21 +32,21 @@ pub fn part_of(name: &str) -> Option<(&str, u32)> {
     Some((whole, number.parse().ok()?)).filter(|_| digits && grows)
 }
 
-/// What is known of a file that was taken.
+/// State of one file.
 #[derive(Debug, Default)]
 struct Taken {
-    /// The part that comes next.
+    /// Number of the next expected part.
     next: u32,
-    /// Parts that did not come.
+    /// Parts that were missing.
     missing: u64,
-    /// Parts that came after a later one, or again.
+    /// Parts that came after a later part, or twice.
     late: u64,
 }
 
-/// Fills a spool.
+/// Unpacks files into a spool.
 #[derive(Debug)]
 pub struct Unpacker {
-    /// What was unpacked so far.
+    /// The spool with the files unpacked so far.
     pub spool: Spool,
     files: BTreeMap<PathBuf, Taken>,
     buffer: Vec<u8>,
@@ -58,7 +58,7 @@ pub struct Unpacker {
 }
 
 impl Unpacker {
-    /// Nothing yet.
+    /// An unpacker with an empty spool.
     pub fn new(spool: Spool) -> Unpacker {
         Unpacker {
             spool,
@@ -72,17 +72,17 @@ impl Unpacker {
         }
     }
 
-    /// Notes that nothing more can be read, and why. What was unpacked so far holds.
+    /// Records that reading cannot continue, and why. Files unpacked so far remain.
     pub fn broken(&mut self, why: String) {
         self.broken.get_or_insert(why);
     }
 
-    /// Whether nothing more can be read.
+    /// Whether reading cannot continue.
     pub fn is_broken(&self) -> bool {
         self.broken.is_some()
     }
 
-    /// Takes a file of a tar. An error is one of the spool; what is wrong with the tar is only noted.
+    /// Unpacks an entry of a tar. Errors are those of the spool; problems of the tar are only noted.
     pub fn entry<R: Read>(&mut self, entry: &mut tar::Entry<R>) -> Result<(), Error> {
         let kind = entry.header().entry_type();
         if kind.is_file() || kind.is_contiguous() {
@@ -95,14 +95,14 @@ impl Unpacker {
         } else if !kind.is_dir() && !kind.is_pax_global_extensions() {
             self.links += 1;
         }
-        // Also what was left out must be read to come to the next.
+        // Entries that are left out must also be read, to reach the next one.
         if let Err(e) = io::copy(entry, &mut io::sink()) {
             self.broken(e.to_string());
         }
         Ok(())
     }
 
-    /// Takes a file, or a part of one, of `size` bytes.
+    /// Unpacks a file of `size` bytes, or a part of a file.
     pub fn take(&mut self, path: &Path, size: u64, data: &mut dyn Read) -> Result<(), Error> {
         let Some(names) = names(path) else {
             self.outside += 1;
@@ -111,7 +111,7 @@ impl Unpacker {
         let (folder, name) = match names[..] {
             [name] => (None, name),
             [folder, name] => (Some(folder), name),
-            // Deeper down lies nothing that is read.
+            // Files in deeper folders are never read.
             _ => return Ok(()),
         };
         let (whole, part) = part_of(name).map_or((name, None), |(whole, part)| (whole, Some(part)));
@@ -128,7 +128,7 @@ impl Unpacker {
         }
     }
 
-    /// Takes a file of unknown size, up to the end of `data`.
+    /// Unpacks a file of unknown size, up to the end of `data`.
     pub fn take_all(&mut self, name: &Path, data: &mut dyn Read) -> Result<(), Error> {
         let to = self.spool.path().join(name);
         let mut out = File::create(to).map_err(|e| self.spool.fail(e))?;
@@ -152,7 +152,7 @@ impl Unpacker {
         Ok(())
     }
 
-    /// A later copy takes the place of an earlier one, but only if it is whole.
+    /// A later copy replaces an earlier one, but only if it is complete.
     fn whole(&mut self, file: &Path, size: u64, data: &mut dyn Read) -> Result<(), Error> {
         let unfinished = self.spool.path().join(UNFINISHED);
         let mut out = File::create(&unfinished).map_err(|e| self.spool.fail(e))?;
@@ -173,7 +173,7 @@ impl Unpacker {
         }
     }
 
-    /// Copies to the end, or to where reading fails; gives the bytes copied.
+    /// Copies to the end, or until reading fails; returns the number of bytes copied.
     fn copy(&mut self, data: &mut dyn Read, out: &mut File) -> Result<u64, Error> {
         let mut copied = 0;
         loop {
@@ -192,7 +192,7 @@ impl Unpacker {
         }
     }
 
-    /// What was odd.
+    /// Notes about damage and about what was left out.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(why) = &self.broken {
@@ -221,7 +221,7 @@ impl Unpacker {
     }
 }
 
-/// The names that a path consists of; `None` if it leads anywhere but down, or if no file can be called so.
+/// The components of a path; `None` if it leads anywhere but down, or if a component is no valid file name.
 fn names(path: &Path) -> Option<Vec<&str>> {
     let mut names = Vec::new();
     for component in path.components() {

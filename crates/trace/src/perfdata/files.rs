@@ -1,4 +1,4 @@
-//! The files of one recording: a single one, or those of `perf record --threads`, a folder.
+//! The files of one recording: a single file, or a folder of `perf record --threads`.
 //!
 //! ```text
 //! perf.data/data       as a single file, but of the records only what is of no buffer: names, mappings
@@ -6,8 +6,8 @@
 //! perf.data/data.1     ...
 //! ```
 //!
-//! Source: perf's util/data.c, `perf_data__create_dir`. Whichever file is behind the others is read on, so that what waits for its
-//! turn stays small.
+//! Source: perf's util/data.c, `perf_data__create_dir`. The file that is furthest behind in time is read next, so that few records
+//! wait to be sorted.
 
 use super::head::{self, Head};
 use super::records::Records;
@@ -18,21 +18,21 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use std::path::{Path, PathBuf};
 
-/// How the file with the head is called in a folder.
+/// Name of the file with the head in a folder.
 pub const MAIN: &str = "data";
-/// Files of one folder that are read: perf has one for each processor at most.
+/// Limit on files of one folder: perf has at most one per processor.
 const MOST: usize = 8192;
 
-/// A walk through the records of all files.
+/// Iterates over the records of all files.
 pub struct Files {
     all: Vec<Records>,
-    /// Those that are not at their end, by the latest time in them.
+    /// Files not at their end, keyed by the latest time read from each.
     turns: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Whose record is current.
+    /// Index of the file with the current record.
     at: usize,
 }
 
-/// Opens a file or a folder.
+/// Opens a file or folder; returns the head of the main file and the records of all.
 pub fn open(path: &Path) -> Result<(Head, Files), Error> {
     let main = if path.is_dir() { path.join(MAIN) } else { path.to_owned() };
     let (head, first) = head::read(&main)?;
@@ -47,7 +47,7 @@ pub fn open(path: &Path) -> Result<(Head, Files), Error> {
     Ok((head, Files { all, turns, at: 0 }))
 }
 
-/// The others of a folder, by their numbers; none of a single file.
+/// The other files of a folder, by number; empty for a single file.
 fn beside(main: &Path) -> Vec<PathBuf> {
     if main.file_name().is_none_or(|name| name != MAIN) {
         return vec![];
@@ -57,12 +57,12 @@ fn beside(main: &Path) -> Vec<PathBuf> {
 }
 
 impl Files {
-    /// Whether there are more than one: then no round is one of all.
+    /// Whether there are several files: a finished round then covers only one of them.
     pub fn are_several(&self) -> bool {
         self.all.len() > 1
     }
 
-    /// Goes to the next record; gives its kind.
+    /// Advances to the next record and returns its kind; `None` at the end.
     pub fn next(&mut self) -> Result<Option<u32>, Error> {
         while let Some(turn) = self.turns.peek_mut() {
             self.at = turn.0 .1;
@@ -74,7 +74,7 @@ impl Files {
         Ok(None)
     }
 
-    /// When the current record was made.
+    /// Records the time of the current record, which determines the file to read next.
     pub fn was_at(&mut self, time: u64) {
         let at = self.at;
         if let Some(mut turn) = self.turns.peek_mut().filter(|turn| turn.0 .1 == at) {
@@ -82,22 +82,22 @@ impl Files {
         }
     }
 
-    /// What follows the head of the current record.
+    /// The current record without its header.
     pub fn body(&self) -> &[u8] {
         self.all[self.at].body()
     }
 
-    /// Bytes that were walked through.
+    /// Bytes read so far, over all files.
     pub fn position(&self) -> u64 {
         self.all.iter().map(Records::position).sum()
     }
 
-    /// Bytes in all.
+    /// Total bytes of records.
     pub fn size(&self) -> u64 {
         self.all.iter().map(Records::size).sum()
     }
 
-    /// Adds what was stepped over.
+    /// Adds the counts of skipped bytes to `q`.
     pub fn damage_to(&self, q: &mut Quality) {
         self.all.iter().for_each(|records| records.damage_to(q));
     }

@@ -1,4 +1,4 @@
-//! What a perf.data says about itself: the events, how their samples are laid out, the formats of tracepoints, the kernel.
+//! The metadata of a perf.data: the events, the layout of their samples, the formats of tracepoints, the kernel.
 //!
 //! ```text
 //! file   "PERFILE2" u64 size (104) | attributes | records | { offset, size } for each feature | features
@@ -18,16 +18,16 @@ const OS_RELEASE: u32 = 4;
 const ARCH: u32 = 6;
 const FEATURES: u32 = 256;
 
-/// Bytes of the head of a pipe.
+/// Size in bytes of the file header that perf writes to a pipe.
 const PIPE: u64 = 16;
-/// Bytes of the oldest `struct perf_event_attr` and of the longest that is believed.
+/// Accepted sizes in bytes of `struct perf_event_attr`: from the oldest version up to a sanity limit.
 const ATTR: std::ops::RangeInclusive<u64> = 64..=4096;
-/// What perf calls the kernel, and by which symbol it tells where it lies.
+/// perf's name for the kernel's mapping, with the symbol that gives its address.
 const KERNEL: &[u8] = b"[kernel.kallsyms]_text\0";
-/// Names of tasks that stand before the first sample.
+/// Limit on task names before the first sample.
 const MOST_NAMES: usize = 1 << 20;
 
-/// Everything in a file but its records.
+/// All of a file except its records.
 pub struct Head {
     pub order: Order,
     pub kernel: Kernel,
@@ -36,16 +36,16 @@ pub struct Head {
     pub layouts: Layouts,
 }
 
-/// The kernel that was recorded.
+/// The recorded kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
-    /// What `uname -r` says.
+    /// The output of `uname -r`.
     pub release: Option<String>,
-    /// Where `_text` lay.
+    /// The address of `_text`.
     pub text: Option<u64>,
 }
 
-/// What is found out on the way.
+/// Metadata collected so far.
 #[derive(Default)]
 struct Found {
     kernel: Kernel,
@@ -55,7 +55,7 @@ struct Found {
     has_formats: bool,
 }
 
-/// Reads the head of a perf.data; gives its records too.
+/// Reads the head of a perf.data; also returns its records.
 pub fn read(path: &Path) -> Result<(Head, Records), Error> {
     let mut input = DatFile::open(path)?;
     let not = |what: String| Error::NotATrace { path: path.to_owned(), what };
@@ -93,7 +93,7 @@ const RECORD: &str =
     "record it with perf record -a -e 'block:*' -e sched:sched_switch -e sched:sched_waking -e 'raw_syscalls:*'";
 
 impl Found {
-    /// Gives where the records begin and end.
+    /// Reads the head of a file; returns the start and end offsets of its records.
     fn of_file(&mut self, input: &DatFile, mut s: Section) -> Result<(u64, u64), Error> {
         let attr_size = s.u64()?;
         let (attrs, attrs_size) = (s.u64()?, s.u64()?);
@@ -128,7 +128,7 @@ impl Found {
         Ok((data, end))
     }
 
-    /// The records before the first sample.
+    /// Reads the head of a pipe: the records before the first sample.
     fn of_pipe(&mut self, input: &DatFile) -> Result<(u64, u64), Error> {
         let mut records = Records::new(input.clone(), PIPE, input.size);
         while let Some(record) = records.next()? {
@@ -177,14 +177,14 @@ impl Found {
         Ok(())
     }
 
-    /// Names of tasks, as perf found them when it began: to those that the formats' texts have. Where the kernel lies stands there, too.
+    /// Collects the names of tasks that perf found at start, in addition to those in the formats' texts, and the kernel's address.
     fn names(&mut self, mut records: Records) -> Result<(), Error> {
         let order = self.contents.facts.order;
         while let Some(record) = records.next()? {
             let body = records.body();
             match record {
                 kind::SAMPLE => break,
-                // pid, tid, where, how long, where `_text` is; then the name.
+                // Body: pid, tid, address, length, address of `_text`; then the name.
                 kind::MMAP if body.get(32..).is_some_and(|name| name.starts_with(KERNEL)) => {
                     self.kernel.text = self.kernel.text.or(order.u64(body, 24));
                 }
@@ -202,7 +202,7 @@ impl Found {
     }
 }
 
-/// A text with its length before it.
+/// A text preceded by its length.
 fn text(s: &mut Section) -> Option<String> {
     let size = s.u32().ok()?;
     let bytes = s.take(size as usize).ok()?;

@@ -1,4 +1,4 @@
-//! perf.data, as `perf record -e 'block:*' -e sched:sched_switch -a` writes it: tracepoints in perf's own records.
+//! Reads perf.data as `perf record -e 'block:*' -e sched:sched_switch -a` writes it: tracepoints in perf's own records.
 //!
 //! ```text
 //! file or pipe  ->  records  ->  samples  ->  rounds  ->  Blocks, Tasks  ->  Event
@@ -6,13 +6,13 @@
 //!                   the other    which        of time
 //! ```
 //!
-//! A tracepoint's bytes within a sample are those that the kernel's ring buffer has, and the file carries the `format` texts to
-//! read them, so the events are those of `trace.dat`. Tried with perf 6.1: files and pipes (`perf record -o -`),
-//! compressed (`-z`) or not, folders (`--threads`), of either byte order. Sources: perf's Documentation/perf.data-file-format.txt and
+//! A tracepoint's bytes within a sample are those of the kernel's ring buffer, and the file has the `format` texts to
+//! parse them, so the events are those of `trace.dat`. Tested with perf 6.1: files and pipes (`perf record -o -`),
+//! compressed (`-z`) or not, folders (`--threads`), either byte order. Sources: perf's Documentation/perf.data-file-format.txt and
 //! include/uapi/linux/perf_event.h.
 //!
-//! Not in such a file: names of the kernel's functions. Stacks (`-g`) are told if these are found elsewhere (`symbols.rs`); otherwise they
-//! are left out, and that is said.
+//! perf.data lacks the names of the kernel's functions. Stacks (`-g`) are used if the names are found elsewhere (`symbols.rs`); otherwise
+//! stacks are left out, and a note says so.
 
 mod files;
 mod head;
@@ -34,10 +34,10 @@ use sample::Layouts;
 use std::path::Path;
 use units::{Cpu, DevId, Nanos};
 
-/// How a file begins: a number, so that a big-endian machine's bytes are the other way round.
+/// The magic at the start of a file, a number: its bytes show the byte order.
 const MAGIC: [(&[u8], Order); 2] = [(b"PERFILE2", Order::Little), (b"2ELIFREP", Order::Big)];
 
-/// Whether a file that begins like this is a perf.data.
+/// Whether a file with this start is a perf.data.
 pub fn looks_like(start: &[u8]) -> bool {
     MAGIC.iter().any(|(magic, _)| start.starts_with(magic))
 }
@@ -52,15 +52,15 @@ pub struct PerfData {
     rounds: Rounds,
     blocks: Blocks,
     tasks: Tasks,
-    /// The event at which a task leaves its processor, if its stack says where: which of `formats`.
+    /// Index in `formats` of `sched_switch`, whose stack shows where a task left its processor; `None` without symbols.
     switch: Option<usize>,
-    /// Samples of events that are no tracepoints.
+    /// Samples of events that are not tracepoints.
     others: u64,
     latest: Nanos,
     quality: Quality,
 }
 
-/// Whether a folder is one of `perf record --threads`.
+/// Whether a folder was written by `perf record --threads`.
 pub fn is_folder(path: &Path) -> bool {
     use std::io::Read;
     let mut start = [0; 8];
@@ -68,7 +68,7 @@ pub fn is_folder(path: &Path) -> bool {
     file.is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && looks_like(&start)
 }
 
-/// Opens a perf.data, a file or a folder. Everything but the records is read at once.
+/// Opens a perf.data file or folder. Reads everything except the records.
 pub fn open(path: &Path) -> Result<PerfData, Error> {
     let (Head { order, kernel, machine, contents, layouts }, files) = files::open(path)?;
     let mut quality = Quality::default();
@@ -107,12 +107,12 @@ pub fn open(path: &Path) -> Result<PerfData, Error> {
 }
 
 impl PerfData {
-    /// The kernel's release, if the file says it.
+    /// The kernel's release, if the file has it.
     pub fn kernel(&self) -> Option<&str> {
         self.kernel.as_deref()
     }
 
-    /// Reads a record; `false` at the end.
+    /// Reads a record into `rounds`; `false` at the end.
     fn read(&mut self) -> Result<bool, Error> {
         let Some(record) = self.files.next()? else { return Ok(false) };
         let body = self.files.body();
@@ -180,7 +180,7 @@ impl PerfData {
     }
 }
 
-/// The kernel's part of a chain of addresses: what stands behind its mark, up to the next (`enum perf_callchain_context`).
+/// The kernel part of a call chain: the addresses from the kernel's marker to the next marker (`enum perf_callchain_context`).
 fn of_kernel(order: Order, chain: &[u8]) -> Box<[u64]> {
     const KERNEL: u64 = -128i64 as u64;
     const MARKS: u64 = -4095i64 as u64;

@@ -1,10 +1,10 @@
-//! perf's records one after the other: in the file, or within others that are compressed (`perf record -z`).
+//! Iterates over perf's records, both those in the file and those inside compressed records (`perf record -z`).
 //!
 //! ```text
 //! u32 kind, u16 misc, u16 size | size - 8 bytes
 //! ```
 //!
-//! Compressed records are one stream of zstd cut into pieces, and the records in it may be cut too.
+//! Compressed records are pieces of one zstd stream; the records in the stream may span pieces.
 
 use crate::error::Error;
 use crate::quality::Quality;
@@ -27,14 +27,14 @@ pub mod kind {
     pub const COMPRESSED2: u32 = 83;
 }
 
-/// Bytes before a record's body.
+/// Size in bytes of a record's header.
 const HEAD: usize = 8;
-/// How much is read of the file at once.
+/// Bytes read from the file at a time.
 const BLOCK: usize = 256 << 10;
-/// What one record may unpack to: perf compresses one CPU's buffer at a time, of 512 KiB unless it is told otherwise.
+/// Limit on the unpacked size of one record: perf compresses one CPU's buffer at a time, by default 512 KiB.
 const MOST_UNPACKED: usize = 64 << 20;
 
-/// A part of the file.
+/// A buffer that is consumed from the front.
 #[derive(Default)]
 struct Bytes {
     all: Vec<u8>,
@@ -52,18 +52,18 @@ impl Bytes {
     }
 }
 
-/// A walk through records.
+/// Iterates over records.
 pub struct Records {
     input: DatFile,
     from: u64,
-    /// Next byte of the file to read.
+    /// Offset of the next byte of the file to read.
     next: u64,
     end: u64,
     file: Bytes,
     unpacked: Bytes,
     decoder: Option<Decoder<'static>>,
     body: Vec<u8>,
-    /// Bytes after the current record that are no records.
+    /// Bytes after the current record that belong to no record.
     to_skip: u64,
     damaged: u64,
     cut: u64,
@@ -71,7 +71,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Those from one byte of the file to another.
+    /// The records between two offsets of the file.
     pub fn new(input: DatFile, from: u64, end: u64) -> Records {
         let end = end.min(input.size);
         Records {
@@ -90,22 +90,22 @@ impl Records {
         }
     }
 
-    /// Bytes of the file that were walked through.
+    /// Bytes consumed so far.
     pub fn position(&self) -> u64 {
         self.next - self.from - self.file.left().len() as u64
     }
 
-    /// Bytes in all.
+    /// Total bytes.
     pub fn size(&self) -> u64 {
         self.end.saturating_sub(self.from)
     }
 
-    /// What follows the head of the current record.
+    /// The current record without its header.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// The place in the file after the current record.
+    /// The file offset after the current record.
     pub fn behind(&self) -> u64 {
         self.from + self.position()
     }
@@ -121,7 +121,7 @@ impl Records {
         }
     }
 
-    /// Goes to the next record; gives its kind. Those that hold others are taken apart.
+    /// Advances to the next record and returns its kind; `None` at the end. Compressed records are unpacked.
     pub fn next(&mut self) -> Result<Option<u32>, Error> {
         let bytes = std::mem::take(&mut self.to_skip);
         self.skip(bytes);
@@ -147,7 +147,7 @@ impl Records {
         }
     }
 
-    /// A record that was compressed, if a whole one is there.
+    /// The next complete record from unpacked data; `None` if there is none.
     fn take_unpacked(&mut self) -> Option<u32> {
         let (kind, size) = head(self.input.order, self.unpacked.left())?;
         if size < HEAD {
@@ -182,7 +182,7 @@ impl Records {
         Ok(Some(kind))
     }
 
-    /// Reads on until so many bytes are buffered, or the file is at its end.
+    /// Reads until at least `want` bytes are buffered, or the file ends.
     fn fill(&mut self, want: usize) -> Result<(), Error> {
         if self.file.left().len() >= want || self.next >= self.end {
             return Ok(());
@@ -233,7 +233,7 @@ impl Records {
         }
     }
 
-    /// Ends the walk: it is not known where the next record begins.
+    /// Ends the iteration: the position of the next record is unknown.
     fn stop(&mut self, left: u64, what: &str) -> Option<u32> {
         if left > 0 {
             self.cut += 1;
@@ -252,7 +252,7 @@ impl Records {
         self.note.get_or_insert_with(|| format!("{path}: at byte {place}: {what}"));
     }
 
-    /// Adds what was stepped over.
+    /// Adds the counts of skipped bytes to `q`.
     pub fn damage_to(&self, q: &mut Quality) {
         q.damaged_bytes += self.damaged;
         q.cut_records += self.cut;
@@ -262,7 +262,7 @@ impl Records {
     }
 }
 
-/// Kind and size of the record that begins here.
+/// Kind and size in bytes of the record at the start of `bytes`.
 fn head(order: crate::tracedat::Order, bytes: &[u8]) -> Option<(u32, usize)> {
     Some((order.u32(bytes, 0)?, order.uint(bytes, 6, 2)? as usize))
 }

@@ -1,22 +1,22 @@
-//! Records in order of time.
+//! Sorts records by time.
 //!
-//! perf empties one CPU's buffer after the other, and marks when it is through with all: a round. Whatever is older than the
-//! latest of the round before is then complete (perf, util/ordered-events.c). Where no round ends, as many wait as memory is
-//! for; what comes later than those let go is delivered late, and counted by the consumer.
+//! perf empties the CPUs' buffers in turn and marks the end of each pass over all of them: a round. All records older than
+//! the latest of the previous round are then complete (perf, util/ordered-events.c). If no round ends, records wait up to a
+//! memory limit; a record that comes after later ones were released is delivered late, and counted by the consumer.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// What may wait: 128 MiB, more than the buffers of 64 CPUs (512 KiB each by default) hold.
+/// Limit on waiting records: 128 MiB, more than the buffers of 64 CPUs (512 KiB each by default) hold.
 const MOST_BYTES: usize = 128 << 20;
-/// What one costs beside its bytes.
+/// Memory per record in addition to its bytes.
 const EACH: usize = 64;
 
-/// What a record says.
+/// Content of a record.
 pub enum Said {
-    /// The bytes of a tracepoint, and the stack of who came by it, where that is wanted.
+    /// The bytes of a tracepoint, and the stack (if it is needed) of the task that reached it.
     Sample(Box<[u8]>, Box<[u64]>),
-    /// So many are missing.
+    /// This many records are missing.
     Lost(u64),
 }
 
@@ -31,7 +31,7 @@ impl Said {
 
 struct Waiting {
     time: u64,
-    /// Of those of one time the first in the file comes first.
+    /// Position in the file, which orders records of the same time.
     number: u64,
     cpu: u32,
     said: Said,
@@ -44,7 +44,7 @@ impl Waiting {
 }
 
 impl Ord for Waiting {
-    /// The earliest is the greatest, as a heap has it on top.
+    /// Reversed, so that the heap's maximum is the earliest record.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.time, other.number).cmp(&(self.time, self.number))
     }
@@ -64,21 +64,21 @@ impl PartialEq for Waiting {
 
 impl Eq for Waiting {}
 
-/// Those that wait for their turn.
+/// Records that wait to be sorted.
 #[derive(Default)]
 pub struct Rounds {
     heap: BinaryHeap<Waiting>,
     bytes: usize,
     number: u64,
     latest: u64,
-    /// The latest when the round before was finished, and the one before that: up to there all is complete.
+    /// Latest time at the end of the previous round, and of the round before it (up to which all records are complete).
     before: u64,
     complete: u64,
     ended: bool,
 }
 
 impl Rounds {
-    /// Puts one in.
+    /// Adds a record.
     pub fn add(&mut self, time: u64, cpu: u32, said: Said) {
         self.number += 1;
         self.latest = self.latest.max(time);
@@ -87,24 +87,24 @@ impl Rounds {
         self.heap.push(waiting);
     }
 
-    /// A round is finished.
+    /// Marks the end of a round.
     pub fn finished(&mut self) {
         self.complete = self.before;
         self.before = self.latest;
     }
 
-    /// No more are put in. `false` if none is left.
+    /// Marks the end of the input. `false` if no record is left.
     pub fn end(&mut self) -> bool {
         self.ended = true;
         !self.heap.is_empty()
     }
 
-    /// The latest time of all so far.
+    /// The latest time so far.
     pub fn latest(&self) -> u64 {
         self.latest
     }
 
-    /// The next whose turn it is: its time, CPU, and what it says.
+    /// Removes the earliest record if no earlier one can come: its time, CPU and content.
     pub fn take(&mut self) -> Option<(u64, u32, Said)> {
         let first = self.heap.peek()?;
         let turn = self.ended || first.time <= self.complete || self.bytes > MOST_BYTES;

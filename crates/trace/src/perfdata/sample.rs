@@ -1,4 +1,4 @@
-//! What a sample consists of, which each event's attributes say: only some fields are there, always in one order.
+//! The layout of samples: each event's attributes select the fields, which are always in the same order.
 //!
 //! ```text
 //! SAMPLE   [identifier] [ip] [pid, tid] [time] [addr] [id] [stream] [cpu] [period] [read] [callchain] [raw] ...
@@ -26,10 +26,10 @@ mod bit {
 
 /// `PERF_TYPE_TRACEPOINT`.
 const TRACEPOINT: u32 = 2;
-/// `sample_id_all` among the flags of `struct perf_event_attr`: the 18th bit, from whichever end the machine counts.
+/// `sample_id_all` in the flags of `struct perf_event_attr`: bit 18, counted from the low end or the high end depending on byte order.
 const ID_ALL: u32 = 18;
 
-/// What one event's samples consist of.
+/// The layout of one event's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     fields: u64,
@@ -38,18 +38,18 @@ pub struct Layout {
     is_tracepoint: bool,
 }
 
-/// What is used of a sample.
+/// The fields of a sample that are used.
 pub struct Sample<'a> {
     pub time: u64,
     pub cpu: u32,
     pub raw: &'a [u8],
-    /// Addresses of the stack, and marks of whose they are.
+    /// Stack addresses, with markers for the context they belong to.
     pub chain: &'a [u8],
     pub is_tracepoint: bool,
 }
 
 impl Layout {
-    /// From the bytes of a `struct perf_event_attr`.
+    /// Parses the bytes of a `struct perf_event_attr`.
     pub fn of(order: Order, attr: &[u8]) -> Option<Layout> {
         let flags = order.u64(attr, 40)?;
         let id_all = match order {
@@ -68,7 +68,7 @@ impl Layout {
         self.fields & bit != 0
     }
 
-    /// Where in a sample its event's number stands.
+    /// Offset of the event id in a sample; `None` if there is no id.
     fn id_at(&self) -> Option<usize> {
         if self.has(bit::IDENTIFIER) {
             return Some(0);
@@ -110,7 +110,7 @@ impl Layout {
         Some(Sample { time, cpu, raw, chain, is_tracepoint })
     }
 
-    /// Bytes of the counters' values (`read_format` in include/uapi/linux/perf_event.h).
+    /// Size in bytes of the counter values (`read_format` in include/uapi/linux/perf_event.h).
     fn read_bytes(&self, order: Order, values: &[u8]) -> Option<usize> {
         const TIMES: u64 = 0b11;
         const ID: u64 = 1 << 2;
@@ -125,7 +125,7 @@ impl Layout {
         words.checked_mul(8)
     }
 
-    /// Time and CPU behind a record that is no sample.
+    /// Time and CPU at the end of a record that is not a sample.
     fn trailer(&self, order: Order, body: &[u8]) -> Option<(u64, u32)> {
         const FIELDS: [u64; 6] = [bit::TID, bit::TIME, bit::ID, bit::STREAM, bit::CPU, bit::IDENTIFIER];
         let there = |upto: usize| FIELDS[..upto].iter().filter(|b| self.has(**b)).count() * 8;
@@ -144,10 +144,10 @@ pub struct Layouts {
 }
 
 impl Layouts {
-    /// Events and numbers that are kept: a machine of 4096 CPUs with 200 events has as many.
+    /// Limit on events and on ids: enough for 200 events on a machine with 4096 CPUs.
     pub const MOST: usize = 1 << 20;
 
-    /// Adds an event with its numbers, of which it has one for each CPU.
+    /// Adds an event with its ids, one per CPU.
     pub fn add(&mut self, layout: Layout, ids: impl Iterator<Item = u64>) {
         if self.all.len() < Layouts::MOST {
             let room = Layouts::MOST.saturating_sub(self.by_id.len());
@@ -161,25 +161,25 @@ impl Layouts {
         self.all.iter().any(|layout| layout.is_tracepoint)
     }
 
-    /// Whether tracepoints were recorded without their time.
+    /// Whether any tracepoint was recorded without timestamps.
     pub fn lack_times(&self) -> bool {
         self.all.iter().any(|layout| layout.is_tracepoint && !layout.has(bit::TIME))
     }
 
-    /// Whether samples have the stacks of those who ran.
+    /// Whether samples of tracepoints have stacks.
     pub fn have_stacks(&self) -> bool {
         self.all.iter().any(|layout| layout.is_tracepoint && layout.has(bit::CALLCHAIN))
     }
 
-    /// Takes a sample apart.
+    /// Parses a sample with the layout of its event.
     pub fn sample<'a>(&self, order: Order, body: &'a [u8]) -> Option<Sample<'a>> {
         let first = self.all.first()?;
-        // The number stands at the same place in all, or else all are alike (perf, `evlist__valid_sample_type`).
+        // The id is at the same offset in all events, or else all layouts are equal (perf, `evlist__valid_sample_type`).
         let of = first.id_at().and_then(|at| self.by_id.get(&order.u64(body, at)?));
         of.map_or(first, |index| &self.all[*index]).sample(order, body)
     }
 
-    /// Time and CPU of a record that is no sample.
+    /// Time and CPU of a record that is not a sample.
     pub fn trailer(&self, order: Order, body: &[u8]) -> Option<(u64, u32)> {
         self.all.first()?.trailer(order, body)
     }
@@ -199,7 +199,7 @@ mod tests {
             layout.sample(Order::Little, body).map(|s| (s.time, s.cpu, s.raw.to_vec()))
         };
         assert_eq!(read(layout(bit::TIME | bit::CPU | bit::RAW, 0), &small), Some((77, 5, b"abcd".to_vec())));
-        // A group of two counters with their numbers, and a stack of three.
+        // A group of two counters with their ids, and a stack of three.
         let large = [words(&[9, 77, 5, 2, 1, 9, 2, 9, 3, 1, 2, 3]), raw].concat();
         let all = bit::IDENTIFIER | bit::TIME | bit::CPU | bit::READ | bit::CALLCHAIN | bit::RAW;
         assert_eq!(read(layout(all, 0b1100), &large), Some((77, 5, b"abcd".to_vec())));

@@ -1,13 +1,13 @@
-//! Names of the kernel's functions for the stacks of `perf record -g`.
+//! Finds names of the kernel's functions for the stacks of `perf record -g`.
 //!
-//! perf.data has none since perf of Linux 4.6; before that it had the text of `/proc/kallsyms`. What it always has is where the kernel lay in
-//! memory (the record of `[kernel.kallsyms]_text`), which differs from boot to boot. So names are taken
+//! perf.data has no names since perf of Linux 4.6; older files have the text of `/proc/kallsyms`. Every file has the kernel's address in
+//! memory (the record of `[kernel.kallsyms]_text`), which differs from boot to boot. Names are taken
 //!
-//! 1. from the file itself, if it is so old;
-//! 2. from a file `kallsyms` beside it, as root saved it before the machine restarted;
-//! 3. from this machine's `/proc/kallsyms`, if it is the kernel that was recorded.
+//! 1. from the file itself, if it is that old;
+//! 2. from a file `kallsyms` beside it, saved by root before the machine restarted;
+//! 3. from this machine's `/proc/kallsyms`, if this machine runs the recorded kernel.
 //!
-//! **Invariant**: of two and three, only if `_text` lies where the recorded kernel's did.
+//! **Invariant**: sources 2 and 3 are used only if `_text` has the same address as in the recorded kernel.
 
 use super::head::Kernel;
 use crate::tracedat::{SymbolText, Symbols};
@@ -15,20 +15,20 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Where names lie that a user saved, beside the recording.
+/// Name of a symbol file that the user saved beside the recording.
 const BESIDE: &str = "kallsyms";
 const OF_THIS_MACHINE: &str = "/proc/kallsyms";
 const RELEASE: &str = "/proc/sys/kernel/osrelease";
-/// Where the kernel lies if it is never moved: then `_text` says nothing of modules.
+/// Address of a kernel without address randomisation: `_text` then says nothing about modules.
 const NEVER_MOVED: u64 = 0xffff_ffff_8100_0000;
-/// The text of a kernel with many modules has 15 MB.
+/// Limit on the size of a symbol file; a kernel with many modules has 15 MB.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What is said where there are none.
+/// The note when no names are found.
 pub const MISSING: &str = "stacks (perf record -g) are left out: perf.data has no names of the kernel's functions; to have them, as root \
                            and before the machine restarts: cat /proc/kallsyms > kallsyms, in the folder of the recording";
 
-/// The names, if there are some that fit.
+/// The names, or `None` if no source fits.
 pub fn read(path: &Path, text: Option<&SymbolText>, kernel: &Kernel) -> Option<Symbols> {
     let own = text.and_then(|text| text.read().ok()).map(Symbols::parse).filter(|s| !s.is_empty());
     own.or_else(|| {
@@ -54,7 +54,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|b| *b == b'\n')
 }
 
-/// Whether the kernel of these names begins there: `ffffffff81000000 T _text`.
+/// Whether `_text` has this address in these symbols: `ffffffff81000000 T _text`.
 fn lies_at(text: &[u8], address: u64) -> bool {
     let begins = format!("{address:016x} ");
     lines(text).any(|line| line.starts_with(begins.as_bytes()) && line.ends_with(b" _text"))

@@ -1,4 +1,4 @@
-//! The numbers of system calls, by architecture, in order.
+//! System call numbers by architecture, sorted by number.
 
 use super::Call;
 
@@ -93,7 +93,7 @@ pub(super) const X86_64: &[(u16, Call)] = &[
     (452, Call::Attributes),
 ];
 
-/// What all newer architectures share: arm64, riscv, loongarch (include/uapi/asm-generic/unistd.h).
+/// Numbers shared by all newer architectures: arm64, riscv, loongarch (include/uapi/asm-generic/unistd.h).
 pub(super) const GENERIC: &[(u16, Call)] = &[
     (2, Call::IoSubmit),
     (4, Call::IoGetevents),

@@ -1,16 +1,16 @@
-//! Block tracepoints as the events that blktrace would have recorded.
+//! Converts block tracepoints to the events that blktrace would have recorded.
 //!
-//! blktrace hangs on the same tracepoints (kernel/trace/blktrace.c), so each of them is one letter; what it keeps
-//! in other words is turned into its words here:
+//! blktrace attaches to the same tracepoints (kernel/trace/blktrace.c), so each maps to one of its actions. Fields that differ
+//! are converted:
 //!
-//! - the kind of I/O comes as letters ([`rwbs`](super::rwbs)), the category bits are added by action;
+//! - the kind of I/O is given as letters ([`rwbs`](super::rwbs)); the category bits are added by action;
 //! - an error is a negative errno, of which blktrace keeps the low 16 bits;
-//! - `block_split` has no size: it is the distance to the second part's start;
-//! - `block_plug` and `block_unplug` name no device: it is that of the thread's last request;
-//! - `block_unplug` does not say whether the thread was about to sleep: always [`Action::Unplug`].
+//! - `block_split` has no size: it is computed as the distance to the start of the second part;
+//! - `block_plug` and `block_unplug` name no device: the device of the thread's last request is used;
+//! - `block_unplug` does not say whether the thread was about to sleep: it is always [`Action::Unplug`].
 //!
-//! A completed flush keeps the sector 2^64-1 that the tracepoint gives (blktrace has 0 there). `block_io_start`,
-//! `block_io_done`, `block_rq_error` (its `block_rq_complete` has the error too) and buffer events are not in
+//! A completed flush keeps the sector 2^64-1 from the tracepoint (blktrace has 0). `block_io_start`,
+//! `block_io_done`, `block_rq_error` (`block_rq_complete` has the error too) and buffer events do not exist in
 //! blktrace: they are only counted.
 
 use super::cursor::{Record, Step};
@@ -22,16 +22,16 @@ use crate::event::{Action, Batch, Detail, Event, Flags};
 use rustc_hash::FxHashMap;
 use units::{Bytes, DevId, Sector, Tid};
 
-/// Threads whose last device is kept; beyond that all are forgotten.
+/// Limit on threads whose last device is kept; at the limit, all are forgotten.
 const MAX_THREADS: usize = 1 << 16;
 
-/// How one kind of event becomes an [`Event`].
+/// How one tracepoint becomes an [`Event`]: the fields to read.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     action: Action,
     /// Category bits of the action.
     category: Flags,
-    /// About a request, not a bio: then it is from a file system unless it is passthrough.
+    /// Whether it is about a request (not a bio); it is then from a file system unless it is passthrough.
     request: bool,
     dev: Slot,
     sector: Slot,
@@ -46,8 +46,8 @@ struct Plan {
     requests: Slot,
 }
 
-/// What a tracepoint of the block layer is called in blktrace: the action, the category bits that belong to it, and whether it is
-/// about a request and not a bio.
+/// The blktrace equivalent of a block tracepoint: the action, its category bits, and whether it is
+/// about a request (not a bio).
 pub(crate) fn action_of(name: &str) -> Option<(Action, Flags, bool)> {
     let (q, none) = (Flags::QUEUE, Flags(0));
     Some(match name {
@@ -99,13 +99,13 @@ impl Plan {
     }
 }
 
-/// The device of a `dev_t` field: tracepoints store the kernel's own packing, 12 and 20 bits.
+/// The device in a `dev_t` field: tracepoints store the kernel's internal format, 12 and 20 bits.
 #[inline]
 fn dev(record: &Record, slot: Slot) -> DevId {
     DevId(record.int(slot) as u32)
 }
 
-/// Turns records into events.
+/// Converts records to events.
 #[derive(Debug)]
 pub struct Blocks {
     plans: Plans<Plan>,
@@ -113,14 +113,14 @@ pub struct Blocks {
     names: Names,
     /// The device of each thread's last request.
     last_dev: FxHashMap<u32, DevId>,
-    /// Which instance each event is taken from.
+    /// For each event, the tracing instance that it is read from.
     owner: Vec<Option<u16>>,
-    /// Block events that were recorded by a second instance too.
+    /// Block events skipped because a second instance recorded them too.
     pub twice: u64,
 }
 
 impl Blocks {
-    /// `cmdlines`: the kernel's `saved_cmdlines`.
+    /// `cmdlines`: the text of the kernel's `saved_cmdlines`.
     pub fn new(formats: &Formats, cmdlines: &[u8]) -> Blocks {
         Blocks {
             plans: Plans::new(formats.events().len(), Plan::of),
@@ -132,7 +132,7 @@ impl Blocks {
         }
     }
 
-    /// A step of the cursor into `batch`: at most one event, and notes of names that were news before it.
+    /// Converts a step of the cursor: appends at most one event to `batch`, after notes of new task names.
     #[inline]
     pub fn take(&mut self, step: &Step, batch: &mut Batch) {
         match step {

@@ -1,19 +1,19 @@
-//! Integers as the recording machine wrote them: its byte order and word size, not this machine's.
+//! Integers in the byte order and word size of the recording machine.
 //!
-//! Invariant: nothing here can read outside the slice it is given; what is not there is `None`.
+//! Invariant: nothing here reads outside the given slice; a value outside is `None`.
 
-/// Which end of an integer comes first.
+/// Byte order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// x86, arm64, riscv.
+    /// Low byte first: x86, arm64, riscv.
     #[default]
     Little,
-    /// s390x, older powerpc and mips.
+    /// High byte first: s390x, older powerpc and mips.
     Big,
 }
 
 impl Order {
-    /// An unsigned integer of 1, 2, 4 or 8 bytes at `at`; `None` if it is not wholly inside.
+    /// An unsigned integer of 1, 2, 4 or 8 bytes at offset `at`; `None` if it is not completely inside.
     #[inline]
     pub fn uint(self, bytes: &[u8], at: usize, size: usize) -> Option<u64> {
         let b = bytes.get(at..at.checked_add(size)?)?;
@@ -29,20 +29,20 @@ impl Order {
         })
     }
 
-    /// 32 bits at `at`.
+    /// A 32-bit integer at offset `at`.
     #[inline]
     pub fn u32(self, bytes: &[u8], at: usize) -> Option<u32> {
         self.uint(bytes, at, 4).map(|v| v as u32)
     }
 
-    /// 64 bits at `at`.
+    /// A 64-bit integer at offset `at`.
     #[inline]
     pub fn u64(self, bytes: &[u8], at: usize) -> Option<u64> {
         self.uint(bytes, at, 8)
     }
 }
 
-/// What of `bytes` comes before the first NUL.
+/// The bytes before the first NUL.
 pub fn until_nul(bytes: &[u8]) -> &[u8] {
     bytes.split(|&b| b == 0).next().unwrap_or_default()
 }

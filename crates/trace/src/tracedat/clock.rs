@@ -1,11 +1,11 @@
-//! From the clock of the recording to nanoseconds.
+//! Converts times of the recording's clock to nanoseconds.
 //!
-//! All of the kernel's trace clocks count nanoseconds but two: `x86-tsc` counts cycles (trace-cmd then stores
-//! how many make a nanosecond, option TSC2NSEC) and `counter` counts events.
+//! All trace clocks of the kernel count nanoseconds, except two: `x86-tsc` counts cycles (trace-cmd then stores
+//! the conversion factor, option TSC2NSEC), and `counter` counts events.
 
 use units::Nanos;
 
-/// Cycles to nanoseconds: `cycles * mult >> shift`. The default changes nothing.
+/// Conversion of cycles to nanoseconds: `cycles * mult >> shift`. The default is the identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     mult: u32,
@@ -19,7 +19,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// A clock that counts cycles. A multiplier of 0 means that trace-cmd did not know it.
+    /// A clock that counts cycles. A multiplier of 0 means that trace-cmd did not know the factor.
     pub fn cycles(mult: u32, shift: u32) -> Clock {
         if mult == 0 || shift > 63 {
             Clock::default()
@@ -28,7 +28,7 @@ impl Clock {
         }
     }
 
-    /// The time in nanoseconds.
+    /// Converts a time to nanoseconds.
     #[inline]
     pub fn nanos(self, time: u64) -> Nanos {
         if self.mult == 1 && self.shift == 0 {
@@ -37,7 +37,7 @@ impl Clock {
         Nanos(((u128::from(time) * u128::from(self.mult)) >> self.shift).min(u64::MAX.into()) as u64)
     }
 
-    /// What is wrong with times of the clock `name`, if they are no nanoseconds.
+    /// A warning if times of the clock `name` are not in nanoseconds; otherwise `None`.
     pub fn doubt(self, name: &str) -> Option<String> {
         match name {
             "counter" => Some("the clock \"counter\" only numbers the events: it gives no times".into()),

@@ -1,11 +1,11 @@
-//! The two compressions that trace-cmd uses, unpacked into a buffer of known size.
+//! The two compression formats that trace-cmd uses, unpacked into a buffer of known size.
 
 use std::io::Read;
 
-/// How a file's sections are compressed, as its header names it.
+/// Compression of a file's sections, as named in the file's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codec {
-    /// Not at all.
+    /// No compression.
     None,
     /// zlib with its own header and checksum (RFC 1950).
     Zlib,
@@ -14,7 +14,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// From the name in the file's header.
+    /// The compression with this name in the header; `None` if unknown.
     pub fn named(name: &str) -> Option<Codec> {
         match name {
             "none" | "" => Some(Codec::None),
@@ -24,8 +24,8 @@ impl Codec {
         }
     }
 
-    /// Unpacks into `out`, which afterwards holds at most `size` bytes: what the file promised. Its memory grows
-    /// with what really comes out, so a promise alone costs nothing.
+    /// Unpacks into `out`, at most `size` bytes, as the file declares. Memory grows
+    /// with the actual output, so a false declaration costs nothing.
     pub fn unpack(self, packed: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), String> {
         out.clear();
         let limit = size as u64;

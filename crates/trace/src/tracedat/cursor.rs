@@ -1,7 +1,7 @@
-//! All records of all CPUs in order of time, one at a time.
+//! Iterates over the records of all CPUs in time order.
 //!
-//! The record that comes out borrows the page it lies in: nothing is copied and nothing is allocated per record.
-//! The stream whose record is out is kept aside together with the time at which another one takes over, so a run
+//! A record borrows from the page that holds it: nothing is copied or allocated per record.
+//! The stream of the current record stays current while it is the earliest, so a run
 //! of records from one CPU costs one comparison each. Records of the same time come in order of the CPUs.
 
 use super::bytes::Order;
@@ -16,82 +16,82 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use units::{Cpu, DevId, Nanos, Tid};
 
-/// What all current compressed chunks together may unpack to.
+/// Limit in bytes on the unpacked size of all current compressed chunks together.
 const CHUNKS: usize = 512 << 20;
 
-/// Any event, not yet taken apart.
+/// A record of any event, not yet parsed.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// When, in nanoseconds of the trace's clock.
+    /// Timestamp in nanoseconds of the trace's clock.
     pub time: Nanos,
-    /// On which CPU.
+    /// The CPU that recorded it.
     pub cpu: Cpu,
-    /// The thread that ran.
+    /// The thread that was running.
     pub tid: Tid,
-    /// `common_flags`: whether it was interrupted.
+    /// `common_flags`: whether the CPU was in an interrupt.
     pub flags: u8,
     /// The tracing instance, as an index into [`Facts::buffers`](super::Facts::buffers).
     pub buffer: u16,
-    /// Which event, as an index into [`Formats::events`].
+    /// The event, as an index into [`Formats::events`].
     pub index: usize,
-    /// Its layout.
+    /// The layout of the event.
     pub event: &'a EventFormat,
-    /// Its bytes, from the `common_type` field on.
+    /// The bytes of the record, starting with the `common_type` field.
     pub data: &'a [u8],
-    /// The byte order of the integers in it.
+    /// The byte order of integers in `data`.
     pub order: Order,
 }
 
 impl<'a> Record<'a> {
-    /// An integer field, looked up once with [`EventFormat::slot`].
+    /// An integer field, found once with [`EventFormat::slot`].
     #[inline]
     pub fn int(&self, slot: Slot) -> u64 {
         slot.int(self.order, self.data)
     }
 
-    /// An array's bytes.
+    /// The bytes of an array field.
     #[inline]
     pub fn bytes(&self, slot: Slot) -> &'a [u8] {
         slot.bytes(self.order, self.data)
     }
 
-    /// A text field.
+    /// The text of a character array, without its NUL.
     #[inline]
     pub fn text(&self, slot: Slot) -> &'a [u8] {
         slot.text(self.order, self.data)
     }
 }
 
-/// What comes next in a trace.
+/// The next item of a trace.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// A record.
+    /// A record of an event.
     Record(Record<'a>),
     /// Records of this CPU are missing before the next one.
     Lost {
-        /// The time of the first record after the gap.
+        /// Time of the first record after the gap.
         time: Nanos,
-        /// The CPU.
+        /// The CPU that lost records.
         cpu: Cpu,
-        /// How many; 1 where the kernel did not say.
+        /// Number of lost records; 1 if the kernel did not say.
         count: u64,
     },
 }
 
-/// A walk through a trace.
+/// An iterator over a trace.
 #[derive(Debug)]
 pub struct Cursor {
     formats: Arc<Formats>,
     order: Order,
     clock: Clock,
     streams: Vec<Stream>,
-    /// Time and index of the streams that wait; ended ones are gone.
+    /// Time and index of streams that wait; ended streams are removed.
     waiting: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The stream whose record was given out last.
+    /// The stream of the last returned record.
     current: Option<usize>,
-    /// Losses of `current` that are told before its record, and whether they were.
+    /// Losses in `current` to return before its record; 0 if there are none.
     lost: u64,
-    /// The event of `current`'s record, as an index into the layouts.
+    /// Index in `formats` of the event of `current`'s record.
     index: usize,
     latest: u64,
     counts: Vec<u64>,
@@ -140,7 +140,7 @@ impl Cursor {
         Ok(cursor)
     }
 
-    /// Of some CPU nothing is there.
+    /// Records that the pages of some CPU are missing.
     pub fn lacks_a_cpu(&mut self) {
         self.quality.files_missing = true;
     }
@@ -175,7 +175,7 @@ impl Cursor {
         Ok(self.at())
     }
 
-    /// What stands at the present place; `None` at the end.
+    /// The item at the current position; `None` at the end.
     #[inline]
     fn at(&self) -> Option<Step<'_>> {
         let stream = &self.streams[self.current?];
@@ -197,7 +197,7 @@ impl Cursor {
         }))
     }
 
-    /// Goes to the next record of any stream.
+    /// Advances to the next record of any stream.
     #[inline]
     fn advance(&mut self) -> Result<bool, Error> {
         if let Some(i) = self.current {
@@ -209,7 +209,7 @@ impl Cursor {
                 }
             } else {
                 self.lost_at_end(i);
-                // What other CPUs did later would seem to have no end, or no beginning.
+                // Stop here: later I/O of other CPUs would seem to have no start or no end.
                 if self.streams[i].is_cut() {
                     self.waiting.clear();
                 }
@@ -231,7 +231,7 @@ impl Cursor {
         self.lost > 0
     }
 
-    /// A page that reports losses but holds no record precedes none: it is only counted.
+    /// Counts losses after the last record: a page that reports a loss but has no records precedes none.
     fn lost_at_end(&mut self, i: usize) {
         let (stream, clock) = (&mut self.streams[i], self.clock);
         let count = stream.take_lost();
@@ -245,22 +245,22 @@ impl Cursor {
         self.streams.iter().map(Stream::position).sum()
     }
 
-    /// Bytes of all CPUs' pages.
+    /// Total bytes of all CPUs' pages.
     pub fn size(&self) -> u64 {
         self.streams.iter().map(Stream::size).sum()
     }
 
-    /// The layouts.
+    /// The layouts of all events.
     pub fn formats(&self) -> &Arc<Formats> {
         &self.formats
     }
 
-    /// How often each event was seen so far.
+    /// Events seen so far, each with its number of records.
     pub fn counts(&self) -> impl Iterator<Item = (&EventFormat, u64)> {
         self.formats.events().iter().zip(self.counts.iter().copied()).filter(|(_, n)| *n > 0)
     }
 
-    /// What was lost, damaged, or not known so far.
+    /// Counts so far of what was lost, damaged or unknown.
     pub fn quality(&self) -> Quality {
         let mut q = self.quality.clone();
         for (index, what) in self.formats.broken() {

@@ -1,7 +1,7 @@
-//! What versions 6 and 7 of trace.dat have in common: the first bytes, the texts, the facts, the options.
+//! The common parts of trace.dat versions 6 and 7: the header, the texts, the facts, the options.
 //!
-//! Both begin `17 08 44 "tracing" VERSION 00 ORDER LONG PAGE`; version 6 goes on with everything in a fixed
-//! order ([`v6`](super::v6)), version 7 with sections that options point to ([`v7`](super::v7)). Either fills
+//! Both begin `17 08 44 "tracing" VERSION 00 ORDER LONG PAGE`; version 6 continues in a fixed
+//! order ([`v6`](super::v6)), version 7 has sections that options point to ([`v7`](super::v7)). Both fill
 //! one [`Contents`]. Source: trace-cmd's manual pages trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5).
 
 use super::bytes::{until_nul, Order};
@@ -22,49 +22,49 @@ pub const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 /// More processors than any kernel can be built for (`NR_CPUS` of at most 8192).
 pub const MAX_CPUS: u32 = 8192;
 
-/// What a trace.dat says about itself and the machine that made it.
+/// Facts in a trace.dat about itself and the machine that recorded it.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// 6 or 7; 0 for raw pages.
+    /// Format version 6 or 7; 0 for raw pages.
     pub version: u8,
-    /// The machine's byte order.
+    /// Byte order of the recorded machine.
     pub order: Order,
-    /// `uname`: "Linux HOST RELEASE MACHINE".
+    /// Output of `uname`: "Linux HOST RELEASE MACHINE".
     pub uname: Option<String>,
-    /// The clock of the event times (`local`, `mono`, ...).
+    /// Name of the clock of event times (`local`, `mono`, ...).
     pub clock: Option<String>,
-    /// Processors of the machine.
+    /// Number of processors of the machine.
     pub cpus: u32,
-    /// The tracing instances, the top one first, its name empty.
+    /// Names of the tracing instances; the top instance comes first, its name is empty.
     pub buffers: Vec<String>,
-    /// Which trace-cmd wrote it.
+    /// Version of the trace-cmd that wrote it.
     pub tool: Option<String>,
-    /// What to add to an event's time to have nanoseconds since 1970 (`trace-cmd record --date`).
+    /// Nanoseconds to add to an event's time for the time since 1970 (`trace-cmd record --date`).
     pub wall_offset: Option<i64>,
-    /// The kernel's own statistics per CPU at the end (`per_cpu/cpuN/stats`).
+    /// The kernel's statistics per CPU at the end of the recording (`per_cpu/cpuN/stats`).
     pub cpu_stats: String,
 }
 
 impl Facts {
-    /// The machine's name.
+    /// The machine's host name, second word of `uname`.
     pub fn hostname(&self) -> Option<&str> {
         self.uname.as_deref()?.split(' ').nth(1)
     }
 
-    /// The kernel's release.
+    /// The kernel's release, third word of `uname`.
     pub fn kernel(&self) -> Option<&str> {
         self.uname.as_deref()?.split(' ').nth(2)
     }
 
-    /// The kind of processor, as `uname -m` has it: the fourth word of trace-cmd's `uname -snrm`. Early recordings of
-    /// iowhy have the kernel's version there (`#1 SMP`); then any word that names one.
+    /// The machine type as in `uname -m`: the fourth word of trace-cmd's `uname -snrm`. Early recordings of
+    /// iowhy have the kernel's version there (`#1 SMP`); then the last word that is a known machine type.
     pub fn machine(&self) -> Option<&str> {
         let words: Vec<&str> = self.uname.as_deref()?.split_whitespace().collect();
         let known = words.iter().rev().find(|w| crate::syscall::Calls::of_machine(w).is_some());
         known.or(words.get(3).filter(|w| !w.starts_with('#'))).copied()
     }
 
-    /// Events that the kernel says it overwrote or dropped, from the statistics at the end.
+    /// Number of events that the kernel says it overwrote or dropped, from the statistics at the end.
     pub fn overrun(&self) -> u64 {
         self.cpu_stats
             .lines()
@@ -75,29 +75,29 @@ impl Facts {
     }
 }
 
-/// Where one CPU's pages lie.
+/// The location of one CPU's pages.
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// Which CPU.
+    /// The CPU that recorded them.
     pub cpu: Cpu,
     /// Index into [`Facts::buffers`].
     pub buffer: u16,
-    /// The file they lie in.
+    /// The file that contains them.
     pub input: DatFile,
-    /// First byte there.
+    /// Offset of the first byte in that file.
     pub offset: u64,
-    /// Bytes, as far as the file really has them.
+    /// Size in bytes, limited to what the file has.
     pub size: u64,
-    /// Whether it should have more.
+    /// Whether the file ends before the region does.
     pub cut: bool,
-    /// How the pages are laid out.
+    /// Layout of the pages.
     pub layout: PageLayout,
-    /// Compressed in chunks.
+    /// Compression of the pages, which is in chunks.
     pub codec: Codec,
 }
 
 impl Region {
-    /// A file that has nothing but one CPU's pages; `None` if it is empty.
+    /// A file that consists of one CPU's pages only; `None` if it is empty.
     pub fn of_file(cpu: Cpu, input: DatFile, layout: PageLayout) -> Option<Region> {
         let size = input.size;
         let codec = Codec::None;
@@ -105,33 +105,33 @@ impl Region {
     }
 }
 
-/// Everything in a file but the events.
+/// All of a file except the events.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
-    /// About the recording.
+    /// Facts about the recording.
     pub facts: Facts,
     /// The layouts of all events.
     pub formats: Formats,
-    /// The CPUs' pages.
+    /// The locations of the CPUs' pages.
     pub regions: Vec<Region>,
-    /// How pages are laid out, if the file says so where no CPU has any (version 6).
+    /// Layout of pages, if the file has it even without pages (version 6).
     pub layout: Option<PageLayout>,
-    /// Symbols of the kernel, not read yet.
+    /// Location of the kernel's symbols.
     pub kallsyms: Option<SymbolText>,
-    /// Names of tasks, as the kernel knew them at the end: "TID NAME" per line.
+    /// Names of tasks at the end of the recording, "TID NAME" per line.
     pub cmdlines: Vec<u8>,
-    /// Texts that stay in the kernel.
+    /// Texts in kernel memory that fields point to.
     pub strings: Strings,
-    /// Event times to nanoseconds.
+    /// Conversion of event times to nanoseconds.
     pub clock: Clock,
-    /// What was odd, in words.
+    /// Remarks about damage and oddities.
     pub notes: Vec<String>,
     /// Whether the file ends before the pages of some CPU begin.
     pub lacks_cpus: bool,
 }
 
 impl Contents {
-    /// A remark in words; the first ones are enough.
+    /// Adds a remark; at most `MAX_NOTES` are kept.
     pub fn note(&mut self, words: String) {
         const MAX_NOTES: usize = 50;
         if self.notes.len() < MAX_NOTES {
@@ -140,17 +140,17 @@ impl Contents {
     }
 }
 
-/// Where the text of /proc/kallsyms lies. It is large and only stacks need it, so only its place is kept.
+/// Location of the text of /proc/kallsyms. It is large and only stacks need it, so it is not read in advance.
 #[derive(Clone, Debug)]
 pub enum SymbolText {
-    /// u32 size, then the text, all of it perhaps compressed.
+    /// A u32 size, then the text; both may be compressed.
     Sized(Section, Codec),
-    /// The text alone.
+    /// The text alone, uncompressed.
     Plain(Section),
 }
 
 impl SymbolText {
-    /// Reads it.
+    /// Reads the text.
     pub fn read(&self) -> Result<Vec<u8>, Error> {
         match self.clone() {
             SymbolText::Plain(mut s) => s.take(s.left() as usize),
@@ -163,15 +163,15 @@ impl SymbolText {
     }
 }
 
-/// The first bytes.
+/// The parsed header.
 pub struct Head {
-    /// The rest of the file.
+    /// The file after the header.
     pub rest: Section,
-    /// Bytes of the machine's page.
+    /// Page size of the machine in bytes.
     pub page_size: u32,
 }
 
-/// Reads a trace.dat, all but its events.
+/// Reads all of a trace.dat except its events.
 pub fn read(path: &Path) -> Result<Contents, Error> {
     let input = DatFile::open(path)?;
     let mut contents = Contents::default();
@@ -188,7 +188,7 @@ pub fn read(path: &Path) -> Result<Contents, Error> {
     Ok(contents)
 }
 
-/// The first bytes: which version it is, and the rest. `None` if it begins otherwise.
+/// Parses the header; returns the version and the rest. `None` if the magic is missing.
 fn read_head(mut s: Section, contents: &mut Contents) -> Result<Option<(String, Head)>, Error> {
     if s.left() < MAGIC.len() as u64 || s.take(MAGIC.len())? != MAGIC {
         return Ok(None);
@@ -210,8 +210,8 @@ fn read_head(mut s: Section, contents: &mut Contents) -> Result<Option<(String, 
     Ok(Some((version, Head { rest: s, page_size })))
 }
 
-/// The layouts and texts within a perf.data: the first part of version 6, under versions of its own. From 0.6 on names of tasks
-/// stand at the end (perf, util/trace-event-info.c, `tracing_data_get`).
+/// Reads the layouts and texts in a perf.data: the first part of version 6, with its own version numbers. From 0.6 on, names of tasks
+/// follow at the end (perf, util/trace-event-info.c, `tracing_data_get`).
 pub(crate) fn read_texts(s: Section, contents: &mut Contents) -> Result<(), Error> {
     let at = s.offset();
     let input = s.input().clone();
@@ -225,7 +225,7 @@ pub(crate) fn read_texts(s: Section, contents: &mut Contents) -> Result<(), Erro
     Ok(())
 }
 
-/// Sub-buffers are powers of two times a kilobyte, so anything else is damage.
+/// Checks a page size: sub-buffers are powers of two.
 pub fn check_page_size(s: &Section, size: u32) -> Result<(), Error> {
     if size < 256 || size as usize > MAX_PAGE || !size.is_power_of_two() {
         return Err(s.malformed(format!(
@@ -235,7 +235,7 @@ pub fn check_page_size(s: &Section, size: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// Pages of two CPUs cannot be the same bytes; that also bounds the memory that all of them need.
+/// Rejects overlapping pages of two CPUs, which also bounds the memory that all regions need.
 fn check_regions(input: &DatFile, contents: &mut Contents) -> Result<(), Error> {
     contents.lacks_cpus = contents.regions.iter().any(|r| r.cut && r.size == 0);
     contents.regions.retain(|r| r.size > 0);
@@ -256,7 +256,7 @@ fn check_regions(input: &DatFile, contents: &mut Contents) -> Result<(), Error> 
     Ok(())
 }
 
-/// Cuts a region to what the file has, and says so.
+/// Limits a region to what the file has, and adds a remark if it is truncated.
 pub fn clip(input: &DatFile, contents: &mut Contents, cpu: u32, offset: u64, size: u64) -> u64 {
     let there = input.size.saturating_sub(offset).min(size);
     if there < size {
@@ -269,7 +269,7 @@ pub fn clip(input: &DatFile, contents: &mut Contents, cpu: u32, offset: u64, siz
     there
 }
 
-/// `header_page`, `header_event`: the ring buffer's layout.
+/// Reads `header_page` and `header_event`: the ring buffer's layout.
 pub fn read_page_layout(s: &mut Section, order: Order) -> Result<PageLayout, Error> {
     let at = s.offset();
     let mut text = |name: &str| {
@@ -285,13 +285,13 @@ pub fn read_page_layout(s: &mut Section, order: Order) -> Result<PageLayout, Err
     PageLayout::parse(order, &page, &event).map_err(|what| s.input().malformed(at, what))
 }
 
-/// The formats of the `ftrace` group: a count and that many texts, each with its size before it.
+/// Reads the formats of the `ftrace` group: a count, then that many texts, each preceded by its size.
 pub fn read_ftrace_formats(s: &mut Section, contents: &mut Contents) -> Result<(), Error> {
     let count = s.u32()?;
     read_group(s, "ftrace", count, contents)
 }
 
-/// The formats of all groups: a count of groups, each with its name and its texts.
+/// Reads the formats of all groups: a count of groups, each with its name and its texts.
 pub fn read_event_formats(s: &mut Section, contents: &mut Contents) -> Result<(), Error> {
     for _ in 0..s.u32()? {
         let system = s.string()?;
@@ -308,27 +308,27 @@ fn read_group(s: &mut Section, system: &str, count: u32, contents: &mut Contents
         let text = s.take(usize::try_from(n).unwrap_or(usize::MAX))?;
         match EventFormat::parse(system, &text) {
             Ok(format) => contents.formats.add(format),
-            // One event less is no reason to refuse the others; its records are counted as unknown.
+            // An unreadable format is no reason to reject the others; its records are counted as unknown.
             Err(what) => contents.note(format!("{}: at byte {at}: {what}", s.input().path.display())),
         }
     }
     Ok(())
 }
 
-/// A text with its size (of `size` bytes) before it, left where it is.
+/// A text preceded by its size (an integer of `size` bytes), as a section that is not read yet.
 pub fn sized_part(s: &mut Section, size: usize) -> Result<Section, Error> {
     let n = if size == 8 { s.u64()? } else { s.u32()?.into() };
     s.part(n)
 }
 
-/// Options that mean the same in both versions. Numbers: trace-cmd.dat.v7(5), OPTIONS SECTION.
+/// Reads an option that means the same in both versions. Numbers: trace-cmd.dat.v7(5), OPTIONS SECTION.
 pub fn read_option(id: u16, data: &[u8], contents: &mut Contents) {
     let order = contents.facts.order;
     let text = || String::from_utf8_lossy(until_nul(data)).trim().to_owned();
     let facts = &mut contents.facts;
     match id {
         1 => {
-            // Microseconds, in hexadecimal (or decimal), from event time to wall-clock time.
+            // Offset from event time to wall-clock time in microseconds, hexadecimal (or decimal).
             let t = text();
             let n = match t.strip_prefix("0x") {
                 Some(hex) => u64::from_str_radix(hex, 16).ok().map(|v| v as i64),

@@ -1,8 +1,8 @@
-//! A recording that was never put together: `trace.head` beside one `trace.cpuN.raw` for each CPU.
+//! Reads a recording that was never assembled: `trace.head` beside one `trace.cpuN.raw` for each CPU.
 //!
-//! So the recorder leaves a folder when it is killed or the disk was full, and so a stream is unpacked
-//! (docs/decisions/capture-stream.md). `trace.head` is a trace.dat of version 6 without pages; the pages are in
-//! the other files, whole ones, as the kernel gave them. Both together are read as the trace.dat would be.
+//! The recorder leaves this form when it is killed or the disk is full, and unpacking a stream produces it
+//! (docs/decisions/capture-stream.md). `trace.head` is a trace.dat of version 6 without pages; the other files have
+//! the pages, whole ones, as the kernel delivered them. Together they are read like the assembled trace.dat.
 
 use super::file::{self, Region};
 use super::section::DatFile;
@@ -12,13 +12,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use units::Cpu;
 
-/// The file with all but the pages.
+/// Name of the file with everything except the pages.
 pub const HEAD: &str = "trace.head";
-/// The file that the recorder writes last.
+/// Name of the file that the recorder writes last.
 pub const CAPTURE: &str = "capture.json";
 
-/// The CPU whose pages a file of this name holds: `trace.cpu3.raw`. Only the name that the recorder gives will do,
-/// so that there are no two files for one CPU.
+/// The CPU whose pages are in a file of this name: `trace.cpu3.raw`. Only the exact name that the recorder uses is
+/// accepted, so that no CPU has two files.
 pub fn raw_cpu(name: &str) -> Option<Cpu> {
     let number = name.strip_prefix("trace.cpu")?.strip_suffix(".raw")?;
     let cpu = number.parse::<u32>().ok().filter(|n| *n < file::MAX_CPUS && n.to_string() == number)?;
@@ -49,14 +49,14 @@ pub fn open_raw(folder: &Path) -> Result<TraceDat, Error> {
     TraceDat::new(contents)
 }
 
-/// The files of pages in `folder`, by CPU.
+/// The files of pages in `folder`, sorted by CPU.
 fn raw_files(folder: &Path) -> Result<Vec<(Cpu, PathBuf)>, Error> {
     let fail = |source| Error::Io { path: folder.into(), source };
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(fail)? {
         let entry = entry.map_err(fail)?;
         let cpu = entry.file_name().to_str().and_then(raw_cpu);
-        // Opening a named pipe would wait for ever.
+        // Only regular files: opening a named pipe would block forever.
         if let Some(cpu) = cpu.filter(|_| entry.file_type().is_ok_and(|t| t.is_file())) {
             found.push((cpu, entry.path()));
         }

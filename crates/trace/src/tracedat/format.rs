@@ -1,7 +1,7 @@
-//! An event's layout, from the text the kernel gives in `events/SYSTEM/NAME/format`.
+//! Parses an event's layout from the kernel's text `events/SYSTEM/NAME/format`.
 //!
-//! Field offsets differ between kernels and configurations, so nothing is ever read at a fixed place: a field
-//! is looked up by name once per trace ([`EventFormat::slot`]) and read through the [`Slot`] from then on.
+//! Field offsets differ between kernels and configurations, so no offset is hard-coded: a field
+//! is looked up by name once per trace ([`EventFormat::slot`]) and then read through the [`Slot`].
 //!
 //! ```text
 //! name: block_unplug
@@ -13,44 +13,44 @@
 //!     field:__data_loc char[] cmd;       offset:60; size:4;  signed:0;
 //! ```
 //!
-//! A `__data_loc` field is a 32-bit word: low half where the bytes lie in the record, high half how many
-//! (`__rel_loc`: counted from the end of that word). Source: kernel, include/trace/stages/.
+//! A `__data_loc` field is a 32-bit word: the low half is the offset of the bytes in the record, the high half their number
+//! (`__rel_loc`: offset from the end of that word). Source: kernel, include/trace/stages/.
 
 use super::bytes::{until_nul, Order};
 use std::sync::OnceLock;
 
-/// How a field's bytes are to be taken.
+/// How a field's bytes are interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// One integer.
     #[default]
     Int,
-    /// An array that lies in the record itself; the number is an element's size.
+    /// An array inside the record at the field's offset; the number is the size of an element in bytes.
     Array(u32),
-    /// An array elsewhere in the record, found through a 32-bit word.
+    /// An array elsewhere in the record, located by a 32-bit word.
     Elsewhere {
-        /// The word counts from its own end and not from the start of the record.
+        /// Whether the offset counts from the end of the word instead of the start of the record.
         relative: bool,
     },
 }
 
-/// Where a field lies. The default is a field that is not there: it reads as 0 and as no bytes.
+/// The location of a field. The default is a missing field: it reads as 0 and as no bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
-    /// First byte within the record.
+    /// Offset of the first byte in the record.
     pub offset: u32,
-    /// Bytes; 0 for an array that goes on to the record's end (`caller[]`).
+    /// Size in bytes; 0 for an array that extends to the end of the record (`caller[]`).
     pub size: u32,
-    /// Whether the integer has a sign.
+    /// Whether the integer is signed.
     pub signed: bool,
-    /// How to take it.
+    /// How to interpret the bytes.
     pub kind: Kind,
-    /// Whether the event has the field at all.
+    /// Whether the event has the field.
     pub present: bool,
 }
 
 impl Slot {
-    /// The integer, sign-extended if it has a sign; 0 if the record does not hold it.
+    /// The integer, sign-extended if it is signed; 0 if it is outside the record.
     #[inline]
     pub fn int(&self, order: Order, data: &[u8]) -> u64 {
         if !self.present {
@@ -65,7 +65,7 @@ impl Slot {
         }
     }
 
-    /// The bytes of an array, or of an integer; empty if the record does not hold them.
+    /// The bytes of an array or integer; empty if they are outside the record.
     #[inline]
     pub fn bytes<'a>(&self, order: Order, data: &'a [u8]) -> &'a [u8] {
         if !self.present {
@@ -84,41 +84,41 @@ impl Slot {
         data.get(start..(start + len).min(data.len())).unwrap_or_default()
     }
 
-    /// The text of an array of characters, without its NUL.
+    /// The text of a character array, without its NUL.
     #[inline]
     pub fn text<'a>(&self, order: Order, data: &'a [u8]) -> &'a [u8] {
         until_nul(self.bytes(order, data))
     }
 }
 
-/// A named field.
+/// A field with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// The name in the declaration.
     pub name: Box<str>,
-    /// The C type it was declared with, arrays without their brackets (`char`, `unsigned long`, `dev_t`).
+    /// The declared C type, for arrays without the brackets (`char`, `unsigned long`, `dev_t`).
     pub ctype: Box<str>,
-    /// Where it lies.
+    /// Location and interpretation.
     pub slot: Slot,
 }
 
-/// One event's layout. A recording may carry thousands, of which few occur and fewer are read: fields are looked at when they
-/// are asked for.
+/// One event's layout. A recording may have thousands, but few occur and fewer are read: fields are parsed on
+/// first use.
 #[derive(Clone, Debug, Default)]
 pub struct EventFormat {
     /// The group it belongs to (`block`, `sched`, `raw_syscalls`, `ftrace`).
     pub system: Box<str>,
-    /// Its name within the group.
+    /// The name within the group.
     pub name: Box<str>,
-    /// The number that its records carry.
+    /// The id in the event's records.
     pub id: u16,
-    /// The lines behind the name and the number, without how it is printed.
+    /// The lines after name and id, without the print format.
     text: Box<[u8]>,
     fields: OnceLock<Result<Vec<Field>, String>>,
 }
 
 impl EventFormat {
-    /// Reads a `format` text up to its fields. `Err` says what is wrong with it.
+    /// Parses a `format` text except its fields. An error describes the problem.
     pub fn parse(system: &str, text: &[u8]) -> Result<EventFormat, String> {
         let mut e = EventFormat { system: system.into(), ..EventFormat::default() };
         let mut id = None;
@@ -137,13 +137,13 @@ impl EventFormat {
             return Err("an event format without a name".into());
         }
         e.id = id.ok_or_else(|| format!("event {} has no ID from 0 to 65535", e.name))?;
-        // How it is printed comes last, is long, and is of no use here.
+        // The print format comes last, is long, and is not needed.
         let end = memchr::memmem::find(rest, b"\nprint fmt:").unwrap_or(rest.len());
         e.text = rest[..end].into();
         Ok(e)
     }
 
-    /// Fields in file order, the `common_` ones first. `Err` says what is wrong with them.
+    /// Fields in file order, the `common_` ones first. An error describes the problem.
     pub fn fields(&self) -> Result<&[Field], &str> {
         let fields = self.fields.get_or_init(|| {
             let lines = self.text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
@@ -157,24 +157,24 @@ impl EventFormat {
         fields.as_deref().map_err(String::as_str)
     }
 
-    /// A field by its name.
+    /// The field with this name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields().ok()?.iter().find(|f| &*f.name == name)
     }
 
-    /// Where the first of these names lies; an absent slot if the event has none of them.
+    /// The location of the first of these names that exists; a missing slot if none does.
     pub fn slot(&self, names: &[&str]) -> Slot {
         names.iter().find_map(|n| self.field(n)).map_or(Slot::default(), |f| f.slot)
     }
 }
 
-/// Bytes without the blanks around them, as text.
+/// The bytes as text, without blanks around them.
 fn text_of(bytes: &[u8]) -> Box<str> {
     let bytes = bytes.trim_ascii();
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes).into(), Box::from)
 }
 
-/// `12`, with blanks around it.
+/// Parses a decimal number with blanks around it.
 fn number(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.trim_ascii();
     let digit = |d: &u8| d.is_ascii_digit().then(|| u32::from(d - b'0'));
@@ -182,13 +182,13 @@ fn number(bytes: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, add).filter(|_| !digits.is_empty())
 }
 
-/// What is before the first `at` and what is behind it.
+/// The parts before and after the first `at`.
 fn cut(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     let i = memchr::memchr(at, bytes)?;
     Some((&bytes[..i], &bytes[i + 1..]))
 }
 
-/// `unsigned int nr_sector;  offset:24;  size:4;  signed:0;`
+/// Parses `unsigned int nr_sector;  offset:24;  size:4;  signed:0;`
 fn parse_field(text: &[u8]) -> Option<Field> {
     let mut parts = text.split(|b| *b == b';');
     let declaration = parts.next()?.trim_ascii();
@@ -237,10 +237,10 @@ fn parse_field(text: &[u8]) -> Option<Field> {
     Some(Field { name, ctype, slot })
 }
 
-/// No record is longer than the largest sub-buffer (128 pages of 64 KiB, kernel/trace/ring_buffer.c).
+/// Limit on offsets and sizes: the largest sub-buffer (128 pages of 64 KiB, kernel/trace/ring_buffer.c).
 const MAX_RECORD: u32 = 8 << 20;
 
-/// An element's size where the array's length is not given; 0 stands for "the machine's long".
+/// The size of an element if the array's length is unknown; 0 stands for "the machine's long".
 fn size_of_type(ctype: &str) -> u32 {
     match ctype {
         "char" | "u8" | "unsigned char" | "__u8" => 1,
@@ -251,22 +251,22 @@ fn size_of_type(ctype: &str) -> u32 {
     }
 }
 
-/// All layouts of a trace, found by the number in the record.
+/// The layouts of all events of a trace, found by the id in the record.
 #[derive(Clone, Debug, Default)]
 pub struct Formats {
     events: Vec<EventFormat>,
-    /// Index into `events` plus 1; 0: unknown. Grows to the largest number used.
+    /// By id: index into `events` plus 1; 0 if unknown. Its length grows to the largest id.
     by_id: Vec<u16>,
-    /// Where every record says which event it is; the same in all formats of a kernel.
+    /// Location of the event id, the same in all formats of a kernel.
     id: Slot,
-    /// Where every record says which thread ran.
+    /// Location of the thread id.
     tid: Slot,
-    /// Where every record says whether that was in an interrupt.
+    /// Location of the flags that tell whether the CPU was in an interrupt.
     flags: Slot,
 }
 
 impl Formats {
-    /// Adds a layout. The first of two with the same number stays (trace-cmd stores `ftrace` events twice).
+    /// Adds a layout. If two have the same id, the first is kept (trace-cmd stores `ftrace` events twice).
     pub fn add(&mut self, event: EventFormat) {
         let id = event.id as usize;
         if self.by_id.len() <= id {
@@ -284,8 +284,8 @@ impl Formats {
         self.by_id[id] = self.events.len() as u16;
     }
 
-    /// What is wrong with layouts that were looked at and make no sense, with their index. One event less is no reason to
-    /// refuse the others.
+    /// Errors of layouts that were used and are invalid, with their index. An invalid layout is no reason to reject
+    /// the others.
     pub fn broken(&self) -> impl Iterator<Item = (usize, String)> + '_ {
         let wrong = |e: &EventFormat| match e.fields.get() {
             Some(Err(what)) => Some(format!("the format of {}: {what}", e.name)),
@@ -294,7 +294,7 @@ impl Formats {
         self.events.iter().enumerate().filter_map(move |(i, e)| Some((i, wrong(e)?)))
     }
 
-    /// Which event a record is, as an index into [`Formats::events`].
+    /// The event of a record, as an index into [`Formats::events`]; an error has the unknown id.
     #[inline]
     pub fn index_of(&self, order: Order, record: &[u8]) -> Result<usize, u16> {
         let id = self.id.int(order, record) as u16;
@@ -304,7 +304,7 @@ impl Formats {
         }
     }
 
-    /// The thread that ran when a record was written.
+    /// The thread that was running when the record was written.
     #[inline]
     pub fn tid(&self, order: Order, record: &[u8]) -> u32 {
         self.tid.int(order, record) as u32
@@ -316,12 +316,12 @@ impl Formats {
         self.flags.int(order, record) as u8
     }
 
-    /// All layouts, in the order they were added.
+    /// All layouts, in the order in which they were added.
     pub fn events(&self) -> &[EventFormat] {
         &self.events
     }
 
-    /// A layout by its group and name.
+    /// The layout with this group and name.
     pub fn find(&self, system: &str, name: &str) -> Option<&EventFormat> {
         self.events.iter().find(|e| &*e.system == system && &*e.name == name)
     }

@@ -1,24 +1,24 @@
-//! The kernel's symbols, as the file carries them, and stacks in their terms.
+//! The kernel's symbols in a recording, and the stacks that refer to them.
 //!
-//! Text as in /proc/kallsyms: `ffffffff81000000 T _text`, with `[module]` behind for a module's. An address
-//! belongs to the last symbol at or before it; the very last symbol is only its first byte and marks the end, because nothing
-//! says how long it is. Only code (t, T, w, W) is kept: data never stands on a stack.
+//! The text is that of /proc/kallsyms: `ffffffff81000000 T _text`, followed by `[module]` for a module's symbol. An address
+//! belongs to the last symbol at or before it. The very last symbol covers only its first byte, because its length
+//! is unknown. Only code (t, T, w, W) is kept: data never occurs in a stack.
 
 use super::bytes::Order;
 use super::cursor::Record;
 use super::format::{Formats, Slot};
 
-/// A sorted table of places in the text, which is kept as it is: a kernel has 200,000 symbols, of which a recording's stacks
-/// name some hundred, and reading all of them is a good part of what a short recording takes.
+/// A sorted table of positions in the unmodified text. A kernel has 200,000 symbols, a recording's stacks
+/// refer to some hundred, and parsing all would take much of the time that a short recording needs.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
-    /// Addresses, and where in `text` their names begin.
+    /// Addresses, each with the offset of its name in `text`.
     places: Vec<(u64, u32)>,
     text: Vec<u8>,
 }
 
 impl Symbols {
-    /// Reads the text; lines that make no sense are left out.
+    /// Parses the text; invalid lines are left out.
     pub fn parse(text: Vec<u8>) -> Symbols {
         let (mut places, mut at) = (Vec::with_capacity(text.len() / BYTES_PER_SYMBOL), 0);
         let ends = memchr::memchr_iter(b'\n', &text).chain([text.len()]);
@@ -28,27 +28,27 @@ impl Symbols {
             }
             at = end + 1;
         }
-        // Of several names for one address the first in the file stays, as `trace-cmd report` has it.
+        // If one address has several names, the first in the file is kept, as in `trace-cmd report`.
         places.sort_by_key(|s| s.0);
         places.dedup_by_key(|s| s.0);
         Symbols { places, text }
     }
 
-    /// How many there are.
+    /// Number of symbols.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no symbols.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The function that an address lies in, and how far into it.
+    /// The function that contains an address, and the offset of the address in it.
     pub fn find(&self, address: u64) -> Option<(&str, u64)> {
         let i = self.places.partition_point(|&(a, _)| a <= address).checked_sub(1)?;
         let (begins, name) = self.places[i];
-        // What a work item runs is told by where the function begins.
+        // The last symbol matches exactly, for work items: their function is given by its start address.
         if i + 1 == self.places.len() && address != begins {
             return None;
         }
@@ -57,11 +57,11 @@ impl Symbols {
     }
 }
 
-/// A line of /proc/kallsyms that is code has some 45 bytes, and every second is code.
+/// Text per kept symbol: a line of code in /proc/kallsyms has some 45 bytes, and every second line is code.
 const BYTES_PER_SYMBOL: usize = 90;
 
-/// The address of a line that is code, and where in it the name begins. Example: `ffffffff81000000 T _text` is
-/// (0xffffffff81000000, 19). Half of all lines are data and end at their kind: what is read of each counts.
+/// The address in a line of code, and the offset of the name in the line. Example: `ffffffff81000000 T _text` is
+/// (0xffffffff81000000, 19). Half of all lines are data and are rejected at their kind, to save time.
 fn code(line: &[u8]) -> Option<(u64, usize)> {
     // A 64-bit address has 16 digits.
     let space = match line.get(16) {
@@ -84,11 +84,11 @@ fn code(line: &[u8]) -> Option<(u64, usize)> {
         }
         value = value << 4 | u64::from(digit);
     }
-    // Without the right to see addresses all of them are 0.
+    // Without the right to see addresses, all of them are 0.
     (value != 0).then_some((value, name))
 }
 
-/// What a byte is as a hexadecimal digit; 255 if it is none.
+/// The value of each byte as a hexadecimal digit; 255 if it is not one.
 const HEX: [u8; 256] = {
     let mut table = [255; 256];
     let mut n = 0;
@@ -101,21 +101,21 @@ const HEX: [u8; 256] = {
     table
 };
 
-/// The event that holds a kernel stack, and where in it the addresses lie.
+/// Location of kernel stacks: their event and its fields.
 ///
-/// Its format declares `caller[8]` on most kernels, but the record goes on: `size` says how many there are.
+/// The format declares `caller[8]` on most kernels, but the record is longer: `size` gives the number of addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Stacks {
-    /// Which event, as an index into [`Formats::events`].
+    /// The event, as an index into [`Formats::events`].
     pub index: usize,
     size: Slot,
     caller: Slot,
-    /// Bytes of the kernel's long.
+    /// Size in bytes of the kernel's long.
     word: usize,
 }
 
 impl Stacks {
-    /// Finds the event; `long` is [`TraceDat::long`](super::TraceDat::long).
+    /// Finds the event; `long` is [`TraceDat::long`](super::TraceDat::long). `None` without it.
     pub fn of(formats: &Formats, long: usize) -> Option<Stacks> {
         let index =
             formats.events().iter().position(|e| &*e.name == "kernel_stack" && &*e.system == "ftrace")?;
@@ -124,7 +124,7 @@ impl Stacks {
         (caller.present && matches!(long, 4 | 8)).then_some(Stacks { index, size, caller, word: long })
     }
 
-    /// The addresses, innermost function first, if the record is a stack.
+    /// The addresses, innermost function first; empty if the record is no stack.
     pub fn addresses<'a>(&self, record: &Record<'a>) -> impl Iterator<Item = u64> + 'a {
         let mine = record.index == self.index;
         let start = self.caller.offset as usize;
@@ -134,7 +134,7 @@ impl Stacks {
     }
 }
 
-/// All ones end a stack early (older kernels).
+/// The addresses; a word of all ones ends a stack early (older kernels).
 fn addresses(order: Order, word: usize, caller: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let end = if word == 4 { u32::MAX.into() } else { u64::MAX };
     caller.chunks_exact(word).filter_map(move |c| order.uint(c, 0, word)).take_while(move |&a| a != end)
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(s.find(0xffff_0019), Some(("second", 9)));
         assert_eq!(s.find(0xffff_ffff), None);
         assert_eq!(s.find(1), None);
-        // Where the last one begins is known, and nothing more of it.
+        // Of the last symbol, only the first byte is known.
         let last = s.places.last().unwrap().0;
         assert!(s.find(last).is_some_and(|(_, into)| into == 0));
         assert_eq!(s.find(last + 1), None);

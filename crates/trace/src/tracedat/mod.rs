@@ -1,4 +1,4 @@
-//! Recordings of the kernel's ring buffer: trace.dat versions 6 and 7, and raw `trace_pipe_raw` pages.
+//! Reads recordings of the kernel's ring buffer: trace.dat versions 6 and 7, and raw `trace_pipe_raw` pages.
 //!
 //! ```text
 //! file (v6, v7) or raw  ->  page, stream  ->  cursor  ->  block  ->  Event
@@ -6,10 +6,10 @@
 //!   says about itself        records           by time      as blktrace has them
 //! ```
 //!
-//! [`Cursor`] gives every record of every event, with its fields found through the recording's own `format`
-//! texts; [`Blocks`] turns those of the block layer into events, [`Tasks`] those of tasks. [`TraceDat`] is all
-//! together as a [`Source`].
-//! Memory: one block of pages per CPU, the formats, and bounded tables; never the trace.
+//! [`Cursor`] yields every record of every event, with fields located by the recording's own `format`
+//! texts. [`Blocks`] converts records of the block layer to events, [`Tasks`] those of tasks. [`TraceDat`] combines
+//! these as a [`Source`].
+//! Memory: one block of pages per CPU, the formats, and bounded tables, independent of the length of the trace.
 
 mod block;
 mod bytes;
@@ -58,12 +58,12 @@ use std::path::Path;
 use std::sync::Arc;
 use units::Nanos;
 
-/// Opens a trace.dat. Everything but the events and the symbols is read at once.
+/// Opens a trace.dat. Reads everything except events and symbols.
 pub fn open(path: &Path) -> Result<TraceDat, Error> {
     TraceDat::new(file::read(path)?)
 }
 
-/// Whether a file that begins like this is a trace.dat.
+/// Whether a file with this start is a trace.dat.
 pub fn looks_like(start: &[u8]) -> bool {
     start.starts_with(MAGIC)
 }
@@ -80,7 +80,7 @@ pub struct TraceDat {
     tasks: Tasks,
     notes: Vec<String>,
     delivered: u64,
-    /// The wall clock is told with the first event.
+    /// Whether the wall-clock note was given (it comes with the first event).
     wall_told: bool,
     done: bool,
 }
@@ -122,7 +122,7 @@ impl TraceDat {
         })
     }
 
-    /// What the recording says about itself.
+    /// Facts about the recording.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -132,12 +132,12 @@ impl TraceDat {
         self.cursor.formats()
     }
 
-    /// Bytes of the kernel's `long`, as [`Stacks`] needs it.
+    /// Size in bytes of the kernel's `long`, as [`Stacks`] needs it.
     pub fn long(&self) -> usize {
         self.long
     }
 
-    /// How often each event was seen so far, used or not.
+    /// Events seen so far, used or not, each with its number of records.
     pub fn counts(&self) -> impl Iterator<Item = (&EventFormat, u64)> {
         self.cursor.counts()
     }
@@ -155,12 +155,12 @@ impl TraceDat {
         &self.strings
     }
 
-    /// The walk through all records, for callers that need more than block events.
+    /// The iterator over all records, for callers that need more than block events.
     pub fn cursor(&mut self) -> &mut Cursor {
         &mut self.cursor
     }
 
-    /// One step for both: the block event, if it is one, goes into `batch`; every step goes to `see`.
+    /// Reads one step: adds its block and task events to `batch` and passes the step to `see`.
     /// `false`: the trace is at its end.
     #[inline]
     pub fn step(&mut self, batch: &mut Batch, see: &mut dyn FnMut(&Step)) -> Result<bool, Error> {
@@ -180,7 +180,7 @@ impl TraceDat {
     }
 }
 
-/// A note that ties the trace's clock to the wall clock.
+/// A note that relates the trace's clock to the wall clock.
 fn wall_clock(step: &Step, offset: i64) -> Option<Event> {
     let (&Step::Lost { time, cpu, .. } | &Step::Record(Record { time, cpu, .. })) = step;
     let nanos = i128::from(time.0) + i128::from(offset);

@@ -1,22 +1,22 @@
-//! Which thread is called what, from the events that say so.
+//! Tracks thread names from the events that contain them.
 //!
-//! A name is told when a thread first appears and when it changes (`execve`, `prctl`). Memory is bounded: a
-//! trace with more threads than [`MAX_NAMES`] forgets and tells again.
+//! A name is reported when a thread first appears and when its name changes (`execve`, `prctl`). Memory is bounded: with
+//! more than [`MAX_NAMES`] threads, all names are forgotten and reported again.
 
 use super::format::{EventFormat, Slot};
 use rustc_hash::FxHashMap;
 
-/// Threads whose names are kept: twice the default `pid_max`, 2 MB.
+/// Limit on threads whose names are kept: twice the default `pid_max`, 2 MB.
 const MAX_NAMES: usize = 1 << 16;
 
-/// A name as the kernel holds it (`TASK_COMM_LEN`), NUL behind it.
+/// A name as the kernel stores it (`TASK_COMM_LEN`), padded with NULs.
 type Comm = [u8; 16];
 
-/// Fields of one event that name a thread: the name's and the thread's.
+/// For up to two threads named by an event: the field of the name and the field of the thread id.
 pub type Naming = [Option<(Slot, Slot)>; 2];
 
-/// Which fields of an event name threads, if it is one that names threads other than the one that runs, or that runs on every
-/// change.
+/// The fields of an event that name threads. Only events that name a thread other than the running one, or that occur at every
+/// name change; `None` for others.
 pub fn naming(event: &EventFormat) -> Option<Naming> {
     const EVENTS: &[(&str, &str, &str, &str)] = &[
         ("sched", "sched_switch", "prev_comm", "prev_pid"),
@@ -38,7 +38,7 @@ pub fn naming(event: &EventFormat) -> Option<Naming> {
     naming.iter().any(Option::is_some).then_some(naming)
 }
 
-/// The names told so far.
+/// The names reported so far.
 #[derive(Debug, Default)]
 pub struct Names {
     told: FxHashMap<u32, Comm>,
@@ -47,7 +47,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// `cmdlines`: the kernel's `saved_cmdlines`, "TID NAME" per line.
+    /// `cmdlines`: the text of the kernel's `saved_cmdlines`, "TID NAME" per line.
     pub fn new(cmdlines: &[u8]) -> Names {
         let mut saved = FxHashMap::default();
         for line in cmdlines.split(|&b| b == b'\n').take(MAX_NAMES) {
@@ -60,7 +60,7 @@ impl Names {
         Names { told: FxHashMap::default(), saved }
     }
 
-    /// Takes note of a name; `true` if it is new. Thread 0 is on every CPU another one (`swapper/N`): only its
+    /// Records a name; `true` if it is new. Thread 0 is a different task on every CPU (`swapper/N`): only its
     /// first name counts.
     #[inline]
     pub fn learn(&mut self, tid: u32, name: &[u8]) -> bool {
@@ -81,7 +81,7 @@ impl Names {
         true
     }
 
-    /// The saved name of a thread that was not named yet; it counts as told from now on.
+    /// The saved name of a thread without a reported name; the name then counts as reported.
     #[inline]
     pub fn remember(&mut self, tid: u32) -> Option<Vec<u8>> {
         if self.told.contains_key(&tid) {
@@ -92,7 +92,7 @@ impl Names {
     }
 }
 
-/// The name up to its NUL: what stands behind that is old memory.
+/// The name up to its NUL: the bytes after the NUL are old memory.
 #[inline]
 fn comm(name: &[u8]) -> Comm {
     let mut out = [0; 16];
@@ -100,11 +100,11 @@ fn comm(name: &[u8]) -> Comm {
         Some(whole) => out = *whole,
         None => out[..name.len()].copy_from_slice(name),
     }
-    // All sixteen at once, since every switch of tasks has two: the lowest byte in which a borrow ends is the first NUL.
+    // All 16 bytes at once, for speed (every task switch has two names): the lowest byte in which a borrow ends is the first NUL.
     const ONES: u128 = u128::from_le_bytes([1; 16]);
     let all = u128::from_le_bytes(out) & (u128::MAX >> 8);
     let nul = all.wrapping_sub(ONES) & !all & (ONES << 7);
-    // The sixteenth is always one.
+    // The 16th byte is always NUL.
     let before = (1u128 << (nul.trailing_zeros() & !7)) - 1;
     (all & before).to_le_bytes()
 }

@@ -1,8 +1,8 @@
 //! One sub-buffer ("page") of the kernel's ring buffer: records with time deltas.
 //!
-//! A page stands alone: its header holds the time of its first record, so pages of a CPU are decoded one after
+//! A page is self-contained: its header has the time of its first record, so the pages of a CPU are decoded one after
 //! another with only the current page in memory. Layout (kernel, include/linux/ring_buffer.h and
-//! kernel/trace/ring_buffer.c), integers in the recording machine's order, `long` being 4 or 8 bytes:
+//! kernel/trace/ring_buffer.c), integers in the recording machine's byte order, `long` is 4 or 8 bytes:
 //!
 //! ```text
 //! u64  time       of the first record
@@ -27,27 +27,27 @@ const COMMIT: u64 = (1 << 27) - 1;
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
-/// Bits that an absolute stamp has no room for.
+/// The upper bits of a time, which an absolute time stamp lacks.
 const STAMP_HIGH: u64 = 0xf8 << 56;
 
-/// The largest sub-buffer: 128 pages of 64 KiB.
+/// Size in bytes of the largest sub-buffer: 128 pages of 64 KiB.
 pub const MAX_PAGE: usize = 8 << 20;
 
-/// How this machine's pages are laid out.
+/// The layout of the recording machine's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLayout {
-    /// Its byte order.
+    /// Byte order.
     pub order: Order,
-    /// Bytes of its `long`: 4 or 8.
+    /// Size in bytes of `long`: 4 or 8.
     pub long: usize,
-    /// Where the data begins.
+    /// Offset of the data.
     pub data: usize,
-    /// Bytes of a whole page, header included.
+    /// Size in bytes of a page, including the header.
     pub size: usize,
 }
 
 impl PageLayout {
-    /// From the kernel's `events/header_page` and `header_event` texts. `size` is used where the text names none.
+    /// Parses the kernel's texts `events/header_page` and `header_event`; an error describes the problem.
     ///
     /// ```text
     /// field: u64 timestamp;  offset:0;   size:8;
@@ -91,7 +91,7 @@ impl PageLayout {
         Ok(PageLayout { order, long, data, size: data + room })
     }
 
-    /// The same layout with pages of another size.
+    /// The same layout with pages of `size` bytes.
     pub fn with_size(self, size: usize) -> PageLayout {
         PageLayout { size, ..self }
     }
@@ -100,13 +100,13 @@ impl PageLayout {
 /// Records lost before a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// The kernel says how many.
+    /// The kernel gives the number.
     Counted(u64),
-    /// At least one.
+    /// At least one; the number is unknown.
     Some,
 }
 
-/// Where in a page the reader is.
+/// The read position in a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageCursor {
     time: u64,
@@ -114,37 +114,37 @@ pub struct PageCursor {
     end: usize,
 }
 
-/// What a page's header said.
+/// The parsed header of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageStart {
     /// The time of the first record.
     pub time: u64,
-    /// Records lost before it.
+    /// Records lost before the page; `None` if there are none.
     pub lost: Option<Lost>,
-    /// The page claims more bytes of data than there are.
+    /// Whether the page declares more data than is available.
     pub cut: bool,
 }
 
-/// One step through a page.
+/// The next item of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A record: `page[at..at + len]` at `time`.
     Record {
-        /// When, in the clock's own units.
+        /// Timestamp in the clock's own units.
         time: u64,
-        /// First byte of the data.
+        /// Offset of the data in the page.
         at: usize,
-        /// Bytes of the data.
+        /// Size of the data in bytes.
         len: usize,
     },
-    /// The page is done.
+    /// The page has no further records.
     End,
-    /// The rest of the page, so many bytes, makes no sense.
+    /// The rest of the page, this many bytes, is invalid.
     Damaged(usize),
 }
 
 impl PageCursor {
-    /// Reads the header of `page`, which may be shorter than a whole page. `None`: too short for a header.
+    /// Parses the header of `page`, which may be shorter than a whole page. `None`: too short for a header.
     pub fn start(layout: &PageLayout, page: &[u8]) -> Option<(PageCursor, PageStart)> {
         let time = layout.order.u64(page, 0)?;
         let commit = layout.order.uint(page, 8, layout.long)?;
@@ -154,7 +154,7 @@ impl PageCursor {
         let lost = (commit & LOST != 0).then(|| {
             let count = (commit & LOST_COUNTED != 0).then(|| layout.order.uint(page, claimed, layout.long));
             match count.flatten() {
-                // More than a 32-bit count of records was never lost between two pages: the word is damaged.
+                // More than a 32-bit count of records is never lost between two pages: the word is damaged.
                 Some(n) if n > 0 && n <= u32::MAX.into() => Lost::Counted(n),
                 _ => Lost::Some,
             }
@@ -162,7 +162,7 @@ impl PageCursor {
         Some((PageCursor { time, at: layout.data, end }, PageStart { time, lost, cut: claimed > page.len() }))
     }
 
-    /// The next record of `page`, the one this cursor was started on.
+    /// The next record of `page`, which must be the page that this cursor was started on.
     #[inline]
     pub fn next(&mut self, order: Order, page: &[u8]) -> Next {
         let page = &page[..self.end.min(page.len())];
@@ -217,8 +217,8 @@ impl PageCursor {
                     self.at = body + 4;
                 }
                 _ => {
-                    // A record that was given up after it had been placed. The kernel writes delta 1 where it
-                    // was 0, to tell it from the padding at the end (rb_event_discard).
+                    // A discarded record. The kernel writes delta 1 in place of 0,
+                    // to distinguish it from the padding at the end (rb_event_discard).
                     if delta > 1 {
                         self.time = self.time.wrapping_add(delta);
                     }

@@ -1,7 +1,7 @@
-//! Raw pages: per CPU a file of what `per_cpu/cpuN/trace_pipe_raw` gave, beside the texts that explain them.
+//! Reads raw pages: a file per CPU with the data of `per_cpu/cpuN/trace_pipe_raw`, and the texts that describe them.
 //!
-//! This is what a recorder has before it writes a trace.dat. How it lays them out in a folder is its own
-//! business: it fills a [`Raw`].
+//! This is the form of the data before a recorder writes a trace.dat. The layout of files in a folder is up to
+//! the recorder, which fills a [`Raw`].
 
 use super::bytes::Order;
 use super::clock::Clock;
@@ -20,31 +20,31 @@ use units::Cpu;
 pub struct Raw {
     /// Byte order of the recording machine.
     pub order: Order,
-    /// Its `events/header_page`. The kernel gives it (and header_event) only to a first read that is large enough
-    /// for all of it, which `std::fs::read` does not do.
+    /// Text of `events/header_page`. The kernel returns it (and header_event) only to a first read that is large enough
+    /// for all of it; `std::fs::read` does not do that.
     pub header_page: Vec<u8>,
-    /// Its `events/header_event`.
+    /// Text of `events/header_event`.
     pub header_event: Vec<u8>,
-    /// Bytes of a sub-buffer (`buffer_subbuf_size_kb`); `None`: as header_page says.
+    /// Size of a sub-buffer in bytes (`buffer_subbuf_size_kb`); `None`: the size in header_page.
     pub page_size: Option<usize>,
     /// Group and `format` text of each event.
     pub formats: Vec<(String, Vec<u8>)>,
-    /// CPU and file of pages.
+    /// Each CPU and its file of pages.
     pub pages: Vec<(Cpu, PathBuf)>,
-    /// `saved_cmdlines`.
+    /// Text of `saved_cmdlines`, "TID NAME" per line.
     pub cmdlines: Vec<u8>,
-    /// Its `printk_formats`.
+    /// Text of `printk_formats`.
     pub printk_formats: Vec<u8>,
-    /// /proc/kallsyms.
+    /// A copy of /proc/kallsyms; without it, functions have no names.
     pub kallsyms: Option<PathBuf>,
-    /// The clock's name.
+    /// Name of the trace clock; `None` if unknown.
     pub clock: Option<String>,
-    /// "Linux HOST RELEASE MACHINE".
+    /// "Linux HOST RELEASE MACHINE"; `None` if unknown.
     pub uname: Option<String>,
 }
 
 impl Raw {
-    /// Opens the pages. `path` is what errors about the texts name.
+    /// Opens the pages. Errors about the texts name `path`.
     pub fn open(self, path: &Path) -> Result<TraceDat, Error> {
         let wrong = |what: String| Error::NotATrace { path: path.to_owned(), what };
         let mut layout =

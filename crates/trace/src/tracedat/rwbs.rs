@@ -1,7 +1,7 @@
-//! The letters of the `rwbs` field, as blktrace's category bits.
+//! Converts the letters of the `rwbs` field to blktrace's category bits.
 //!
-//! The kernel writes them in a fixed order (kernel/trace/blktrace.c, blk_fill_rwbs), of which `F` means three
-//! things by its place: `[F preflush] operation [F fua] [A read-ahead] [S sync] [M metadata] [U atomic]`, the
+//! The kernel writes the letters in a fixed order (kernel/trace/blktrace.c, blk_fill_rwbs); the meaning of `F` depends on
+//! its position: `[F preflush] operation [F fua] [A read-ahead] [S sync] [M metadata] [U atomic]`, the
 //! operation being `R`, `W`, `WZ` (write zeroes, newer kernels), `D`, `DE` (secure erase), `F` (a flush itself),
 //! `ZA ZR ZRA ZF ZO ZC` (zones) or `N` (all others: write zeroes on older kernels, passthrough).
 //!
@@ -9,12 +9,12 @@
 //! FWFSM  preflush, write, FUA, sync, metadata       FF  a flush request
 //! ```
 //!
-//! blktrace takes the direction from the operation's number (odd: write), so a flush counts as a read there
-//! and here; both have no bytes.
+//! blktrace derives the direction from the operation's number (odd: write), so a flush counts as a read there
+//! and here; in both cases it has no bytes.
 
 use crate::event::Flags;
 
-/// Category bits of a `rwbs` text. `data`: the event has sectors; that tells the two kinds of `N` apart.
+/// Category bits of a `rwbs` text. `data`: the event has sectors, which tells the two meanings of `N` apart.
 #[inline]
 pub fn flags(rwbs: &[u8], data: bool) -> Flags {
     let mut flags = Flags(0);
@@ -39,7 +39,7 @@ pub fn flags(rwbs: &[u8], data: bool) -> Flags {
     flags
 }
 
-/// The operation at the start, and how many letters it has.
+/// The operation at the start, and its number of letters.
 #[inline]
 fn operation(letters: &[u8], data: bool) -> (Flags, usize) {
     let write = Flags::WRITE;

@@ -1,7 +1,7 @@
-//! A stretch of the file read from front to back: integers, strings, blocks, each checked against what is left.
+//! Reads a range of a file from front to back: integers, strings, blocks, each checked against the remaining bytes.
 //!
-//! Invariant: no length that the file claims is believed before that many bytes are known to be there, so a
-//! lying length is an [`Error`] with its offset and never an allocation.
+//! Invariant: a length in the file is used only if that many bytes exist, so a
+//! false length causes an [`Error`] with its offset, never an allocation.
 
 use super::bytes::Order;
 use super::compress::Codec;
@@ -11,23 +11,23 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Compressed texts (formats, symbols) may not grow beyond this: /proc/kallsyms, the largest, has some 15 MB.
+/// Limit on unpacked texts (formats, symbols); the largest, /proc/kallsyms, has some 15 MB.
 const MAX_UNPACKED: usize = 128 << 20;
 
-/// An open file with its name, for reading at any place and for errors that say where.
+/// An open file, for reading at any offset and for errors that give path and offset.
 #[derive(Clone, Debug)]
 pub struct DatFile {
     file: Arc<File>,
-    /// Its name.
+    /// Path of the file.
     pub path: Arc<PathBuf>,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub size: u64,
-    /// Byte order of its integers.
+    /// Byte order of integers in the file.
     pub order: Order,
 }
 
 impl DatFile {
-    /// Opens a regular file.
+    /// Opens a regular file; other kinds are an error.
     pub fn open(path: &Path) -> Result<DatFile, Error> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
@@ -47,12 +47,12 @@ impl DatFile {
         })
     }
 
-    /// An error about this file.
+    /// An error about this file at an offset.
     pub fn malformed(&self, offset: u64, what: impl Into<String>) -> Error {
         Error::Malformed { path: self.path.to_path_buf(), offset, what: what.into() }
     }
 
-    /// Fills `into` from `offset`; fewer bytes than asked for only at the end of the file.
+    /// Fills `into` from `offset`; returns fewer bytes only at the end of the file.
     pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<usize, Error> {
         let mut done = 0;
         while done < into.len() {
@@ -66,7 +66,7 @@ impl DatFile {
         Ok(done)
     }
 
-    /// The bytes from `offset` to the end of the file, or `len` of them.
+    /// The range from `offset` to the end of the file, or of `len` bytes.
     pub fn section(&self, offset: u64, len: Option<u64>) -> Result<Section, Error> {
         let end = match len {
             None => self.size,
@@ -93,31 +93,31 @@ impl DatFile {
     }
 }
 
-/// How much is read at once where little is asked for: formats are thousands of texts, each with its length before it.
+/// Bytes read at once for small requests: formats are thousands of texts, each preceded by its length.
 const AHEAD: usize = 32 << 10;
 
-/// Bytes of the file, from an offset on.
+/// Bytes read ahead, starting at file offset `at`.
 #[derive(Clone, Debug, Default)]
 struct Ahead {
     at: u64,
     bytes: Arc<Vec<u8>>,
 }
 
-/// See the module.
+/// A range of a file, and the position in it.
 #[derive(Clone, Debug)]
 pub struct Section {
     input: DatFile,
-    /// The whole section in memory, if it was compressed; `at` and `end` count in it then.
+    /// The whole section in memory, if it was compressed; `at` and `end` are then offsets in it.
     unpacked: Option<Arc<Vec<u8>>>,
     at: u64,
     end: u64,
     ahead: Ahead,
-    /// Offset in the file that errors name: with compressed sections the start of the section.
+    /// File offset for errors in a compressed section: the start of the section.
     base: u64,
 }
 
 impl Section {
-    /// Unpacks a compressed section: its packed and unpacked size (u32 each) come first.
+    /// Unpacks a compressed section, which starts with its packed and unpacked sizes (u32 each).
     pub fn unpack(mut self, codec: Codec) -> Result<Section, Error> {
         let at = self.at;
         let (packed, unpacked) = (self.u32()? as usize, self.u32()? as usize);
@@ -134,7 +134,7 @@ impl Section {
         Ok(Section { unpacked: Some(Arc::new(bytes)), at: 0, end, ..self })
     }
 
-    /// The offset in the file for an error message.
+    /// The current offset in the file, for error messages.
     pub fn offset(&self) -> u64 {
         if self.unpacked.is_some() {
             self.base
@@ -143,12 +143,12 @@ impl Section {
         }
     }
 
-    /// Bytes not read yet.
+    /// Number of unread bytes.
     pub fn left(&self) -> u64 {
         self.end - self.at
     }
 
-    /// The next `n` bytes.
+    /// Reads the next `n` bytes.
     pub fn take(&mut self, n: usize) -> Result<Vec<u8>, Error> {
         if n as u64 > self.left() {
             return Err(self.cut(n as u64));
@@ -158,7 +158,7 @@ impl Section {
         Ok(out)
     }
 
-    /// Goes on by `n` bytes.
+    /// Skips `n` bytes.
     pub fn skip(&mut self, n: u64) -> Result<(), Error> {
         if n > self.left() {
             return Err(self.cut(n));
@@ -167,7 +167,7 @@ impl Section {
         Ok(())
     }
 
-    /// A part of this section as a section of its own; this one goes on behind it.
+    /// The next `n` bytes as a section of their own; this section continues after them.
     pub fn part(&mut self, n: u64) -> Result<Section, Error> {
         let mut part = self.clone();
         self.skip(n)?;
@@ -190,7 +190,7 @@ impl Section {
         Ok(())
     }
 
-    /// Fills `out` from what was read ahead, which is renewed where it does not reach.
+    /// Fills `out` from the bytes read ahead; reads ahead again if they are not enough.
     fn fill_ahead(&mut self, out: &mut [u8]) -> Result<(), Error> {
         let reaches = |a: &Ahead| {
             let from = usize::try_from(self.at.checked_sub(a.at)?).ok()?;
@@ -220,7 +220,7 @@ impl Section {
         )
     }
 
-    /// An error at the present place.
+    /// An error at the current offset.
     pub fn malformed(&self, what: impl Into<String>) -> Error {
         self.input.malformed(self.offset(), what)
     }
@@ -234,27 +234,27 @@ impl Section {
         Ok(self.input.order.uint(&b, 0, size).unwrap_or(0))
     }
 
-    /// A byte.
+    /// Reads one byte.
     pub fn u8(&mut self) -> Result<u8, Error> {
         self.uint(1).map(|v| v as u8)
     }
 
-    /// 16 bits.
+    /// Reads a 16-bit integer.
     pub fn u16(&mut self) -> Result<u16, Error> {
         self.uint(2).map(|v| v as u16)
     }
 
-    /// 32 bits.
+    /// Reads a 32-bit integer.
     pub fn u32(&mut self) -> Result<u32, Error> {
         self.uint(4).map(|v| v as u32)
     }
 
-    /// 64 bits.
+    /// Reads a 64-bit integer.
     pub fn u64(&mut self) -> Result<u64, Error> {
         self.uint(8)
     }
 
-    /// A text that ends with NUL, of at most 4096 bytes.
+    /// Reads a text that ends with NUL, of at most 4096 bytes.
     pub fn string(&mut self) -> Result<String, Error> {
         const LONGEST: usize = 4096;
         let mut out = Vec::new();
@@ -267,12 +267,12 @@ impl Section {
         }
     }
 
-    /// Sets the byte order once the file has said it.
+    /// Sets the byte order, once it is known from the file.
     pub fn set_order(&mut self, order: Order) {
         self.input.order = order;
     }
 
-    /// The file this is part of.
+    /// The file that this section is part of.
     pub fn input(&self) -> &DatFile {
         &self.input
     }

@@ -1,7 +1,7 @@
-//! One CPU's records, page after page, with a few pages in memory.
+//! Iterates over one CPU's records, page by page, with a few pages in memory.
 //!
-//! Pages lie in the file as they are, or in compressed chunks of some pages each. Either way the stream holds
-//! one block of whole pages and walks through it; the current record is a slice of that block, nothing is copied.
+//! Pages are stored uncompressed, or in compressed chunks of some pages each. In both cases the stream holds
+//! one block of whole pages; the current record is a slice of that block, nothing is copied.
 
 use super::compress::Codec;
 use super::file::Region;
@@ -9,31 +9,31 @@ use super::page::{Lost, Next, PageCursor};
 use crate::error::Error;
 use units::Cpu;
 
-/// How much is read at a time: few system calls, yet only 8 MB for 256 CPUs.
+/// Bytes read at a time: few system calls, but only 8 MB for 256 CPUs.
 const BLOCK: usize = 32 << 10;
 
-/// Damage that was stepped over.
+/// Counts of skipped damage.
 #[derive(Clone, Debug, Default)]
 pub struct Damage {
     /// Bytes outside any record.
     pub bytes: u64,
-    /// Pages that the file's end, or a lying length, cuts short.
+    /// Pages truncated by the file's end or by a false length.
     pub cut: u64,
-    /// Pages that begin before the last record of the page before.
+    /// Pages whose start is earlier than the last record of the previous page.
     pub clock_steps: u64,
-    /// The first place of damage, in words.
+    /// Description of the first damage.
     pub note: Option<String>,
 }
 
-/// A CPU's records, in the order they were written.
+/// The records of one CPU, in the order in which they were written.
 #[derive(Clone, Debug)]
 pub struct Stream {
     region: Region,
-    /// Next byte of the region to read.
+    /// File offset of the next byte to read.
     next: u64,
-    /// Compressed chunks not read yet; `None` before their number was read.
+    /// Number of unread compressed chunks; `None` before that number was read.
     chunks: Option<u32>,
-    /// The largest chunk allowed.
+    /// Limit on the unpacked size of a chunk.
     max_chunk: usize,
     block: Vec<u8>,
     packed: Vec<u8>,
@@ -41,17 +41,17 @@ pub struct Stream {
     page: usize,
     page_end: usize,
     cursor: PageCursor,
-    /// The current record.
+    /// Offset of the current record in the page.
     at: usize,
     len: usize,
     time: u64,
     lost: u64,
-    /// What was stepped over so far.
+    /// Damage skipped so far.
     pub damage: Damage,
 }
 
 impl Stream {
-    /// A stream at the start of its region. `max_chunk` bounds what one compressed chunk may unpack to.
+    /// A stream at the start of its region. `max_chunk` limits the unpacked size of a compressed chunk.
     pub fn new(region: Region, max_chunk: usize) -> Stream {
         Stream {
             next: region.offset,
@@ -71,7 +71,7 @@ impl Stream {
         }
     }
 
-    /// Whose records these are.
+    /// The CPU that recorded these records.
     pub fn cpu(&self) -> Cpu {
         self.region.cpu
     }
@@ -81,23 +81,23 @@ impl Stream {
         self.region.buffer
     }
 
-    /// Bytes of the file read so far.
+    /// Bytes of the region read so far.
     pub fn position(&self) -> u64 {
         self.next - self.region.offset
     }
 
-    /// Bytes of the file in all.
+    /// Size of the region in bytes.
     pub fn size(&self) -> u64 {
         self.region.size
     }
 
-    /// The current record.
+    /// The bytes of the current record.
     #[inline]
     pub fn data(&self) -> &[u8] {
         &self.block[self.page + self.at..self.page + self.at + self.len]
     }
 
-    /// Its time, in the clock's own units.
+    /// Time of the current record, in the clock's own units.
     #[inline]
     pub fn time(&self) -> u64 {
         self.time
@@ -108,13 +108,13 @@ impl Stream {
         self.region.cut
     }
 
-    /// Takes the number of records that were lost before the current one. Where the kernel did not say how
-    /// many it is 1: at least one.
+    /// Takes (and resets) the number of records lost before the current one. If the kernel did not give
+    /// a number, it is 1: at least one.
     pub fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
     }
 
-    /// Goes to the next record; `false` at the end.
+    /// Advances to the next record; `false` at the end.
     #[inline]
     pub fn advance(&mut self) -> Result<bool, Error> {
         loop {
@@ -167,7 +167,7 @@ impl Stream {
         }
     }
 
-    /// Reads the next block of pages; `false` if there is none.
+    /// Reads the next block of pages; `false` at the end.
     fn next_block(&mut self) -> Result<bool, Error> {
         (self.page, self.page_end) = (0, 0);
         self.cursor = PageCursor::default();
@@ -185,7 +185,7 @@ impl Stream {
         let got = self.region.input.read_at(self.next, &mut self.block)?;
         self.block.truncate(got);
         if got < want {
-            // The file shrank since it was opened.
+            // The file has shrunk since it was opened.
             self.damage.cut += 1;
             self.region.size = self.next + got as u64 - self.region.offset;
         }
@@ -193,7 +193,7 @@ impl Stream {
         Ok(got > 0)
     }
 
-    /// u32 chunks; per chunk u32 packed size, u32 size, bytes.
+    /// Unpacks the next chunk. Format: u32 number of chunks; for each: u32 packed size, u32 size, bytes.
     fn next_chunk(&mut self, end: u64) -> Result<bool, Error> {
         let left = match self.chunks {
             Some(n) => n,
@@ -228,7 +228,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// The next 32 bits of the region; `None` (and the rest counted) if there are fewer.
+    /// The next 32-bit integer of the region; `None` (and the rest counted as damage) if fewer bytes remain.
     fn word(&mut self, end: u64) -> Result<Option<u32>, Error> {
         let mut b = [0; 4];
         if end - self.next < 4 || self.region.input.read_at(self.next, &mut b)? < 4 {

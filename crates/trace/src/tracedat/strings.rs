@@ -1,18 +1,18 @@
-//! Texts that stay in the kernel: a `const char *` field holds only their address.
+//! Texts in kernel memory: a `const char *` field contains only their address.
 //!
-//! The kernel lists those that its events use in `printk_formats`, a line each: `0xffffffff82a1b29b : "scale down"`.
+//! The kernel lists the texts that its events use in `printk_formats`, one per line: `0xffffffff82a1b29b : "scale down"`.
 
 use rustc_hash::FxHashMap;
 
-/// More lines than any kernel has; the rest is left out.
+/// Limit on lines, more than any kernel has; further lines are left out.
 const MAX_STRINGS: usize = 1 << 17;
 
-/// The texts by their address.
+/// The texts by address.
 #[derive(Clone, Debug, Default)]
 pub struct Strings(FxHashMap<u64, Box<str>>);
 
 impl Strings {
-    /// Reads the list; lines that make no sense are left out.
+    /// Parses the list; invalid lines are left out.
     pub fn parse(text: &[u8]) -> Strings {
         let text = String::from_utf8_lossy(text);
         let line = |line: &str| {

@@ -1,8 +1,8 @@
-//! What tasks did, from the tracepoints of the scheduler, system calls, work queues, file systems and journals.
+//! Converts the tracepoints of the scheduler, system calls, work queues, file systems and journals to task events.
 //!
-//! Which of them a recording has differs with the kernel and with who recorded; each becomes one
-//! [`TaskEvent`] where it is there, and nothing where it is not. File systems have hundreds of tracepoints; all
-//! that matters of most is on which file the task is at work, so any of them with `dev` and `ino` says that.
+//! Which tracepoints a recording has depends on the kernel and the recorder; each that exists becomes one
+//! [`TaskEvent`]. File systems have hundreds of tracepoints. For most, only the file that the task works on
+//! is needed, so any of them with `dev` and `ino` gives that.
 
 use super::cursor::{Record, Step};
 use super::format::Formats;
@@ -15,53 +15,53 @@ use crate::task_event::{Context, Left, TaskEvent, TextId, What, NO_FLAGS};
 use rustc_hash::FxHashMap;
 use units::{Bytes, DevId, Nanos, Tid};
 
-/// Different stacks and functions that are kept: a kernel has some thousand places to sleep. Beyond that all are
+/// Limit on different stacks and functions: a kernel has some thousand places to sleep. Beyond the limit all are
 /// [`UNKNOWN`].
 const MAX_TEXTS: usize = 1 << 16;
 
 /// `CLONE_THREAD` (include/uapi/linux/sched.h).
 const CLONE_THREAD: u64 = 0x10000;
-/// include/linux/interrupt.h.
+/// Number of the block softirq (include/linux/interrupt.h).
 const BLOCK_SOFTIRQ: u64 = 4;
-/// `CLONE_FILES` (the same).
+/// `CLONE_FILES` (include/uapi/linux/sched.h).
 const CLONE_FILES: u64 = 0x400;
 
-/// Stands for what could not be kept.
+/// The id of a text beyond the limit.
 const UNKNOWN: TextId = TextId(u32::MAX);
 
-/// Turns records into task events.
+/// Converts records to task events.
 #[derive(Debug)]
 pub struct Tasks {
     plans: Plans<Plan>,
     reader: Reader,
     stacks: Option<Stacks>,
-    /// Which instance each event is taken from.
+    /// For each event, the tracing instance that it is read from.
     owner: Vec<Option<u16>>,
     /// The time of each processor's last event.
     last: Vec<Nanos>,
 }
 
-/// Reads records, and gives numbers to the functions and stacks that they name.
+/// Parses records, and assigns ids to the functions, stacks and paths in them.
 #[derive(Debug)]
 struct Reader {
     calls: Calls,
-    /// Bytes of the kernel's `long`.
+    /// Size in bytes of the kernel's `long`.
     long: usize,
-    /// Whether `sched_waking` was seen: then `sched_wakeup` says nothing new.
+    /// Whether `sched_waking` occurred: `sched_wakeup` is then redundant.
     wakings: bool,
-    /// Read when the first function is to be named.
+    /// Loaded when the first function name is needed.
     symbols: Option<Symbols>,
     functions: FxHashMap<u64, TextId>,
-    /// Of control groups.
+    /// Ids of cgroup paths.
     paths: FxHashMap<Box<[u8]>, TextId>,
-    /// By their addresses.
+    /// Ids of stacks, by their addresses.
     known_stacks: FxHashMap<Box<[u64]>, TextId>,
     addresses: Vec<u64>,
     texts: u32,
 }
 
 impl Tasks {
-    /// `machine`: what `uname -m` says, if known; x86-64 otherwise.
+    /// `machine`: output of `uname -m`, if known; otherwise x86-64.
     pub fn new(formats: &Formats, long: usize, machine: Option<&str>) -> Tasks {
         let calls = Calls::of_machine(machine.unwrap_or("x86_64")).unwrap_or(Calls::NONE);
         Tasks {
@@ -83,7 +83,7 @@ impl Tasks {
         }
     }
 
-    /// Whether names of functions will be needed for this record, and were not read yet.
+    /// Whether this record needs the symbols and they are not loaded yet.
     #[inline]
     pub fn needs_symbols(&mut self, step: &Step) -> bool {
         let Step::Record(r) = step else { return false };
@@ -92,12 +92,12 @@ impl Tasks {
                 || matches!(self.plans.of(r), Some(Plan::WorkQueued { .. } | Plan::WorkStart { .. })))
     }
 
-    /// Gives the names of functions.
+    /// Sets the symbols.
     pub fn set_symbols(&mut self, symbols: Symbols) {
         self.reader.symbols = Some(symbols);
     }
 
-    /// A step of the cursor into `batch`.
+    /// Converts a step of the cursor and adds the result to `batch`.
     #[inline]
     pub fn take(&mut self, step: &Step, batch: &mut Batch) {
         match step {
@@ -128,7 +128,7 @@ impl Tasks {
         }
     }
 
-    /// The stack of a record that was just taken, which stands in it: nothing without names of functions.
+    /// Adds the stack that the last taken record itself has; nothing without symbols.
     pub fn take_stack(&mut self, record: &Record, addresses: &[u64], batch: &mut Batch) {
         if self.reader.symbols.is_some() && !addresses.is_empty() {
             let what = What::Stack(self.reader.stack(addresses.iter().copied(), record, batch));
@@ -271,13 +271,13 @@ impl Reader {
     }
 }
 
-/// What `clone_flags` say of a new task.
+/// Converts the `clone_flags` of a new task.
 fn born(tid: Tid, flags: u64) -> What {
     What::Born { tid, thread: flags & CLONE_THREAD != 0, shares_files: flags & CLONE_FILES != 0 }
 }
 
 /// Why a task left, from `prev_state` (include/trace/events/sched.h, `__trace_sched_switch_state`): 0 and 0x100 for
-/// a task that could run on (0x100 since Linux 4.14), bit 0 interruptible, bit 1 uninterruptible; 0x80 for one that is idle
+/// a runnable task (0x100 since Linux 4.14), bit 0 interruptible, bit 1 uninterruptible; 0x80 for an idle task
 /// (`TASK_REPORT_IDLE`, include/linux/sched.h).
 fn left(state: u64) -> Left {
     match state {
@@ -295,7 +295,7 @@ fn push(r: &Record, what: What, batch: &mut Batch) {
     batch.tasks.push(TaskEvent { time: r.time, after, tid, cpu, context: Context(r.flags), what });
 }
 
-/// Tells what a new number stands for.
+/// Assigns a new id to a text and adds the event that defines it.
 #[cold]
 fn define(texts: &mut u32, text: &str, r: &Record, batch: &mut Batch) -> TextId {
     if *texts as usize >= MAX_TEXTS {
@@ -309,14 +309,14 @@ fn define(texts: &mut u32, text: &str, r: &Record, batch: &mut Batch) -> TextId 
     id
 }
 
-/// Compilers add ends to the names of functions they changed: `xlog_cil_push_now.isra.0`.
+/// Removes suffixes that compilers add to modified functions: `xlog_cil_push_now.isra.0`.
 pub(crate) fn without_suffix(name: &str) -> &str {
     name.split('.').next().filter(|n| !n.is_empty()).unwrap_or(name)
 }
 
-/// The functions that say what is waited for: without those that recorded the stack, and without the scheduler.
+/// The functions that show what the task waits for: without those of tracing and of the scheduler.
 ///
-/// Example: `trace_event_raw_event_sched_switch __schedule schedule io_schedule blk_mq_get_tag ...` begins with
+/// Example: for `trace_event_raw_event_sched_switch __schedule schedule io_schedule blk_mq_get_tag ...` the result begins with
 /// `blk_mq_get_tag`.
 pub(crate) fn waiting_part(names: Vec<&str>) -> String {
     const SCHEDULER: &[&str] =
@@ -329,7 +329,7 @@ pub(crate) fn waiting_part(names: Vec<&str>) -> String {
     names[begin..].join("\n")
 }
 
-/// A device by the name of its backing device info: `253:0`. Others (`btrfs-1`, `0:45`) are no block devices.
+/// The device in the name of its backing device info: `253:0`. Other names (`btrfs-1`, `0:45`) are no block devices.
 fn device_of(name: &[u8]) -> DevId {
     let parse = || {
         let (major, minor) = std::str::from_utf8(name).ok()?.split_once(':')?;

@@ -1,9 +1,9 @@
-//! How each event about tasks becomes a task event: which fields, found by name.
+//! Defines how each tracepoint about tasks becomes a task event, with fields located by name.
 
 use super::format::{EventFormat, Slot};
 use crate::task_event::{is_of_completion, CommitPhase, Completions, Fs};
 
-/// How one kind of event becomes a task event.
+/// How one tracepoint becomes a task event: the fields to read.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Plan {
     Enter { id: Slot, args: Slot },
@@ -41,7 +41,7 @@ impl Plan {
             ("raw_syscalls", "sys_enter") => Plan::Enter { id: slot("id"), args: slot("args") },
             ("raw_syscalls", "sys_exit") => Plan::Exit { id: slot("id"), result: slot("ret") },
             ("sched", "sched_switch") => Plan::Switch { state: slot("prev_state"), next: slot("next_pid") },
-            // A waking; its second half, where both are recorded, says nothing new.
+            // A wakeup. If both halves are recorded, the second (`sched_wakeup`) is redundant.
             ("sched", "sched_waking") => Plan::Wake { tid: slot("pid"), first: true },
             ("sched", "sched_wakeup" | "sched_wakeup_new") => Plan::Wake { tid: slot("pid"), first: false },
             ("sched", "sched_process_exit") => Plan::Gone,
@@ -78,7 +78,7 @@ impl Plan {
             ("writeback", "writeback_single_inode") => Plan::WritebackEnd,
             ("writeback", "writeback_dirty_inode") => Plan::DirtiedFile { name: slot("name"), inode },
             ("ext4", "ext4_allocate_inode") => Plan::Created { dev, inode },
-            // Of XFS and F2FS also files that are only forgotten: no harm, their names are then not told.
+            // For XFS and F2FS, also inodes that are only evicted from memory: harmless, their names are then not reported.
             ("ext4", "ext4_free_inode")
             | ("xfs", "xfs_inode_inactivating")
             | ("f2fs", "f2fs_evict_inode") => Plan::Freed { dev, inode },

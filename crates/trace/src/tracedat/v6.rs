@@ -1,10 +1,10 @@
-//! trace.dat version 6: everything in a fixed order, then per CPU the place of its pages.
+//! Reads trace.dat version 6: everything in a fixed order, then the location of each CPU's pages.
 //!
 //! ```text
 //! head | header_page, header_event | ftrace formats | formats | u32 n, kallsyms | u32 n, printk | u64 n, cmdlines
 //! u32 CPUs | "options  \0" { u16 id, u32 n, data }... u16 0 | "flyrecord\0" { u64 offset, u64 size } per CPU | pages
 //! ```
-//! A further instance is an option 3 (u64 offset, name): at that offset its own "flyrecord\0" list begins.
+//! Each further instance is an option 3 (u64 offset, name); its own "flyrecord\0" list begins at that offset.
 
 use super::bytes::until_nul;
 use super::compress::Codec;
@@ -15,10 +15,10 @@ use super::strings::Strings;
 use crate::error::Error;
 use units::Cpu;
 
-/// A file cannot have more instances than this; the kernel's tracefs grows slow long before.
+/// Limit on instances in a file; tracefs becomes slow long before this number.
 const MAX_BUFFERS: usize = 1024;
 
-/// Reads all but the events.
+/// Reads all of a file except its events.
 pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
     let Head { rest: mut s, page_size } = head;
     contents.facts.version = 6;
@@ -39,10 +39,10 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
     Ok(())
 }
 
-/// What stands between the head and the names of tasks; perf.data has it in the same form.
+/// Reads the part between the header and the names of tasks; perf.data has it in the same form.
 pub fn read_texts(s: &mut Section, page_size: u32, contents: &mut Contents) -> Result<PageLayout, Error> {
     let layout = file::read_page_layout(s, contents.facts.order)?;
-    // The head has the machine's page size. Sub-buffers can be larger, which only header_page tells.
+    // The header has the machine's page size. Sub-buffers can be larger, which only header_page shows.
     let size =
         if layout.size.is_power_of_two() { layout.size.max(page_size as usize) } else { page_size as usize };
     let layout = layout.with_size(size);
@@ -56,14 +56,14 @@ pub fn read_texts(s: &mut Section, page_size: u32, contents: &mut Contents) -> R
     Ok(layout)
 }
 
-/// Names of tasks.
+/// Reads the names of tasks.
 pub fn read_cmdlines(s: &mut Section, contents: &mut Contents) -> Result<(), Error> {
     let mut cmdlines = file::sized_part(s, 8)?;
     contents.cmdlines = cmdlines.take(cmdlines.left() as usize)?;
     Ok(())
 }
 
-/// Options, then the CPUs' places. Gives the further instances that the options name.
+/// Reads the options, then the locations of the CPUs' pages. Returns the further instances named in the options.
 fn read_buffer(
     s: &mut Section,
     contents: &mut Contents,

@@ -1,12 +1,12 @@
-//! trace.dat version 7: sections anywhere in the file, found through a chain of option sections.
+//! Reads trace.dat version 7: sections anywhere in the file, found through a chain of option sections.
 //!
 //! ```text
 //! head | compression "name\0version\0" | u64 offset of the first options section
 //! section: u16 id, u16 flags (1: compressed), u32 description, u64 size, then its bytes
 //! options: { u16 id, u32 n, data }...; option 0 ends the section and holds the next one's offset, or 0
 //! ```
-//! Options 16 to 21 hold the offset of the section of the same number; option 3 describes an instance: offset of
-//! its section, name, clock, page size and per CPU the place of its pages. Compressed pages come in chunks.
+//! Options 16 to 21 hold the offset of the section with the same number. Option 3 describes an instance: offset of
+//! its section, name, clock, page size, and the location of each CPU's pages. Compressed pages come in chunks.
 
 use super::bytes::{until_nul, Order};
 use super::compress::Codec;
@@ -19,7 +19,7 @@ use units::Cpu;
 
 const COMPRESSED: u16 = 1;
 const BUFFER: u16 = 3;
-/// Option sections in a row before the chain is taken for a loop. trace-cmd writes two, and one per instance.
+/// Limit on option sections in a chain, to detect loops. trace-cmd writes two, and one per instance.
 const MAX_CHAIN: usize = 4096;
 
 #[derive(Default)]
@@ -33,7 +33,7 @@ struct Offsets {
     buffers: Vec<Vec<u8>>,
 }
 
-/// Reads all but the events.
+/// Reads all of a file except its events.
 pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
     let mut s = head.rest;
     contents.facts.version = 7;
@@ -81,7 +81,7 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
     Ok(())
 }
 
-/// Walks the chain.
+/// Follows the chain of option sections.
 fn read_options(
     input: &DatFile,
     codec: Codec,
@@ -123,7 +123,7 @@ fn read_options(
     Err(input.malformed(next, format!("more than {MAX_CHAIN} option sections: the chain is a loop")))
 }
 
-/// A section's bytes, unpacked if need be.
+/// A section, unpacked if it is compressed.
 fn open_section(input: &DatFile, codec: Codec, at: u64, id: u16) -> Result<Section, Error> {
     let (s, compressed) = section_header(input, at, id)?;
     if compressed {
@@ -144,7 +144,7 @@ fn section_header(input: &DatFile, at: u64, id: u16) -> Result<(Section, bool), 
     Ok((input.section(s.offset(), Some(size.min(s.left())))?, flags & COMPRESSED != 0))
 }
 
-/// One instance: `u64 offset, name\0, clock\0, u32 page size, u32 n, { u32 cpu, u64 offset, u64 size }...`.
+/// Reads one instance: `u64 offset, name\0, clock\0, u32 page size, u32 n, { u32 cpu, u64 offset, u64 size }...`.
 fn read_buffer(
     input: &DatFile,
     codec: Codec,
@@ -176,8 +176,8 @@ fn read_buffer(
         let (Some(cpu), Some(offset), Some(size)) = (o.uint(4), o.uint(8), o.uint(8)) else {
             return Err(bad("ends early"));
         };
-        // trace-cmd does not count the chunks' own heads in the size of compressed pages, and reads as many
-        // chunks as their number says: they may reach to the next CPU's pages.
+        // trace-cmd does not include the chunk headers in the size of compressed pages, and reads as many
+        // chunks as their number says: they may extend to the next CPU's pages.
         let there = match codec {
             Codec::None => file::clip(input, contents, cpu as u32, offset, size),
             _ if size == 0 => 0,
@@ -198,7 +198,7 @@ fn read_buffer(
     Ok(())
 }
 
-/// The data of one option, taken from the front.
+/// The data of one option, consumed from the front.
 struct Words<'a> {
     order: Order,
     data: &'a [u8],

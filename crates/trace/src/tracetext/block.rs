@@ -1,4 +1,4 @@
-//! What events of the block layer say (include/trace/events/block.h).
+//! Parses the text of block layer events (include/trace/events/block.h).
 //!
 //! ```text
 //! block_rq_issue:    7,0 WS 4096 () 1048576 + 8 0x2,0,4 [fio]       bytes and a command; a priority in newer kernels
@@ -15,7 +15,7 @@ use crate::event::{Action, Detail, Event, Flags};
 use crate::tracedat::{action_of, rwbs_flags};
 use units::{Bytes, DevId, Sector};
 
-/// An event, and the task's name as the event has it.
+/// The event, and the task's name in its text; `None` if it is no block event or invalid.
 pub fn block<'a>(h: &Header<'a>, last_dev: impl Fn() -> DevId) -> Option<(Event, Option<&'a str>)> {
     let (action, category, request) = action_of(h.event)?;
     let mut event =
@@ -73,7 +73,7 @@ pub fn block<'a>(h: &Header<'a>, last_dev: impl Fn() -> DevId) -> Option<(Event,
     Some((event, Some(inner)))
 }
 
-/// What stands in the brackets, which names may have too, and behind them.
+/// The text in the brackets (names may contain brackets, too), and the text after them.
 fn bracket(text: &str) -> Option<(&str, &str)> {
     let from = text.find('[')?;
     let to = text.rfind(']').filter(|to| *to > from)?;

@@ -1,8 +1,8 @@
-//! Numbers within what an event says: `prev_pid=12`, `dev 7,0 ino 12`, `(3, 55d3, 1000)`.
+//! Finds numbers in the text of an event: `prev_pid=12`, `dev 7,0 ino 12`, `(3, 55d3, 1000)`.
 
 use units::DevId;
 
-/// The value behind `name=`, up to the next blank.
+/// The value after `name=`, up to the next blank or comma.
 pub fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = text;
     loop {
@@ -16,14 +16,14 @@ pub fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     }
 }
 
-/// The word behind a word: `12` of `ino 12`.
+/// The word after the word `name`: `12` in `ino 12`.
 pub fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut words = text.split_whitespace();
     words.find(|w| *w == name)?;
     words.next().map(|w| w.trim_end_matches([',', ':']))
 }
 
-/// A number, perhaps in hexadecimal with `0x` before it.
+/// Parses a number, decimal or hexadecimal with `0x`.
 pub fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
@@ -31,7 +31,7 @@ pub fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// `7,0` or `7:0`.
+/// Parses a device, `7,0` or `7:0`.
 pub fn device(text: &str) -> Option<DevId> {
     let (major, minor) = text.split_once(',').or_else(|| text.split_once(':'))?;
     let (major, minor): (u32, u32) = (major.parse().ok()?, minor.trim_end_matches(':').parse().ok()?);

@@ -1,40 +1,40 @@
-//! What stands before an event: who, where, when.
+//! Parses the part before an event's text: task, processor, flags, time, event name.
 
 use super::fields::value;
 use crate::task_event::Context;
 use units::{Cpu, Nanos, Tid};
 
-/// A line of an event, taken apart.
+/// The parsed line of an event.
 #[derive(Debug, PartialEq)]
 pub struct Header<'a> {
-    /// The task's name.
+    /// The name of the task.
     pub task: &'a str,
     pub tid: Tid,
     pub cpu: Cpu,
     pub context: Context,
     pub time: Nanos,
-    /// Without its group: `block_rq_issue`.
+    /// The name without its group: `block_rq_issue`.
     pub event: &'a str,
-    /// What the event says.
+    /// The text after the event's name.
     pub rest: &'a str,
-    /// Whether the group stood before the name, as in `perf script`.
+    /// Whether the name has its group, as in `perf script`.
     pub grouped: bool,
 }
 
-/// A stack, which is of the event before it.
+/// Name of the event for a kernel stack, which belongs to the previous event.
 pub const STACK: &str = "kernel_stack";
 
-/// The longest that stands before an event's name: a task's name, numbers, flags.
+/// Most bytes before an event's name: a task's name, numbers, flags.
 const LONGEST: usize = 120;
 
-/// Reads a line; `None` if it is not one of an event.
+/// Parses a line; `None` if it is no event.
 pub fn header(line: &str) -> Option<Header<'_>> {
     let line = line.trim_start_matches([' ', '\t', '>']);
     let found = processors(line).find_map(|(at, cpu, behind)| event(line[..at].trim_end(), cpu, behind));
     found.or_else(|| in_latency_format(line))
 }
 
-/// `fio-683     3d.h1.  2074.528189: block_rq_issue: ...`: `trace-cmd report -l` has the processor before the flags, without brackets.
+/// Parses `fio-683     3d.h1.  2074.528189: block_rq_issue: ...`: `trace-cmd report -l` has the processor before the flags, without brackets.
 fn in_latency_format(line: &str) -> Option<Header<'_>> {
     let (at, _) = line.match_indices([' ', '\t']).take_while(|(at, _)| *at < LONGEST).find(|(at, _)| {
         let next = line[*at..].trim_start();
@@ -51,10 +51,10 @@ fn in_latency_format(line: &str) -> Option<Header<'_>> {
     event(line[..at].trim_end(), cpu, &rest[digits..])
 }
 
-/// The same, where the processor stands being known.
+/// Parses the parts before (`who`) and after (`behind`) the processor.
 fn event<'a>(who: &'a str, cpu: Cpu, behind: &'a str) -> Option<Header<'a>> {
     let (task, tid) = task(who)?;
-    // Flags, if there are any, then the time, then the name, each of the last two with a colon.
+    // Optional flags, then the time, then the name; time and name are followed by a colon.
     let (mut word, mut rest) = split(behind)?;
     let mut context = Context::default();
     if !word.ends_with(':') {
@@ -66,7 +66,7 @@ fn event<'a>(who: &'a str, cpu: Cpu, behind: &'a str) -> Option<Header<'a>> {
     let rest =
         split(rest).filter(|(n, _)| n.bytes().all(|b| b.is_ascii_digit())).map_or(rest, |(_, more)| more);
     let (event, rest) = match rest.trim() {
-        // The kernel's own text has no name for it.
+        // The kernel's own text has no event name for a stack.
         "<stack trace>" => (STACK, ""),
         _ => split(rest).and_then(|(event, rest)| Some((event.strip_suffix(':')?, rest)))?,
     };
@@ -76,20 +76,20 @@ fn event<'a>(who: &'a str, cpu: Cpu, behind: &'a str) -> Option<Header<'a>> {
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     (!event.is_empty() && event.chars().all(plain)).then_some(())?;
-    // Who is gone is still named by its last switch.
+    // An exited task is still named by its last switch.
     let left = value(rest, "prev_pid").filter(|_| event == "sched_switch");
     let tid = left.and_then(|pid| pid.parse().ok()).map_or(tid, Tid);
     Some(Header { task, tid, cpu, context, time, event, rest: rest.trim(), grouped })
 }
 
-/// A word and what stands behind it.
+/// The first word, and the text after it.
 fn split(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let end = text.find([' ', '\t']).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
-/// Whatever looks like `[003]`: where it stands, which it is, and what stands behind it. Names of tasks may have brackets too.
+/// Everything that looks like `[003]`: position, processor, text after it. Names of tasks may contain brackets, too.
 fn processors(line: &str) -> impl Iterator<Item = (usize, Cpu, &str)> {
     let within = line.char_indices().take_while(|(i, _)| *i < LONGEST);
     within.filter(|(_, c)| *c == '[').filter_map(|(at, _)| {
@@ -100,9 +100,9 @@ fn processors(line: &str) -> impl Iterator<Item = (usize, Cpu, &str)> {
     })
 }
 
-/// `fio-683`, `fio-683   (   683)`, `fio 683`, `fio 683/684`.
+/// Parses `fio-683`, `fio-683   (   683)`, `fio 683`, `fio 683/684`.
 fn task(text: &str) -> Option<(&str, Tid)> {
-    // The process, which the kernel prints if asked to.
+    // The process id, which the kernel prints if configured.
     let text = match text.strip_suffix(')').and_then(|t| t.rsplit_once('(')) {
         Some((before, tgid)) if tgid.trim().bytes().all(|b| b.is_ascii_digit() || b == b'-') => {
             before.trim_end()
@@ -111,7 +111,7 @@ fn task(text: &str) -> Option<(&str, Tid)> {
     };
     let last = text.rsplit([' ', '\t']).next()?;
     if last == "-1" {
-        // perf's word for a task that is gone already.
+        // perf's id for a task that has already exited.
         return Some((text[..text.len() - 2].trim(), Tid(0)));
     }
     let digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
@@ -135,7 +135,7 @@ fn context_of(flags: &str) -> Context {
     }
 }
 
-/// Seconds with three to nine places.
+/// Parses seconds with three to nine decimal places.
 fn time(text: &str) -> Option<Nanos> {
     let (seconds, fraction) = text.split_once('.')?;
     let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());

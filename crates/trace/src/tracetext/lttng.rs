@@ -1,4 +1,4 @@
-//! LTTng's recordings as babeltrace and babeltrace2 print them, put into the words of the kernel's own text.
+//! Converts LTTng's recordings, as babeltrace and babeltrace2 print them, to the format of the kernel's own text.
 //!
 //! ```text
 //! [10:11:12.123456789] (+0.000001234) host block_rq_issue: { cpu_id = 1 }, { dev = 8388608, sector = 1048576,
@@ -6,29 +6,29 @@
 //! fio-683 [001] 36672.123456789: block_rq_issue: 8,0 RS 4096 () 1048576 + 8 [fio]
 //! ```
 //!
-//! Known from lttng-modules 2.9 to 2.13. Who ran is known from the context `tid` where it was recorded
-//! (`lttng add-context -k -t tid`), otherwise from the last `sched_switch` of the processor. Times are of the day, unless
-//! babeltrace was given `--clock-seconds`.
+//! Supports lttng-modules 2.9 to 2.13. The running task is taken from the context `tid` if it was recorded
+//! (`lttng add-context -k -t tid`), otherwise from the last `sched_switch` of the processor. Times are relative to the start of
+//! the day, unless babeltrace was given `--clock-seconds`.
 
 use rustc_hash::FxHashMap;
 
-/// Who runs on each processor: number and name.
+/// The running task of each processor: its id and name.
 pub type Running = FxHashMap<u32, (u32, String)>;
 
-/// Processors that are remembered.
+/// Limit on processors.
 const MAX_CPUS: usize = 1 << 16;
-/// Bits of `rwbs` (lttng-modules, include/instrumentation/events/block.h), and the kernel's letters for them. Those of one bit
-/// in the order in which the kernel writes them (`blk_fill_rwbs`, kernel/trace/blktrace.c).
+/// Bits of `rwbs` (lttng-modules, include/instrumentation/events/block.h) and the kernel's letters for them, each list in
+/// the order in which the kernel writes the letters (`blk_fill_rwbs`, kernel/trace/blktrace.c).
 const PREFLUSH: u32 = 1 << 10;
 const OPERATIONS: [(u32, char); 4] = [(1 << 0, 'W'), (1 << 1, 'D'), (1 << 2, 'R'), (1 << 8, 'F')];
 const MORE: [(u32, char); 5] = [(1 << 9, 'F'), (1 << 3, 'A'), (1 << 5, 'S'), (1 << 6, 'M'), (1 << 7, 'E')];
 
-/// The line in the kernel's words; `None` if it is none of LTTng's, or of an event that is not used.
+/// The line in the kernel's format; `None` if it is no LTTng line, or if its event is not used.
 pub fn kernel_words(line: &str, running: &mut Running) -> Option<String> {
     let line = line.trim_start_matches([' ', '\t', '>']).strip_prefix('[')?;
     let (time, rest) = line.split_once("] ")?;
     let (head, fields) = rest.split_once(": {")?;
-    // `(+0.000001234) host event`; without a host where names are switched off.
+    // `(+0.000001234) host event`; without the host if host names are disabled.
     let event = head.split_whitespace().next_back()?;
     head.starts_with("(+").then_some(())?;
     let cpu: u32 = value(fields, "cpu_id")?.parse().ok()?;
@@ -46,7 +46,7 @@ pub fn kernel_words(line: &str, running: &mut Running) -> Option<String> {
     Some(format!("{task}-{tid} [{cpu:03}] {}: {name}: {says}", seconds(time)?))
 }
 
-/// The event's name and what it says, in the kernel's words.
+/// The event's name and its text, in the kernel's format.
 fn says(event: &str, fields: &str) -> Option<(String, String)> {
     let n = |name: &str| number(fields, name);
     let text = |name: &str| value(fields, name);
@@ -104,7 +104,7 @@ fn says(event: &str, fields: &str) -> Option<(String, String)> {
     Some((event.to_owned(), says))
 }
 
-/// The task that ran, from the contexts between the processor and what the event says.
+/// The running task, from the context groups between the processor and the event's fields.
 fn context<'a>(fields: &'a str) -> Option<(u32, &'a str)> {
     let groups: Vec<&str> = fields.split("}, {").collect();
     let contexts = groups.get(1..groups.len().checked_sub(1)?)?;
@@ -112,7 +112,7 @@ fn context<'a>(fields: &'a str) -> Option<(u32, &'a str)> {
     contexts.iter().find_map(|group| Some((number(group, "tid")? as u32, name(group))))
 }
 
-/// The value behind `name = `, without its quotes.
+/// The value after `name = `, without its quotes.
 fn value<'a>(fields: &'a str, name: &str) -> Option<&'a str> {
     let found = fields.match_indices(name).find_map(|(at, _)| {
         let begins = at == 0 || fields[..at].ends_with([' ', ',', '{']);
@@ -124,7 +124,7 @@ fn value<'a>(fields: &'a str, name: &str) -> Option<&'a str> {
     }
 }
 
-/// A number, negative ones as the kernel's 64 bits; of an enumeration (`( "TASK_RUNNING" : container = 0 )`) what is within.
+/// A number; negative ones as 64-bit two's complement. For an enumeration (`( "TASK_RUNNING" : container = 0 )`), pass `container`.
 fn number(fields: &str, name: &str) -> Option<u64> {
     let text = value(fields, name)?;
     if let Some(hex) = text.strip_prefix("0x") {
@@ -133,7 +133,7 @@ fn number(fields: &str, name: &str) -> Option<u64> {
     text.parse().ok().or_else(|| text.parse::<i64>().ok().map(|n| n as u64))
 }
 
-/// `prev_state` (include/trace/events/sched.h).
+/// The letter for `prev_state` (include/trace/events/sched.h).
 fn state(bits: u64) -> &'static str {
     match bits {
         n if n & 0xff == 0 => "R",
@@ -143,7 +143,7 @@ fn state(bits: u64) -> &'static str {
     }
 }
 
-/// The kernel's own packing: 12 and 20 bits.
+/// A device number in the kernel's internal format (12 and 20 bits), as text.
 fn device(dev: u64) -> String {
     format!("{},{}", dev >> 20 & 0xfff, dev & 0xf_ffff)
 }
@@ -159,7 +159,7 @@ fn letters(rwbs: u32) -> String {
     all
 }
 
-/// `fd: 0x3, count: 0x1000`, as the kernel's tracepoints of single calls have them.
+/// Arguments as in the kernel's tracepoints of single calls: `fd: 0x3, count: 0x1000`.
 fn arguments(fields: &str) -> String {
     let own = fields.rsplit('{').next().unwrap_or("");
     let all = own.trim_end_matches([' ', '}']).split(", ").filter_map(|field| field.split_once(" = "));
@@ -170,7 +170,7 @@ fn arguments(fields: &str) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// `10:11:12.123456789`, `1700000000.123456789`; a date may stand before it.
+/// Converts a time of day or an epoch time to seconds: `10:11:12.123456789`, `1700000000.123456789`; a date may precede it.
 fn seconds(time: &str) -> Option<String> {
     let time = time.split_whitespace().next_back()?;
     let (whole, fraction) = time.split_once('.')?;

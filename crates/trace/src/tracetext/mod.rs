@@ -1,6 +1,6 @@
-//! Tracepoints as text: the kernel's own `trace` file, `trace-cmd report` and `perf script`, read back as events.
+//! Reads tracepoints from text: the kernel's own `trace` file, `trace-cmd report` and `perf script`.
 //!
-//! All three say the same in nearly the same words; what differs is what stands before an event's name:
+//! All three have nearly the same text for an event; they differ in what precedes an event's name:
 //!
 //! ```text
 //!              fio-683   [001] d..1.  2074.528189: block_rq_issue: 7,0 WS 4096 () 1048576 + 8 [fio]     trace
@@ -8,13 +8,13 @@
 //! fio   683/684 [001]  2074.528189:   block:block_rq_issue: 7,0 WS 4096 () 1048576 + 8 0x2,0,4 [fio]    perf script
 //! ```
 //!
-//! LTTng's, as babeltrace prints it, has other words for the same events: `lttng` puts a line into the kernel's.
+//! LTTng's text, as babeltrace prints it, has a different format for the same events: `lttng` converts a line to the kernel's.
 //!
-//! `header` takes that apart, `block` reads the events of the block layer, `task` those of the scheduler, of system calls, work
-//! queues, journals and file systems, `text` walks through a file. The events are those that `trace.dat` gives
-//! (`tracedat/block.rs`, `tracedat/task_plan.rs`), as far as text has them: times are whole microseconds in most.
+//! `header` parses the part before the text, `block` the events of the block layer, `task` those of the scheduler, of system calls, work
+//! queues, journals and file systems; `text` reads a whole file. The events are those of `trace.dat`
+//! (`tracedat/block.rs`, `tracedat/task_plan.rs`), as far as the text has them: most texts have times in whole microseconds.
 //!
-//! **Invariant**: a line is an event only if all of it that is needed makes sense; others are counted, never guessed at.
+//! **Invariant**: a line is an event only if all required parts are valid; other lines are counted, never guessed at.
 
 mod block;
 mod fields;

@@ -1,4 +1,4 @@
-//! What events of tasks say: the scheduler, system calls, work queues, journals, file systems, writeback.
+//! Parses the text of task events: the scheduler, system calls, work queues, journals, file systems, writeback.
 //!
 //! ```text
 //! sched_switch: prev_comm=fio prev_pid=1 prev_prio=120 prev_state=D ==> next_comm=dd next_pid=2 next_prio=120
@@ -13,28 +13,28 @@ use crate::syscall::{Call, Calls};
 use crate::task_event::{is_of_completion, CommitPhase, Completions, Fs, Left, What, NO_FLAGS};
 use units::{DevId, Tid};
 
-/// What an event means; functions and paths by their names, which have no number yet.
+/// The meaning of an event; functions and paths are given by name, since they have no id yet.
 pub enum Said<'a> {
     What(What),
-    /// A task is put into a control group of a hierarchy.
+    /// A task is moved to a cgroup: the task, the hierarchy, the path.
     CgroupAttach(Tid, u32, &'a str),
-    /// A work item is queued (`false`) or started (`true`): its address, what it runs.
+    /// A work item is queued (`false`) or started (`true`): its address and its function.
     Work(bool, u64, &'a str),
 }
 
-/// The calls of one machine, and whether wakings are recorded, of which `sched_wakeup` is then the second half.
+/// The call numbers of the machine, and whether `sched_waking` was seen, which makes `sched_wakeup` redundant.
 pub struct Known {
     pub calls: Calls,
     pub wakings: bool,
 }
 
-/// include/uapi/linux/sched.h.
+/// Clone flags (include/uapi/linux/sched.h).
 const CLONE_THREAD: u64 = 0x10000;
 const CLONE_FILES: u64 = 0x400;
-/// include/linux/interrupt.h.
+/// Number of the block softirq (include/linux/interrupt.h).
 const BLOCK_SOFTIRQ: &str = "4";
 
-/// Reads what an event says.
+/// Parses an event's text; `None` if it is not used or invalid.
 pub fn task<'a>(h: &Header<'a>, known: &mut Known) -> Option<Said<'a>> {
     let rest = h.rest;
     let ino = || after(rest, "ino").or_else(|| value(rest, "ino")).and_then(number);
@@ -116,14 +116,14 @@ pub fn task<'a>(h: &Header<'a>, known: &mut Known) -> Option<Said<'a>> {
     }))
 }
 
-/// What a journal keeps is changed: of ext4 the event says by how many blocks, of XFS it does not.
+/// Journaled metadata is changed: ext4's event has the number of blocks, that of XFS does not.
 fn changes(event: &str, rest: &str, dev: DevId) -> What {
     let fs = if event == "jbd2_handle_stats" { Fs::Ext4 } else { Fs::Xfs };
     let blocks = after(rest, "dirtied_blocks").and_then(|n| n.parse().ok()).unwrap_or(0);
     What::Changes { fs, dev, blocks }
 }
 
-/// Any event of a file system with a device or a file says on what the task is at work.
+/// Any event of a file system with a device or an inode shows what the task works on.
 fn file(name: &str, dev: Option<DevId>, inode: Option<u64>) -> Option<What> {
     let fs = match name.split('_').next()? {
         "ext4" | "jbd2" => Fs::Ext4,
@@ -156,12 +156,12 @@ fn switch(rest: &str) -> Option<What> {
     Some(What::Switch { left, next: Tid(next.parse().ok()?) })
 }
 
-/// An address behind a word, with `0x` before it or not.
+/// The hexadecimal address after the word `name`, with or without `0x`.
 fn address(rest: &str, name: &str) -> Option<u64> {
     u64::from_str_radix(after(rest, name)?.trim_start_matches("0x"), 16).ok()
 }
 
-/// What a ring is to do: `op 22` until Linux 5.18, `opcode READ` from then on.
+/// The operation of a ring request: `op 22` until Linux 5.18, `opcode READ` later.
 fn opcode(rest: &str) -> Option<u8> {
     if let Some(number) = after(rest, "op") {
         return number.parse().ok();
@@ -170,7 +170,7 @@ fn opcode(rest: &str) -> Option<u8> {
     OPCODES.iter().position(|known| *known == name).map_or(Some(OTHER_OPCODE), |at| u8::try_from(at).ok())
 }
 
-/// `io_uring_get_opcode`, in the order of `enum io_uring_op` (include/uapi/linux/io_uring.h).
+/// Names of `io_uring_get_opcode`, in the order of `enum io_uring_op` (include/uapi/linux/io_uring.h).
 const OPCODES: [&str; 24] = [
     "NOP",
     "READV",
@@ -197,10 +197,10 @@ const OPCODES: [&str; 24] = [
     "READ",
     "WRITE",
 ];
-/// Of any that comes later and moves no file's data.
+/// Stands for all later operations, which move no file data.
 const OTHER_OPCODE: u8 = u8::MAX;
 
-/// `comm=fio pid=12 prio=120 target_cpu=001`, `fio:12 [120] success=1 CPU:001`, `fio:12 [120]<CPU:001>`.
+/// The woken task: `comm=fio pid=12 prio=120 target_cpu=001`, `fio:12 [120] success=1 CPU:001`, `fio:12 [120]<CPU:001>`.
 fn woken(rest: &str) -> Option<Tid> {
     if let Some(pid) = value(rest, "pid") {
         return pid.parse().ok().map(Tid);
@@ -209,7 +209,7 @@ fn woken(rest: &str) -> Option<Tid> {
     name.rsplit_once(':')?.1.parse().ok().map(Tid)
 }
 
-/// `NR 18 (3, 55d3, 40000, ...)`: arguments in hexadecimal.
+/// Parses `NR 18 (3, 55d3, 40000, ...)`: arguments in hexadecimal.
 fn enter(rest: &str, calls: Calls) -> Option<What> {
     let (nr, arguments) = rest.strip_prefix("NR ")?.split_once('(')?;
     let nr: u64 = nr.trim().parse().ok()?;
@@ -225,13 +225,13 @@ fn enter(rest: &str, calls: Calls) -> Option<What> {
     Some(What::Enter { call, args: [args[0], args[1], args[2], last] })
 }
 
-/// `work struct=0xffff8881024339f0 function=wb_workfn`, `work struct 0xffff8881024339f0: function wb_workfn`.
+/// The address in `work struct=0xffff8881024339f0 function=wb_workfn` or `work struct 0xffff8881024339f0: function wb_workfn`.
 fn work(rest: &str) -> Option<u64> {
     let text = value(rest, "struct").or_else(|| after(rest, "struct"))?;
     u64::from_str_radix(text.trim_start_matches("0x"), 16).ok()
 }
 
-/// The call of a tracepoint of its own, and whether it begins: `sys_enter_fsync`.
+/// The call in the name of its own tracepoint, and whether it is the entry: `sys_enter_fsync`.
 fn named_call(name: &str) -> Option<(Call, bool)> {
     let (name, begins) = match name.strip_prefix("sys_enter_") {
         Some(name) => (name, true),
@@ -240,7 +240,7 @@ fn named_call(name: &str) -> Option<(Call, bool)> {
     Some((Call::by_name(name), begins))
 }
 
-/// `fd: 0x00000003, buf: 0x7ffe, count: 0x1000`: values in hexadecimal, in the order of the call's arguments.
+/// Parses `fd: 0x00000003, buf: 0x7ffe, count: 0x1000`: values in hexadecimal, in the order of the call's arguments.
 fn named_args(rest: &str, call: Call) -> [u64; 4] {
     let all = || rest.split(", ").filter_map(|field| field.split_once(": "));
     let value = |(_, text): (&str, &str)| {

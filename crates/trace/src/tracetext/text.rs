@@ -1,7 +1,7 @@
-//! A text of tracepoints as a source of events.
+//! Reads a text of tracepoints as a source of events.
 //!
-//! Invariant: every line is an event, part of one that a mailer wrapped, an aside (comments, stacks, what the tools say of their own doings), or counted in
-//! [`Quality::unknown`]. Times may go back where buffers of processors were printed one after the other: counted, not sorted.
+//! Invariant: every line is an event, part of one that a mailer wrapped, an aside (comments, stacks, messages of the tools), or counted in
+//! [`Quality::unknown`]. Times may go back if the buffers of processors were printed one after the other: this is counted, not corrected.
 
 use super::block::block;
 use super::fields::number;
@@ -21,49 +21,49 @@ use crate::tracedat::{waiting_part, without_suffix};
 use rustc_hash::FxHashMap;
 use units::{Cpu, DevId, Nanos, Tid};
 
-/// Different functions and stacks that are kept: a kernel has some thousand places to sleep.
+/// Limit on different functions and stacks: a kernel has some thousand places to sleep.
 const MAX_TEXTS: usize = 1 << 16;
-/// Stands for what could not be kept.
+/// The id of a text beyond the limit.
 const UNKNOWN: TextId = TextId(u32::MAX);
-/// Threads whose last device is kept; beyond that all are forgotten.
+/// Limit on threads whose last device is kept; at the limit, all are forgotten.
 const MAX_THREADS: usize = 1 << 16;
-/// Processors.
+/// Limit on processors.
 const MAX_CPUS: usize = 1 << 16;
-/// Frames of a stack (`PERF_MAX_STACK_DEPTH`, include/uapi/linux/perf_event.h).
+/// Limit on frames of a stack (`PERF_MAX_STACK_DEPTH`, include/uapi/linux/perf_event.h).
 const MAX_FRAMES: usize = 127;
 
-/// Reads text of tracepoints.
+/// Parses the text of tracepoints.
 pub struct TraceText {
     lines: Lines,
-    /// Number and beginning of the first line that is nothing known.
+    /// Number and beginning of the first unknown line.
     first_other: Option<(u64, String)>,
     names: TaskNames,
     clock: Nanos,
     last_dev: FxHashMap<Tid, DevId>,
     known: Known,
     texts: FxHashMap<String, TextId>,
-    /// Who runs on each processor, as far as only switches say it.
+    /// The running task of each processor, for texts in which only switches name it.
     running: Running,
-    /// Who left each processor with its last event.
+    /// The switch, if it was the last event of the processor.
     switched: FxHashMap<Cpu, TaskEvent>,
-    /// The task of this stack.
+    /// The event that the stack being read belongs to, and its frames.
     left: Option<(TaskEvent, Vec<String>)>,
-    /// What may be the beginning of an event.
+    /// Lines that may be the start of an event.
     held: Held,
     quality: Quality,
 }
 
-/// What became of a line.
+/// What a line was.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Is {
-    /// An event that is used, a stack, an aside.
+    /// A used event, part of a stack, or an aside.
     Known,
-    /// An event that is not used, or not whole.
+    /// An event that is not used or not complete.
     Unused,
     Other,
 }
 
-/// Whether a file that begins like this holds such a text: one of its first lines is an event that is used, perhaps wrapped.
+/// Whether a file with this start has this format: one of its first lines is a used event, possibly wrapped.
 pub fn looks_like(start: &[u8]) -> bool {
     let mut held = Held::default();
     start.split(|c| *c == b'\n').any(|line| {
@@ -71,7 +71,7 @@ pub fn looks_like(start: &[u8]) -> bool {
         if is_used(line) || held.add(line) && is_used(&held.text) {
             return true;
         }
-        // LTTng's begin with the time in brackets.
+        // LTTng's events begin with the time in brackets.
         let begins = || line.starts_with(b"[") || header(&String::from_utf8_lossy(line)).is_some();
         if held.lines == 0 || held.is_full() || line.is_empty() || begins() {
             held.begin(line, 0);
@@ -90,7 +90,7 @@ fn is_used(line: &[u8]) -> bool {
     })
 }
 
-/// The name of the format, by how its first event is written.
+/// The name of the format, determined by its first event.
 pub fn format_of(start: &[u8]) -> &'static str {
     let lines = start.split(|c| *c == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
     let name = |line: &str| match header(line) {
@@ -110,7 +110,7 @@ impl TraceText {
             names: TaskNames::default(),
             clock: Nanos(0),
             last_dev: FxHashMap::default(),
-            // Text does not say of which machine it is.
+            // Text does not name its machine type.
             known: Known { calls: Calls::of_machine("x86_64").unwrap_or(Calls::NONE), wakings: false },
             texts: FxHashMap::default(),
             running: Running::default(),
@@ -143,7 +143,7 @@ impl TraceText {
         }
     }
 
-    /// Counts the lines that were held and are part of no event.
+    /// Counts the held lines that are part of no event.
     fn give_up(&mut self) {
         if self.held.lines == 0 {
             return;
@@ -158,7 +158,7 @@ impl TraceText {
         }
     }
 
-    /// Takes a line for what it is, if it is whole.
+    /// Processes a line if it is complete.
     fn step(&mut self, text: &str, batch: &mut Batch) -> Is {
         let words = kernel_words(text, &mut self.running);
         let text = words.as_deref().unwrap_or(text);
@@ -180,11 +180,11 @@ impl TraceText {
         Is::Known
     }
 
-    /// Takes an event; whether it is used.
+    /// Processes an event; returns whether it is used.
     fn event(&mut self, h: &Header, batch: &mut Batch) -> bool {
         self.tell_stack(batch);
         let switched = self.switched.remove(&h.cpu);
-        // A stack that the recorder wrote as an event of its own, behind the one that it is of on this processor.
+        // A stack in an event of its own, which follows the event that it belongs to on this processor.
         if h.event == header::STACK || h.event == "user_stack" {
             let of = switched.filter(|s| s.tid == h.tid && h.event == header::STACK);
             self.left = Some((of.map_or_else(nobody, |s| TaskEvent { time: h.time, ..s }), vec![]));
@@ -233,9 +233,9 @@ impl TraceText {
         true
     }
 
-    /// Tells what the event's task is called, if that is news.
+    /// Adds a note with the task's name if it is new.
     fn name(&mut self, name: &str, h: &Header, batch: &mut Batch) {
-        // Those that begin with a colon are perf's, of whom it has no name.
+        // Names that start with a colon are perf's placeholders for tasks without a name.
         let known = !["<...>", "<idle>"].contains(&name) && !name.starts_with(':');
         let Some(name) = Some(name).filter(|_| known).and_then(|n| self.names.learn(h.tid, n.as_bytes()))
         else {
@@ -247,7 +247,7 @@ impl TraceText {
         self.quality.events += 1;
     }
 
-    /// Passes on the stack of the task that left its processor last, once all of its lines were read.
+    /// Adds the stack of the task that last left its processor, once all of its lines were read.
     fn tell_stack(&mut self, batch: &mut Batch) {
         let Some((left, frames)) = self.left.take() else { return };
         if frames.is_empty() || !matches!(left.what, What::Switch { .. }) {
@@ -264,7 +264,7 @@ impl TraceText {
         self.define(text, at, batch)
     }
 
-    /// The number of a function or stack; what it stands for is told with the first.
+    /// The id of a function or stack; adds the event that defines it on first use.
     fn define(&mut self, text: &str, at: TaskEvent, batch: &mut Batch) -> TextId {
         if let Some(id) = self.texts.get(text) {
             return *id;
@@ -297,13 +297,13 @@ fn told(h: &Header, what: What, batch: &Batch) -> TaskEvent {
     TaskEvent { time: h.time, after, tid: h.tid, cpu: h.cpu, context: h.context, what }
 }
 
-/// Of lines of a stack behind no event.
+/// A placeholder event for stack lines that belong to no event.
 fn nobody() -> TaskEvent {
     let (time, cpu, tid, context) = Default::default();
     TaskEvent { time, after: 0, tid, cpu, context, what: What::Gone }
 }
 
-/// A line of a stack: `=> blk_mq_get_tag (ffffffff813a03c5)`, ` => blk_mq_get_tag+0x1/0x2`,
+/// The function in a line of a stack: `=> blk_mq_get_tag (ffffffff813a03c5)`, ` => blk_mq_get_tag+0x1/0x2`,
 /// `ffffffff813a03c5 blk_mq_get_tag+0x1 ([kernel.kallsyms])`.
 fn frame(line: &str) -> Option<&str> {
     let line = line.trim_start_matches([' ', '\t', '>']);
@@ -316,18 +316,18 @@ fn frame(line: &str) -> Option<&str> {
     name.split("+0x").next().filter(|n| !n.is_empty())
 }
 
-/// The function of `ffffffff813a03c5 blk_mq_get_tag+0x1 ([kernel.kallsyms])` and what it is part of: the kernel or a module in
-/// brackets, a program by its path.
+/// The function in `ffffffff813a03c5 blk_mq_get_tag+0x1 ([kernel.kallsyms])`, and its origin: the kernel or a module in
+/// brackets, or the path of a program.
 fn perf_frame(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split_whitespace();
     words.next().filter(|a| a.len() <= 16 && a.bytes().all(|b| b.is_ascii_hexdigit()))?;
     let name = words.next()?;
-    // A name of C++ has blanks.
+    // A C++ name may contain blanks.
     let within = words.last()?;
     (within.starts_with('(') && within.ends_with(')')).then_some((name, within))
 }
 
-/// `CPU:1 [LOST 123 EVENTS]`, `CPU:1 [123 EVENTS DROPPED]`.
+/// CPU and count in `CPU:1 [LOST 123 EVENTS]` or `CPU:1 [123 EVENTS DROPPED]`.
 fn lost(line: &str) -> Option<(Cpu, u64)> {
     let rest = line.trim().strip_prefix("CPU:")?;
     let (cpu, rest) = rest.split_once(" [")?;

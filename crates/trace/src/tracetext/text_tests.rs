@@ -42,10 +42,10 @@ fn lines_that_a_mailer_wrapped_are_one_again() {
         let wrapped = format!("> cpus=2\n>\n{}", lines.map(wrap).concat());
         assert!(looks_like(wrapped.as_bytes()), "{wrapped}");
         let (seen, quality) = read(&wrapped);
-        // Of an event that says enough without its end, that end is a line of nothing.
+        // If an event is complete without its continuation, the continuation is an unknown line.
         assert!(seen == wanted && quality.unknown <= 1, "{seen:?}\n{wrapped}");
     }
-    // What follows an event is no part of it.
+    // Text after an event is not part of it.
     let (seen, quality) = read(&format!("Ada> {}\nAda> This one is slow.\nAda> {}\n", lines[0], lines[1]));
     assert_eq!((seen.len(), quality.unknown), (3, 1), "{seen:?}");
     assert!(seen[0].ends_with("dd"), "{seen:?}");

@@ -1,4 +1,4 @@
-//! The formats of one text: of all its lines (`-f`), or of single actions (`-F C,"%T.%t %d %S %n\\n"`), as the command above says.
+//! The formats of one text: for all lines (`-f`), or for single actions (`-F C,"%T.%t %d %S %n\\n"`), as in the command above the lines.
 
 use super::super::actions::action;
 use super::super::line::{parse, Line, Parsed};
@@ -6,11 +6,11 @@ use super::program::Program;
 use super::{Own, LEAST};
 use std::collections::BTreeMap;
 
-/// What reads the lines of a text.
+/// Parses the lines of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formats {
     programs: Vec<Program>,
-    /// Whether lines that none of these reads are as blkparse prints them.
+    /// Whether other lines (of actions without a `-F`) have blkparse's default format.
     others: bool,
 }
 
@@ -21,7 +21,7 @@ impl From<Program> for Formats {
 }
 
 impl Formats {
-    /// Reads a line; `None` if it is no event, or in two of these formats two different ones.
+    /// Parses a line; `None` if it is no event, or if two formats match.
     pub fn read<'a>(&self, line: &'a [u8]) -> Option<Parsed<'a>> {
         let mut all = self.programs.iter().filter_map(|program| program.read(line));
         match (all.next(), all.next()) {
@@ -34,23 +34,23 @@ impl Formats {
         }
     }
 
-    /// What lines have, in words: for what is said of the text.
+    /// The fields of the lines in words, for the note about the text.
     pub fn words(&self) -> String {
         self.programs.iter().map(Program::words).collect::<Vec<_>>().join("; ")
     }
 
-    /// Whether all lines say who sent what.
+    /// Whether all lines name the task.
     pub fn has_task(&self) -> bool {
         self.programs.iter().all(Program::has_task)
     }
 
-    /// Whether all lines say on which device things happen.
+    /// Whether all lines name the device.
     pub fn has_device(&self) -> bool {
         self.programs.iter().all(Program::has_device)
     }
 }
 
-/// The formats of single actions, if a command above the lines has any, and lines are of them.
+/// The formats of single actions, if a command above the lines has `-F` and enough lines match; otherwise `None`.
 pub(super) fn of_actions(start: &[u8]) -> Option<Own> {
     let text = String::from_utf8_lossy(start);
     let mut given = command(&text, "-F").peekable();
@@ -60,7 +60,7 @@ pub(super) fn of_actions(start: &[u8]) -> Option<Own> {
         let (letter, format) = argument.split_once(',')?;
         let of = action(letter.as_bytes())?;
         match Program::parse(format, Some(of)) {
-            // As blkparse has it, the last one of an action holds.
+            // As in blkparse, the last format of an action counts.
             Ok(program) => _ = programs.insert(letter.to_owned(), program),
             Err(why) => return Some(Own::Refused(format!("its format of {letter} is {format:?}, {why}"))),
         }
@@ -75,7 +75,7 @@ pub(super) fn of_actions(start: &[u8]) -> Option<Own> {
     (of_own.count() >= LEAST).then_some(Own::Read(formats))
 }
 
-/// The arguments of an option of blkparse in a command that stands in the text, each with what follows it:
+/// The arguments of an option in a blkparse command within the text, each with the text after it:
 /// `blkparse -i sda -F C,"%T.%t %S\n" -F 'D,%T.%t %S\n'`.
 pub(super) fn command<'t>(text: &'t str, option: &'t str) -> impl Iterator<Item = (String, &'t str)> {
     let line =
@@ -90,7 +90,7 @@ pub(super) fn command<'t>(text: &'t str, option: &'t str) -> impl Iterator<Item 
     std::iter::successors(first, move |(_, rest)| next(rest)).filter(|(argument, _)| argument.contains('%'))
 }
 
-/// A word of the shell's without its quotes, and what follows.
+/// The first shell word without its quotes, and the text after it.
 fn argument(text: &str) -> (String, &str) {
     let (mut word, mut quote) = (String::new(), None);
     for (at, c) in text.char_indices() {

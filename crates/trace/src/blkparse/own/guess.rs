@@ -1,5 +1,5 @@
-//! Which column is what, told by what stands in all lines: a request has one sector and one size from when it is queued to when it
-//! is completed, and nothing else has.
+//! Infers the meaning of each column from all lines: only sector and size stay the same from the issue of a request to its
+//! completion.
 //!
 //! ```text
 //! 0.002405281,Q,WS,8,6291456,8,254,0     the time has a point; an action is C in some lines, a kind never is
@@ -14,22 +14,22 @@ use crate::event::{Action, Flags};
 use crate::lines::unquoted;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Lines that are looked at.
+/// Most lines that are examined.
 pub const MOST_LINES: usize = 4096;
-/// Columns of a line.
+/// Most columns of a line.
 const MOST_COLUMNS: usize = 32;
-/// Requests that are in two lines, and steps from one to the next: as many must agree.
+/// Minimum number of requests with two lines, and of steps from one sector to the next, that must agree.
 const LEAST: usize = 4;
-/// What is said where it cannot be told.
+/// The message if the columns cannot be identified.
 const UNSURE: &str = "the lines alone do not show what its numbers mean";
 
-/// A word, and the signs between it and the word before.
+/// A word, and the separators between it and the previous word.
 struct Token<'a> {
     before: Vec<u8>,
     text: &'a [u8],
 }
 
-/// The words of a line, and the signs behind the last.
+/// The words of a line, and the separators after the last word.
 fn tokens(line: &[u8]) -> (Vec<Token<'_>>, Vec<u8>) {
     let is_sign = |b: u8| b" \t,;|+[]()=\"'".contains(&b);
     let (mut all, mut before, mut from) = (vec![], vec![], None);
@@ -68,7 +68,7 @@ fn is_action(text: &[u8]) -> bool {
     text.len() <= 2 && text != b"?" && action(text).is_some()
 }
 
-/// Whether a line has a time, an action and a kind of I/O.
+/// Whether a line has exactly one time, an action and a kind of I/O.
 pub fn may_be_event(line: &[u8]) -> bool {
     let (all, _) = tokens(line);
     let times = all.iter().filter(|t| is_time(t.text)).count();
@@ -79,7 +79,7 @@ pub fn may_be_event(line: &[u8]) -> bool {
         && all.len() <= MOST_COLUMNS
 }
 
-/// Whether the time of a line is one of the kernel's log, `[   12.345678]`: in brackets and to the microsecond.
+/// Whether the time of a line is from the kernel's log, `[   12.345678]`: in brackets, in microseconds.
 pub fn is_of_kernels_log(line: &[u8]) -> bool {
     let (all, _) = tokens(line);
     let places = |text: &[u8]| text.rsplit(|b| *b == b'.').next().map_or(0, <[u8]>::len);
@@ -89,13 +89,13 @@ pub fn is_of_kernels_log(line: &[u8]) -> bool {
     all.iter().position(|t| is_time(t.text)).is_some_and(|i| places(all[i].text) == 6 && in_brackets(i))
 }
 
-/// The signs before each word of a line, and behind the last.
+/// The separators before each word of a line, and after the last word.
 type Signs = (Vec<Vec<u8>>, Vec<u8>);
 
-/// The lines as a table.
+/// The lines as a table, with the columns that could be identified.
 struct Table<'a> {
     rows: Vec<Vec<&'a [u8]>>,
-    /// The signs before each column, and behind the last.
+    /// The separators before each column.
     signs: Vec<Vec<u8>>,
     behind: Vec<u8>,
     time: usize,
@@ -103,7 +103,7 @@ struct Table<'a> {
     kind: usize,
 }
 
-/// The format of a text's lines; an error says why it cannot be told.
+/// Infers the format of a text's lines; an error says why that is not possible.
 pub fn guess(start: &[u8]) -> Result<Program, String> {
     let table = Table::of(start)?;
     table.times_are_nanoseconds()?;
@@ -114,7 +114,7 @@ pub fn guess(start: &[u8]) -> Result<Program, String> {
     let same: Vec<usize> = numbers.into_iter().filter(|c| c != sector && table.is_same(*c, pairs)).collect();
     let (size, unit) = table.size(*sector, &same).ok_or(UNSURE)?;
     let device = table.device();
-    // A number that differs, but not within a request, may be its device.
+    // A number that varies, but not within a request, may identify its device.
     let of_device = |c: usize| device.is_some_and(|d| c == d || c == d + 1);
     let unknown =
         same.iter().any(|c| *c != size && !of_device(*c) && !table.is_like(*c, size) && table.is_varied(*c));
@@ -135,7 +135,7 @@ pub fn guess(start: &[u8]) -> Result<Program, String> {
 
 impl<'a> Table<'a> {
     fn of(start: &'a [u8]) -> Result<Table<'a>, String> {
-        // The last may be cut off.
+        // The last line may be truncated.
         let whole = start.iter().rposition(|b| *b == b'\n').map_or(start, |end| &start[..end]);
         let lines = whole.split(|b| *b == b'\n').take(MOST_LINES).filter(|line| may_be_event(line));
         let mut shapes: BTreeMap<Signs, Vec<Vec<&[u8]>>> = BTreeMap::new();
@@ -175,14 +175,14 @@ impl<'a> Table<'a> {
         action(self.rows[row][self.action])
     }
 
-    /// Whether a row is of I/O with data.
+    /// Whether a row is a read or a write.
     fn has_data(&self, row: usize) -> bool {
         let flags = Rwbs::parse(self.rows[row][self.kind]).unwrap_or_default();
         flags.has(Flags::READ) || flags.has(Flags::WRITE)
     }
 
-    /// Rows of issues and completions of one request each, if a column is its sector: of most completions the issue is there, many
-    /// values differ, and it does not count.
+    /// The rows of issue and completion of each request, if the column is the sector: most completions have an issue,
+    /// many values differ, and the column is no counter.
     fn pairs(&self, column: usize) -> Option<Vec<[usize; 2]>> {
         let (mut open, mut pairs, mut completions) = (HashMap::new(), vec![], 0);
         let mut values = HashSet::new();
@@ -212,7 +212,7 @@ impl<'a> Table<'a> {
         (enough && differ && 5 * counts < self.rows.len()).then_some(pairs)
     }
 
-    /// Whether a column is the same in both rows of each request.
+    /// Whether a column has the same value in both rows of each request.
     fn is_same(&self, column: usize, pairs: &[[usize; 2]]) -> bool {
         pairs.iter().all(|[issue, end]| self.rows[*issue][column] == self.rows[*end][column])
     }
@@ -232,14 +232,14 @@ impl<'a> Table<'a> {
         self.rows.iter().any(|row| row[column] != self.rows[0][column])
     }
 
-    /// The column of sizes among those that are the same within each request, and its letter.
+    /// The size column among the columns that stay the same within each request, and its letter (`n` sectors, `N` bytes).
     fn size(&self, sector: usize, same: &[usize]) -> Option<(usize, u8)> {
         let data: Vec<usize> = (0..self.rows.len())
             .filter(|row| self.has_data(*row) && self.action(*row) == Some(Action::Issue))
             .collect();
         let positive = |c: &usize| data.iter().all(|row| self.number(*row, *c).is_some_and(|n| n > 0));
         let may_be: Vec<usize> = same.iter().copied().filter(positive).collect();
-        // Both sectors and bytes are there.
+        // One column has sectors, another the same in bytes.
         for &bytes in &may_be {
             if let Some(&sectors) = may_be.iter().find(|c| self.is_times_512(bytes, **c)) {
                 return Some((sectors, b'n'));
@@ -268,20 +268,20 @@ impl<'a> Table<'a> {
         unit(first).map(|unit| (first, unit))
     }
 
-    /// The column of major numbers before that of minor ones: `8,0`, where no other comma stands in the line.
+    /// The column of major device numbers, before that of minor ones: `8,0`, if the line has no other comma.
     fn device(&self) -> Option<usize> {
         let mut commas = (1..self.signs.len()).filter(|c| self.signs[*c].contains(&b','));
         let minor = commas.next().filter(|_| commas.next().is_none() && !self.behind.contains(&b','))?;
         (self.signs[minor] == b"," && self.is_number(minor) && self.is_number(minor - 1)).then_some(minor - 1)
     }
 
-    /// Whether there are devices above others.
+    /// Whether any row shows stacked devices (a remap or a split).
     fn has_layers(&self) -> bool {
         (0..self.rows.len()).any(|row| matches!(self.action(row), Some(Action::Remap | Action::Split)))
     }
 
-    /// blkparse prints nanoseconds as a whole number, with or without zeros before it: `0.2405281` is 2405281 ns, if only so times
-    /// rise.
+    /// Checks the times. blkparse prints nanoseconds as a whole number, with or without leading zeros: `0.2405281` is 2405281 ns if times
+    /// increase only under that reading.
     fn times_are_nanoseconds(&self) -> Result<(), String> {
         let parts = |row: &Vec<&'a [u8]>| {
             let mut parts =
@@ -316,7 +316,7 @@ impl<'a> Table<'a> {
                 steps.push(Step::Field(field(column)));
             }
         }
-        // A name at the end may have blanks in it.
+        // A name in the last column may contain blanks.
         let last = self.signs.len() - 1;
         if field(last) != b'?' || self.is_number(last) || !self.behind.is_empty() {
             steps.push(Step::Text(self.behind.clone()));

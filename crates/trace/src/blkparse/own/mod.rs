@@ -1,5 +1,5 @@
-//! blkparse's lines in a format of the user's (`blkparse -f`): `0.002405281,C,WS,6291456,8,jbd2/vda1`; and in formats of single actions
-//! (`-F`), among which the lines of all others stand as blkparse prints them.
+//! Reads blkparse's lines in a custom format (`blkparse -f`): `0.002405281,C,WS,6291456,8,jbd2/vda1`; and with formats for single actions
+//! (`-F`), where all other lines have blkparse's default format.
 //!
 //! ```text
 //! text  ->  the command above the lines: its format          \
@@ -7,9 +7,9 @@
 //!           (only what cannot be anything else)              /
 //! ```
 //!
-//! A line says only what its format has. Time, action, letters, sector and size are needed; who sent it and where are not known
-//! if they are not there. **Invariant**: a column is taken for something only if it can be nothing else; otherwise the text is
-//! refused, with what to do.
+//! A line tells only what its format contains. Time, action, letters, sector and size are required; without their columns, task and
+//! device are unknown. **Invariant**: a column gets a meaning only if no other is possible; otherwise the text is
+//! rejected with advice.
 
 mod formats;
 mod guess;
@@ -19,23 +19,23 @@ use super::text::has_io;
 pub use formats::Formats;
 use program::Program;
 
-/// How much of a text is looked at for its format.
+/// Bytes of a text that are examined for its format.
 const LOOKED_AT: usize = 256 << 10;
-/// Lines that must be events.
+/// Minimum number of lines that must be events.
 const LEAST: usize = 4;
 
-/// What was found out of a text.
+/// The result of examining a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Own {
-    /// No lines of blkparse's.
+    /// No blkparse lines in a custom format.
     None,
-    /// Lines that can be read.
+    /// Lines that can be parsed.
     Read(Formats),
-    /// Lines of blkparse's, and why they cannot be read.
+    /// Lines of blkparse, and the reason why they cannot be parsed.
     Refused(String),
 }
 
-/// Finds out whether a text holds lines in a format of its own, and in which.
+/// Determines whether a text has blkparse lines in a custom format, and which format that is.
 pub fn of(start: &[u8]) -> Own {
     let start = &start[..start.len().min(LOOKED_AT)];
     if let Some(own) = formats::of_actions(start) {
@@ -57,7 +57,7 @@ pub fn of(start: &[u8]) -> Own {
     }
 }
 
-/// Whether lines are events of a format; the last may be cut.
+/// Whether at least half of the lines are events of this format (the last line may be truncated).
 fn fits(program: &Program, start: &[u8]) -> bool {
     let lines = || start.split(|b| *b == b'\n').filter(|line| guess::may_be_event(line));
     let read = lines().filter(|line| program.read(line).is_some()).count();
@@ -77,7 +77,7 @@ mod tests {
         let other = with("$ blkparse -i sda -f '%a %T.%t\\n'");
         assert!(matches!(other, Own::Refused(_)), "{other:?}");
         assert!(matches!(of(lines.as_bytes()), Own::Refused(_)));
-        // Words of the kernel's log are letters of actions and kinds, too.
+        // Words in the kernel's log may be letters of actions and kinds, too.
         let log: String = (0..8)
             .map(|i| {
                 format!("[    {i}.123456] ata{i}.00: configured, D or C, W and {i} sectors of R [disk]\n")

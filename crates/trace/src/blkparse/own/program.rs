@@ -1,4 +1,4 @@
-//! A format of `blkparse -f` as a program that reads lines: texts that stand between, and fields.
+//! A format of `blkparse -f` as a program that parses lines: fields, and the literal texts between them.
 
 use super::super::actions::{action, category};
 use super::super::line::{Parsed, Text};
@@ -10,21 +10,21 @@ use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
 /// One step of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Letters that stand there, without blanks around them; none where only blanks do.
+    /// Literal text, without blanks around it; empty if there are only blanks.
     Text(Vec<u8>),
-    /// A field, by blkparse's letter; `?` is a word that says nothing here.
+    /// A field, by blkparse's letter; `?` is a word that is ignored.
     Field(u8),
 }
 
-/// A format, ready to read lines.
+/// A format, ready to parse lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     steps: Vec<Step>,
-    /// The action of which its lines are (`-F`); they may not say it.
+    /// The action of its lines (`-F`), which the lines then need not contain.
     of: Option<Action>,
 }
 
-/// Fields that every line needs, each in one of several ways.
+/// Required fields: the accepted letters and the name in messages.
 const NEEDED: [(&[u8], &str); 6] = [
     (b"T", "%T (seconds)"),
     (b"t", "%t (nanoseconds)"),
@@ -34,11 +34,11 @@ const NEEDED: [(&[u8], &str); 6] = [
     (b"nN", "%n (sectors) or %N (bytes)"),
 ];
 const FIELDS: &[u8] = b"acCdDemMnNpPsStTuU";
-/// Steps of a format.
+/// Most steps of a format.
 const MOST_STEPS: usize = 128;
 
 impl Program {
-    /// A program of steps; says what is missing.
+    /// Builds a program from steps; an error names the missing fields.
     pub fn of(steps: Vec<Step>, of: Option<Action>) -> Result<Program, String> {
         let given = |letters: &[u8]| of.is_some() && letters == b"a";
         let has = |letters: &[u8]| {
@@ -56,7 +56,7 @@ impl Program {
         }
     }
 
-    /// Reads a format, of all lines or of those of one action. Fields with a width have blanks before them.
+    /// Parses a format, for all lines or for those of one action. Fields with a width may have blanks before them.
     pub fn parse(format: &str, of: Option<Action>) -> Result<Program, String> {
         let mut steps: Vec<Step> = vec![];
         let mut text: Vec<u8> = vec![];
@@ -78,7 +78,7 @@ impl Program {
                         .next()
                         .filter(|f| FIELDS.contains(f))
                         .ok_or("which has a field that is none")?;
-                    // The nanoseconds stand right behind their point.
+                    // The nanoseconds follow directly after the point.
                     if wide && field != b't' {
                         text.push(b' ');
                     }
@@ -97,7 +97,7 @@ impl Program {
         Program::of(steps, of)
     }
 
-    /// What it has, in words: for what is said of the text.
+    /// The fields in words, for the note about the text.
     pub fn words(&self) -> String {
         let name = |step: &Step| match step {
             Step::Field(b'S') => Some("sector"),
@@ -114,17 +114,17 @@ impl Program {
         format!("time, action, kind, {}", all.join(", "))
     }
 
-    /// Whether it says on which device things happen.
+    /// Whether the lines name the device.
     pub fn has_device(&self) -> bool {
         self.steps.iter().any(|s| matches!(s, Step::Field(b'D' | b'M')))
     }
 
-    /// Whether it says who sent what.
+    /// Whether the lines name the task.
     pub fn has_task(&self) -> bool {
         self.steps.contains(&Step::Field(b'p'))
     }
 
-    /// Reads a line (without its end); `None` if it is no event of this format.
+    /// Parses a line (without its end); `None` if it is no event of this format.
     pub fn read<'a>(&self, line: &'a [u8]) -> Option<Parsed<'a>> {
         let mut rest = unquoted(line).trim_ascii_end();
         let mut found = Fields { action: self.of, ..Fields::default() };
@@ -135,7 +135,7 @@ impl Program {
                 }
                 Step::Field(field) => {
                     let blanks = rest.len() - rest.trim_ascii_start().len();
-                    // No blank stands before the nanoseconds.
+                    // No blank is allowed before the nanoseconds.
                     (blanks == 0 || *field != b't').then_some(())?;
                     rest = found.take(*field, rest.trim_ascii_start(), self.steps.get(at + 1))?;
                 }
@@ -146,17 +146,17 @@ impl Program {
     }
 }
 
-/// Who sent what, where lines have no numbers of tasks.
+/// Task name if the lines have no task numbers.
 const UNKNOWN: &[u8] = b"somebody";
-/// The fields that are numbers.
+/// The letters of numeric fields.
 const NUMBERS: &[u8; 13] = b"ceMmnNpsStTuU";
 
-/// What the fields of a line say.
+/// The values of one line's fields.
 #[derive(Default)]
 struct Fields<'a> {
     action: Option<Action>,
     flags: Flags,
-    /// By letter, those that are numbers.
+    /// Values of numeric fields, in the order of [`NUMBERS`].
     numbers: [Option<u64>; NUMBERS.len()],
     device: Option<DevId>,
     name: Option<&'a [u8]>,
@@ -167,7 +167,7 @@ impl<'a> Fields<'a> {
         self.numbers[NUMBERS.iter().position(|l| *l == letter)?]
     }
 
-    /// Takes one field from what is left of a line; gives the rest.
+    /// Parses one field at the start of `rest`; returns the text after it.
     fn take(&mut self, field: u8, rest: &'a [u8], next: Option<&Step>) -> Option<&'a [u8]> {
         let word_end = |rest: &[u8]| rest.iter().position(|b| !b.is_ascii_alphabetic()).unwrap_or(rest.len());
         match field {
@@ -192,7 +192,7 @@ impl<'a> Fields<'a> {
                     Some(Step::Text(text)) if !text.is_empty() => {
                         rest.windows(text.len()).position(|w| w == &text[..])?
                     }
-                    // A name may have blanks only where nothing follows it.
+                    // A name may contain blanks only if nothing follows it.
                     Some(Step::Text(_)) if field != b'P' => {
                         rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len())
                     }
@@ -205,9 +205,9 @@ impl<'a> Fields<'a> {
                 Some(rest)
             }
             letter => {
-                // An error may be negative, as the kernel has it.
+                // An error may be negative, as in the kernel.
                 let rest = rest.strip_prefix(b"-").filter(|_| letter == b'e').unwrap_or(rest);
-                // Times of steps and numbers of payloads are not there for all.
+                // Step times and payload numbers are missing for some actions.
                 if b"uU".contains(&letter) && !rest.first().is_some_and(u8::is_ascii_digit) {
                     return Some(rest);
                 }
@@ -246,7 +246,7 @@ impl<'a> Fields<'a> {
             Action::Complete | Action::Requeue => {
                 event.error = self.number(b'e').unwrap_or(0).try_into().ok()?
             }
-            // What the payload of other actions has in this place is nobody's number.
+            // For other actions, this position of the payload has no defined meaning.
             Action::Split => {
                 let second = self.number(b'U').filter(|second| *second > event.sector.0);
                 event.detail = second.map_or(Detail::None, |second| Detail::Split(Sector(second)));
@@ -254,7 +254,7 @@ impl<'a> Fields<'a> {
             }
             _ => {}
         }
-        // Without a number nobody is told from another.
+        // Without numbers, tasks cannot be told apart.
         let named = self.name.filter(|name| !name.is_empty() && action != Action::Complete);
         let task = self.number(b'p').map_or(Some(UNKNOWN), |_| named);
         Some(Parsed { event, task, text: Text::None })
@@ -265,7 +265,7 @@ fn device(major: u64, minor: u64) -> Option<DevId> {
     (major < 1 << 12 && minor < 1 << 20).then(|| DevId::new(major as u32, minor as u32))
 }
 
-/// Digits, and what follows them.
+/// The value of the leading digits, and the text after them.
 fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     let end = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
     let (number, rest) = text.split_at(end);
