@@ -146,7 +146,7 @@ const JOBS: [&str; 72] = [
 /// Recorders: their own waits are of no interest.
 const RECORDERS: [&str; 6] = ["iowhy", "trace-cmd", "perf", "blktrace", "blkparse", "bpftrace"];
 
-/// The server that a task belongs to; `None` if the name is none of a server.
+/// The server that a task belongs to; `None` if the task is of no known server.
 pub fn server(task: &str) -> Option<&'static str> {
     SERVERS.iter().find(|(name, _)| fits(name, task)).map(|(_, role)| *role)
 }

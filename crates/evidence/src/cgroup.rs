@@ -1,16 +1,16 @@
-//! A control group that limits or weighs I/O.
+//! A cgroup that limits or weighs I/O.
 
 use crate::fact::Fact;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Settings of a group (Documentation/admin-guide/cgroup-v2.rst, "IO Interface Files"; version 1: blkio).
+/// A cgroup and its settings (Documentation/admin-guide/cgroup-v2.rst, "IO Interface Files"; v1: blkio).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cgroup {
-    /// Its folder below `/sys/fs/cgroup`; empty: the root.
+    /// Its path below `/sys/fs/cgroup`; empty for the root.
     pub path: String,
-    /// Its number in traces: the folder's inode.
+    /// Its id in traces: the inode of its folder.
     pub id: u64,
-    /// Its files by name, as they read: `io.max`.
+    /// Its files by name, with their contents: `io.max`.
     pub settings: BTreeMap<String, Fact<String>>,
 }

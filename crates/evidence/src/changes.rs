@@ -1,4 +1,4 @@
-//! What is different between two snapshots of one machine.
+//! Finds the differences between two snapshots of one machine.
 
 use crate::cgroup::Cgroup;
 use crate::fact::{At, Conflict, Fact};
@@ -6,14 +6,14 @@ use crate::mount::Mount;
 use crate::system::System;
 use std::collections::BTreeMap;
 
-/// Said of a device or mount that one side does not have.
+/// Value of a device or mount that one side lacks.
 pub(crate) const NOT_THERE: &str = "not there";
 
-/// Said of a limit that a control group does not have on one side, or of a group that is not there.
+/// Value of a limit that one side lacks, because the cgroup does not set it or does not exist.
 const NOT_SET: &str = "not set";
 
-/// Attributes that move by themselves: that they differ is no change of a setting. The kernel reckons the bytes of a
-/// device's share of dirty pages from the memory that is free just now (mm/page-writeback.c, `bdi_get_max_bytes`).
+/// Attributes that vary without a change of settings. The kernel computes the bytes of a
+/// device's share of dirty pages from the memory that is currently free (mm/page-writeback.c, `bdi_get_max_bytes`).
 const MOVING: [&str; 7] = [
     "bdi/max_bytes",
     "bdi/min_bytes",
@@ -24,7 +24,7 @@ const MOVING: [&str; 7] = [
     "md/sync_speed",
 ];
 
-/// What of the settings is different after.
+/// The settings that differ, each with its value before (`kept`) and after (`other`).
 pub(crate) fn changes(before: &System, after: &System) -> Vec<Conflict> {
     let mut found = Changes(vec![]);
     let text = |fact: &Option<Fact<u32>>| fact.as_ref()?.read(|n| Some(n.to_string()));
@@ -68,13 +68,13 @@ pub(crate) fn changes(before: &System, after: &System) -> Vec<Conflict> {
     let were_read = |system: &System| !system.group_paths.is_empty();
     match were_read(before) && were_read(after) {
         true => found.compare_limits(&groups(before), &groups(after)),
-        // Nothing is known of the other side's.
+        // A side without cgroup paths did not read its cgroups: missing ones are unknown there.
         false => found.compare_all(&groups(before), &groups(after)),
     }
     found.0
 }
 
-/// Changes, as they are found.
+/// Collects the differences.
 struct Changes(Vec<Conflict>);
 
 impl Changes {
@@ -84,7 +84,7 @@ impl Changes {
         }
     }
 
-    /// Compares settings of which there may be some on one side only.
+    /// Compares settings that may exist on one side only.
     fn compare_all(
         &mut self,
         before: &BTreeMap<String, Fact<String>>,
@@ -101,7 +101,7 @@ impl Changes {
         }
     }
 
-    /// Compares limits and weights of groups: where one side has none, it is not set there.
+    /// Compares limits and weights of cgroups: one that a side lacks is not set there.
     fn compare_limits(
         &mut self,
         before: &BTreeMap<String, Fact<String>>,
@@ -117,7 +117,7 @@ impl Changes {
         }
     }
 
-    /// Something that is only in one of the snapshots.
+    /// Records an item that only one side has; `was` says whether that is the side before.
     fn present(&mut self, what: String, at: Option<&At>, was: bool) {
         let Some(at) = at else { return };
         let say = |there: bool| Fact::new(if there { "there" } else { NOT_THERE }.to_owned(), at);

@@ -1,26 +1,26 @@
-//! Where a loop device's file lies on the device below.
+//! Location of loop devices' backing files on the devices below.
 
 use crate::system::System;
 use trace::{Bytes, DevId, Sector};
 
-/// A stretch of an upper device, and where it lies on a lower one.
+/// A range of an upper device, and its location on a lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The upper device.
+    /// Number of the upper (loop) device.
     pub upper: DevId,
-    /// Where on it.
+    /// First sector on the upper device.
     pub at: Sector,
-    /// How long.
+    /// Length of the range in bytes.
     pub len: Bytes,
-    /// The disk below.
+    /// Number of the disk below.
     pub lower: DevId,
-    /// Where on that.
+    /// First sector on the disk below.
     pub lies: Sector,
 }
 
 impl System {
-    /// Where all loop devices' files lie. Requests of a partition are recorded as those of its disk, so its start is
-    /// added.
+    /// Location of all loop devices' backing files. Requests of a partition are recorded with sectors of its disk, so the start of the
+    /// partition is added.
     pub fn placed(&self) -> Vec<Placed> {
         let mut all = Vec::new();
         for device in self.devices.values().filter(|d| !d.extents.is_empty()) {

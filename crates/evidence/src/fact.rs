@@ -1,38 +1,38 @@
-//! A value and where it was read: causes quote both.
+//! A value with its source; causes quote both.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
 
-/// A place in a document. Printed as `queue-vda.txt:23` or `system.json: before.disks.vda.queue.nr_requests`.
+/// A location in a document. Printed as `queue-vda.txt:23` or `system.json: before.disks.vda.queue.nr_requests`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct At {
-    /// The document's name: its path within the capture.
+    /// The document's path within the capture.
     pub file: Arc<str>,
-    /// Where in it.
+    /// The location within the document.
     pub place: Place,
 }
 
-/// Where in a document.
+/// A location within a document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A line of a text, counted from 1.
     Line(u32),
-    /// A word of a mail: its line, and on a long one its column.
+    /// A word of a mail: its line, and in a long line its column.
     Spot(Spot),
-    /// A value of a JSON document: the names that lead to it, with dots between.
+    /// A value of a JSON document: the keys that lead to it, separated by dots.
     Key(Arc<str>),
 }
 
-/// Where a word of a text stands: its line from 1, and on lines that are too long to find it by eye, its byte in the line from 1:
+/// The position of a word in a text: its line, and in lines too long to find it by eye, its byte; both count from 1:
 /// `12`, `12:4010`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct Spot {
-    /// Line, from 1.
+    /// Number of the line, from 1.
     pub line: u32,
-    /// Byte in the line from 1, or 0 on lines of ordinary length.
+    /// Byte in the line, from 1; 0 for lines of ordinary length.
     pub column: u32,
 }
 
@@ -67,12 +67,12 @@ impl Serialize for At {
     }
 }
 
-/// A value and the place that says so. Printed as `256 (queue-vda.txt:23)`.
+/// A value and its source. Printed as `256 (queue-vda.txt:23)`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact<T> {
-    /// What is the case.
+    /// The value.
     pub value: T,
-    /// Where it is said.
+    /// The location that it was read from.
     pub at: At,
 }
 
@@ -81,7 +81,7 @@ impl<T> Fact<T> {
         Fact { value, at: at.clone() }
     }
 
-    /// The fact in another form, from the same source; `None` if it has no such form.
+    /// The fact converted to another form, with the same source; `None` if the conversion fails.
     pub(crate) fn read<U>(&self, how: impl FnOnce(&T) -> Option<U>) -> Option<Fact<U>> {
         Some(Fact { value: how(&self.value)?, at: self.at.clone() })
     }
@@ -93,13 +93,13 @@ impl<T: fmt::Display> fmt::Display for Fact<T> {
     }
 }
 
-/// Two places that say different things of one setting.
+/// Two contradictory values of one setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conflict {
-    /// Which setting, e.g. `vda/queue/nr_requests`.
+    /// Name of the setting, for example `vda/queue/nr_requests`.
     pub what: String,
-    /// The one that was read first and holds.
+    /// The value that was read first, which is used.
     pub kept: Fact<String>,
-    /// The one that says otherwise.
+    /// The contradicting value.
     pub other: Fact<String>,
 }

@@ -1,7 +1,7 @@
-//! Reading the documents beside a recording, whatever else lies there.
+//! Reads the documents beside a recording, whatever other files are there.
 //!
-//! A folder may be anything: huge, full of traces, hostile. So only regular files are opened (a pipe would never end,
-//! a link may lead anywhere), only up to set sizes, and what looked like a document but was not read is reported.
+//! A folder may be huge, full of traces, or hostile. Therefore only regular files are opened (a pipe would never end,
+//! a link may lead anywhere), only up to fixed sizes, and documents that were not read are reported.
 
 use crate::document::kind_by_name;
 use crate::system::System;
@@ -11,34 +11,34 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The largest document that is read. `/proc/mounts` of a busy container host has about 1 MB.
+/// Limit on the size of a document in bytes. `/proc/mounts` of a busy container host has about 1 MB.
 pub const MOST_BYTES: u64 = 4 << 20;
-/// The largest `system.json`: it may hold the extents of loop devices' files, twice 130 bytes for each, up to 100,000 of
-/// each file.
+/// Limit on the size of `system.json` in bytes: it may have the extents of loop devices' files, twice 130 bytes for each, up to
+/// 100,000 per file.
 pub const MOST_BYTES_OF_SYSTEM_JSON: u64 = 32 << 20;
-/// The most that is read of all documents together.
+/// Limit on the total size of all documents in bytes.
 pub const MOST_BYTES_IN_ALL: u64 = 64 << 20;
-/// The most directory entries that are looked at.
+/// Limit on directory entries that are examined.
 pub const MOST_FILES: usize = 10_000;
 
-/// How much of a file with an unknown name is read to see whether it is text.
+/// Bytes at the start of a file that are checked for zero bytes, to tell whether it is text.
 const LOOK: usize = 4096;
 
 /// A document that was not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// Its path within the capture.
+    /// Path within the capture.
     pub file: String,
-    /// Why.
+    /// The reason, in words.
     pub why: String,
 }
 
 impl System {
-    /// What the documents in a capture say about the system it was made on.
+    /// Reads all documents of a capture.
     ///
-    /// `path` is the capture's folder, whose text files are all looked at, or a file in it. Beside a lone file only
-    /// documents with telling names are read (`queue-vda.txt`, `mounts.txt`, `settings.txt`, ...), since the folder may
-    /// be full of other things. Nothing found, or no folder at all, gives an empty system: see [`System::sources`] and
+    /// `path` is the folder of the capture, whose text files are all examined, or a file in it. Beside a single file, only
+    /// documents with known names are read (`queue-vda.txt`, `mounts.txt`, `settings.txt`, ...), since the folder may
+    /// have many other files. If nothing is found or the folder does not exist, the system is empty: see [`System::sources`] and
     /// [`System::skipped`].
     pub fn read(path: &Path) -> System {
         let mut system = System::default();
@@ -60,7 +60,7 @@ impl System {
                 format!("only {MOST_FILES} of its files were looked at"),
             );
         }
-        // The recorder's own snapshot first: it was taken when recording began.
+        // The recorder's own snapshot comes first: it was taken at the start of the recording.
         if names.iter().any(|name| name == SYSTEM_JSON) {
             let mut own = MOST_BYTES_OF_SYSTEM_JSON;
             match load(&folder.join(SYSTEM_JSON), MOST_BYTES_OF_SYSTEM_JSON, &mut own) {
@@ -70,7 +70,7 @@ impl System {
                 Err(why) => system.skip(SYSTEM_JSON, why),
             }
         }
-        // Then telling names, so that what they say holds against what was recognised by content.
+        // Next documents with known names, which have precedence over those recognised by content.
         for name in names.iter().filter(|name| kind_by_name(name).is_some()) {
             match load(&folder.join(name), MOST_BYTES, &mut left) {
                 Ok(content) => {
@@ -86,7 +86,7 @@ impl System {
             if !(asked_for || (any_name && plain)) {
                 continue;
             }
-            // That it cannot be read means nothing here: it was hardly a document.
+            // An unreadable file is not reported here: it was hardly a document.
             if let Ok(content) = load(&folder.join(name), MOST_BYTES, &mut left) {
                 system.add_document(name, &content);
             }
@@ -99,7 +99,7 @@ impl System {
     }
 }
 
-/// The names of a folder's files, sorted; at most [`MOST_FILES`]. Names that are not UTF-8 are no document's.
+/// The names of a folder's entries, sorted; at most [`MOST_FILES`]. Names in invalid UTF-8 are left out.
 fn names(folder: &Path) -> io::Result<Vec<String>> {
     let entries = fs::read_dir(folder)?.filter_map(Result::ok).take(MOST_FILES);
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -107,7 +107,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// A text file's content of at most `most` bytes, taken off what is `left` to be read; or why not.
+/// The content of a text file of at most `most` bytes, subtracted from the budget `left`; or the reason for a failure.
 fn load(path: &Path, most: u64, left: &mut u64) -> Result<Vec<u8>, String> {
     let cannot = |e: io::Error| format!("cannot read it: {e}");
     let facts = fs::symlink_metadata(path).map_err(cannot)?;

@@ -1,49 +1,49 @@
-//! A device's numbers as `iostat -x` shows them (iostat(1), sysstat 12).
+//! A device's statistics as shown by `iostat -x` (iostat(1), sysstat 12).
 //!
-//! All follow from differences of counters over a time:
+//! All are computed from differences of counters over an interval:
 //!
 //! ```text
 //! 812 reads of 6496 sectors that took 974 ms together, in 1 s, 0 merged:
 //! r/s 812   rkB/s 3248   rrqm/s 0   %rrqm 0   r_await 1.2 ms   rareq-sz 4 kB
 //! ```
 //!
-//! `await` is from the moment the kernel took the I/O to its completion, so it holds the time in the queue.
+//! `await` is the time from the kernel's acceptance of the I/O to its completion, including time in the queue.
 
 use crate::samples::{DiskUse, Io};
 use serde::Serialize;
 
-/// What `iostat -x` shows of a device.
+/// The statistics that `iostat -x` shows for a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Iostat {
-    /// `r/s`, `rkB/s`, ...
+    /// Reads: `r/s`, `rkB/s`, ...
     pub read: Rates,
-    /// `w/s`, `wkB/s`, ...
+    /// Writes: `w/s`, `wkB/s`, ...
     pub write: Rates,
-    /// `d/s`, `dkB/s`, ...; `None` before Linux 4.18.
+    /// Discards: `d/s`, `dkB/s`, ...; `None` before Linux 4.18.
     pub discard: Option<Rates>,
-    /// `f/s`, `f_await`; the others are 0. `None` before Linux 5.5.
+    /// Flushes: `f/s`, `f_await`; the other fields are 0. `None` before Linux 5.5.
     pub flush: Option<Rates>,
-    /// `aqu-sz`: how many I/Os were queued or in the device, on average.
+    /// `aqu-sz`: average number of I/Os queued or in the device.
     pub queue: f64,
-    /// `%util`: part of the time in which it had something to do, in percent. At 100 a disk that does one thing at a
-    /// time is busy; one that does many (SSD, RAID) need not be.
+    /// `%util`: part of the time with at least one I/O queued or in the device, in percent. A disk that serves one I/O at a
+    /// time is saturated at 100; one that serves many (SSD, RAID) may not be.
     pub util_percent: f64,
 }
 
-/// One kind of I/O.
+/// Statistics of one kind of I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Rates {
-    /// `r/s`: requests completed each second.
+    /// `r/s`: requests completed per second.
     pub per_s: f64,
-    /// `rkB/s`: KiB each second.
+    /// `rkB/s`: KiB per second.
     pub kib_per_s: f64,
-    /// `rrqm/s`: I/Os merged into requests each second.
+    /// `rrqm/s`: I/Os merged into requests per second.
     pub merged_per_s: f64,
-    /// `%rrqm`: merged ones of all, in percent.
+    /// `%rrqm`: merged I/Os, in percent of all.
     pub merged_percent: f64,
-    /// `r_await`: how long a request took, in milliseconds.
+    /// `r_await`: average time of a request in milliseconds; 0 without requests.
     pub await_ms: f64,
-    /// `rareq-sz`: size of a request in KiB.
+    /// `rareq-sz`: average size of a request in KiB; 0 without requests.
     pub request_kib: f64,
 }
 
@@ -64,7 +64,7 @@ impl Rates {
 
 impl From<&DiskUse> for Iostat {
     fn from(disk: &DiskUse) -> Iostat {
-        // No interval is shorter than the clock's unit, so this is no division by zero.
+        // An interval is at least one unit of the clock, so there is no division by zero.
         let seconds = disk.time.0.max(1) as f64 / 1e9;
         Iostat {
             read: Rates::of(&disk.reads, seconds),

@@ -1,12 +1,12 @@
-//! What the system itself says about a recording: the evidence that no event carries.
+//! Reads the settings and samples beside a recording: evidence that no event contains.
 //!
-//! [`System`] is the settings that the recorded machine had: queues, md arrays, mounts, memory. It is read from
-//! whatever text lies beside a trace ([`System::read`]), in the shapes people save by hand: `cat`, `grep .`, `ls -l`,
-//! `lsblk`. Every value is a [`Fact`] that remembers its file and line, so that a cause can quote its source. Nothing
-//! is guessed: what is not said is `None`, a line not understood is counted.
+//! [`System`] is the settings of the recorded machine: queues, md arrays, mounts, memory. It is read from
+//! all texts beside a trace ([`System::read`]), in the forms that people save by hand: output of `cat`, `grep .`, `ls -l`,
+//! `lsblk`. Every value is a [`Fact`] with its file and line, so that a cause can quote its source. Nothing
+//! is guessed: a missing value is `None`, a line that is not understood is counted.
 //!
-//! What other tools printed is read by `tooltext`, which uses this crate, because people paste settings between tables
-//! ([`Lines`]); nothing here knows of it.
+//! The output of other tools is read by `tooltext`, which uses this crate, because people paste settings between tables
+//! ([`Lines`]); this crate does not depend on it.
 
 mod cgroup;
 mod changes;

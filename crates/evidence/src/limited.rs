@@ -1,48 +1,48 @@
-//! Control groups whose processes may use only so much memory or processor time, and whether they met that while it was recorded.
+//! Cgroup limits on memory and processor time, and how often they were hit during the recording.
 
 use crate::system::System;
 use capture::{Limited as Group, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, Nanos, Tid};
 
-/// A limit of a control group.
+/// A limit of a cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limited {
-    /// The file that sets it.
+    /// Path of the file that sets the limit, below /sys/fs/cgroup.
     pub file: String,
-    /// Processes in the group and those below, before or after.
+    /// Processes in the cgroup and its descendants, at the start or end of the recording.
     pub members: BTreeSet<Tid>,
-    /// What is limited.
+    /// The limited resource, and how often the limit was hit.
     pub limit: Limit,
 }
 
-/// What a control group limits.
+/// The limit of a cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Memory, the page cache included.
+    /// A limit on memory, including the page cache.
     Memory {
-        /// So much.
+        /// The limit in bytes.
         bytes: Bytes,
-        /// How often memory was freed for it while it was recorded.
+        /// How often memory was reclaimed because of the limit during the recording.
         met: u64,
-        /// The file and the bytes of a limit that lies above it.
+        /// The next higher limit: its file and bytes; `None` without one.
         above: Option<(String, Bytes)>,
     },
-    /// Processor time.
+    /// A limit on processor time.
     Cpu {
-        /// So many microseconds of it in each period.
+        /// Processor time per period, in microseconds.
         quota: u64,
-        /// Microseconds of a period.
+        /// Length of a period in microseconds.
         period: u64,
-        /// Periods of the recording in which that was used up.
+        /// Periods during the recording in which the quota was exhausted.
         periods: u64,
-        /// For how long processes were stopped then, of all processors together.
+        /// Time that processes were throttled, summed over processors.
         stopped: Nanos,
     },
 }
 
 impl Limited {
-    /// How often memory was freed for it.
+    /// How often memory was reclaimed because of the limit; 0 for other limits.
     fn met(&self) -> u64 {
         match self.limit {
             Limit::Memory { met, .. } => met,
@@ -50,7 +50,7 @@ impl Limited {
         }
     }
 
-    /// For how long it stopped processes.
+    /// Time that processes were throttled; 0 for other limits.
     fn stopped(&self) -> Nanos {
         match self.limit {
             Limit::Memory { .. } => Nanos(0),
@@ -60,12 +60,12 @@ impl Limited {
 }
 
 impl System {
-    /// The limit on memory that some of these processes have and met most often.
+    /// Among the memory limits of these processes, the one that was hit most often; `None` if none was hit.
     pub fn memory_limit_met(&self, processes: impl Iterator<Item = Tid>) -> Option<&Limited> {
         self.limits_of(processes).filter(|limited| limited.met() > 0).max_by_key(|limited| limited.met())
     }
 
-    /// The quota of processor time that stopped some of these processes for longest, if that is so long at least.
+    /// Among the processor quotas of these processes, the one that throttled longest, if that is at least `least`.
     pub fn quota_met(&self, processes: impl Iterator<Item = Tid>, least: Nanos) -> Option<&Limited> {
         let stopped = |limited: &&Limited| limited.stopped();
         self.limits_of(processes)
@@ -79,13 +79,13 @@ impl System {
     }
 }
 
-/// Limits that are taken of one snapshot; the recorder keeps fewer.
+/// Limit on cgroups per snapshot; the recorder keeps fewer.
 const MOST: usize = 1024;
 
-/// Processes that are taken of a group; the recorder keeps fewer.
+/// Limit on processes per cgroup; the recorder keeps fewer.
 const MOST_MEMBERS: usize = 4096;
 
-/// Files that set limits. Nobody is told to write to another.
+/// Files that set limits. No other file name is ever suggested for a command.
 const FILES: [&str; 6] = [
     "memory.high",
     "memory.max",
@@ -95,7 +95,7 @@ const FILES: [&str; 6] = [
     "cpu.cfs_quota_us",
 ];
 
-/// The limits that were set after, each group once, and what was met since before; of a group that is not in both that is all of its time.
+/// The limits at the end, one per cgroup and resource, with the hits since the start; a cgroup that is only in the second snapshot counts from 0.
 pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Vec<Limited> {
     let then: BTreeMap<&str, &Group> =
         before.limited.iter().take(MOST).map(|group| (&*group.path, group)).collect();
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(between(&of(1, 5, 7), &Snapshot::default()), []);
     }
 
-    /// What is printed as a command is no file that a recording chose.
+    /// A file name from a recording must not end up in a printed command.
     #[test]
     fn only_files_of_control_groups_are_named() {
         let of = |path: &str, file: &str| {

@@ -1,41 +1,41 @@
-//! The settings of a software RAID array (md), from `/sys/block/mdN/md/` or from `/proc/mdstat`.
+//! The settings of a software RAID array (md), from `/sys/block/mdN/md/` or `/proc/mdstat`.
 
 use crate::device::Device;
 use crate::fact::Fact;
 use serde::Serialize;
 use trace::Bytes;
 
-/// An md array; documented in the kernel's Documentation/admin-guide/md.rst.
+/// An md array; see the kernel's Documentation/admin-guide/md.rst.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Md {
     /// `raid0`, `raid1`, `raid5`, `raid10`, `linear`, ...
     pub level: Option<Fact<String>>,
-    /// Devices it is made for, spares not counted.
+    /// Number of devices that the array is made for, not counting spares.
     pub raid_disks: Option<Fact<u64>>,
-    /// How many of them are missing or failed.
+    /// Number of these that are missing or failed.
     pub degraded: Option<Fact<u64>>,
-    /// Data that lies on one device before the next one's turn.
+    /// Bytes of data on one device before the next device follows.
     pub chunk_size: Option<Fact<Bytes>>,
-    /// Parity layout number; 2 is left-symmetric.
+    /// Number of the parity layout; 2 is left-symmetric.
     pub layout: Option<Fact<u64>>,
-    /// What makes it consistent after a crash: `bitmap`, `journal`, `ppl`, `resync` or `none`.
+    /// Mechanism for consistency after a crash: `bitmap`, `journal`, `ppl`, `resync` or `none`.
     pub consistency_policy: Option<Fact<String>>,
-    /// Entries of the stripe cache, each a page for every device (raid4, 5, 6).
+    /// Entries of the stripe cache, each one page per device (raid4, 5, 6).
     pub stripe_cache_size: Option<Fact<u64>>,
-    /// Whether parity is made from the writer's pages without copying them; then those pages must be stable.
+    /// Whether parity is computed from the writer's pages without a copy; these pages must then be stable.
     pub skip_copy: Option<Fact<bool>>,
-    /// Worker threads per group of processors (raid5, 6); 0 leaves all to the one raid thread.
+    /// Worker threads per group of processors (raid5, 6); with 0, the raid thread does all work.
     pub group_thread_cnt: Option<Fact<u64>>,
-    /// 0 never read-modify-write, 1 when cheaper, 2 prefer it.
+    /// Use of read-modify-write: 0 never, 1 if cheaper, 2 preferred.
     pub rmw_level: Option<Fact<u64>>,
-    /// `idle`, `resync`, `recover`, `check`, `repair`, `reshape`, `frozen`.
+    /// Current activity: `idle`, `resync`, `recover`, `check`, `repair`, `reshape`, `frozen`.
     pub sync_action: Option<Fact<String>>,
-    /// The kernel names of the devices it is made of, spares and failed ones too.
+    /// Names of the member devices, including spares and failed ones.
     pub members: Vec<Fact<String>>,
 }
 
 impl Md {
-    /// `None` if nothing says that the device is an array.
+    /// The array's settings; `None` if no document shows that the device is an array.
     pub(crate) fn of(device: &Device) -> Option<Md> {
         let is_array =
             device.attributes.keys().any(|key| key.starts_with("md/")) || !device.members.is_empty();
@@ -55,7 +55,7 @@ impl Md {
         })
     }
 
-    /// Whether it keeps a write-intent bitmap.
+    /// Whether it has a write-intent bitmap.
     pub fn bitmap(&self) -> Option<Fact<bool>> {
         self.consistency_policy.as_ref()?.read(|policy| Some(policy == "bitmap"))
     }

@@ -1,4 +1,4 @@
-//! One mounted filesystem and its options.
+//! One mounted file system and its options.
 
 use crate::fact::At;
 use serde::Serialize;
@@ -7,35 +7,35 @@ use trace::DevId;
 /// A line of `/proc/mounts` or `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mount {
-    /// What is mounted: `/dev/vda1`, or a name for what has no device.
+    /// The source: `/dev/vda1`, or a name for file systems without a device.
     pub source: String,
-    /// Where.
+    /// The mount point.
     pub target: String,
-    /// `ext4`, `xfs`, ...
+    /// Type of the file system: `ext4`, `xfs`, ...
     pub fstype: String,
-    /// Options of the mount and of the filesystem, as printed: `rw`, `data=ordered`.
+    /// Options of the mount and of the file system, as printed: `rw`, `data=ordered`.
     pub options: Vec<String>,
-    /// The filesystem's device number as `stat` shows it, where mountinfo told it. Major 0 is no block device
-    /// (tmpfs, but also btrfs, which spans several).
+    /// The file system's device number as in `stat`; `None` unless mountinfo gives it. Major 0 is no block device
+    /// (tmpfs, but also btrfs, which may span several).
     pub dev: Option<DevId>,
-    /// Where this is said.
+    /// The location of the line.
     pub at: At,
 }
 
-/// File systems whose data comes from no block device of this host, by their names or what these begin with: a server, or a program (FUSE).
+/// Prefixes of file system types whose data is not on a block device of this host, but comes from a server or a program (FUSE).
 const SERVED: [&str; 9] = ["nfs", "cifs", "smb3", "ceph", "9p", "virtiofs", "afs", "lustre", "fuse"];
-/// FUSE for what is no data: containers' /proc, desktops' portals.
+/// FUSE file systems without data: containers' /proc, desktops' portals.
 const NO_DATA: [&str; 4] = ["fusectl", "fuse.lxcfs", "fuse.portal", "fuse.gvfsd-fuse"];
 
 impl Mount {
-    /// Whether a server or a program serves it: what tasks wait for there no block device sees.
+    /// Whether a server or a program provides the file system: its waits are not visible on any block device.
     pub fn is_served(&self) -> bool {
         let name = self.fstype.as_str();
         SERVED.iter().any(|served| name.starts_with(served)) && !NO_DATA.contains(&name)
     }
 
     /// The value of option `name`: `Some("ordered")` for `data=ordered`, `Some("")` for a word such as `noatime`.
-    /// The kernel leaves out most options that have their default value.
+    /// The kernel omits most options with their default value.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find_map(|option| match option.split_once('=') {
             Some((key, value)) if key == name => Some(value),

@@ -1,4 +1,4 @@
-//! Which process a thread is of, which files processes had open when recording began, and what files are called.
+//! Processes and their threads, the files that they had open at the start of the recording, and names of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{DevId, Tid};
@@ -6,55 +6,55 @@ use trace::{DevId, Tid};
 /// An open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenFile {
-    /// In which process.
+    /// The process that has it open.
     pub process: Tid,
-    /// Its descriptor there.
+    /// The descriptor in that process.
     pub fd: i32,
-    /// The device of its file system; of a block device its own.
+    /// Number of the file system's device; for a block device, its own number.
     pub dev: DevId,
-    /// Its number there; 0 for a block device.
+    /// Inode number; 0 for a block device.
     pub inode: u64,
-    /// Whether it is closed when its process runs another program.
+    /// Whether it is closed on exec; `None` if unknown.
     pub closed_on_exec: Option<bool>,
 }
 
-/// Where a thread slept when recording began, and had before.
+/// A thread that slept uninterruptibly throughout the start of the recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asleep {
-    /// The thread.
+    /// Id of the thread.
     pub tid: Tid,
-    /// What it was called; empty where not told.
+    /// Its name; empty if unknown.
     pub task: String,
-    /// The kernel's functions, the innermost first.
+    /// Kernel functions on its stack, innermost first.
     pub stack: Vec<String>,
-    /// The first argument of the system call it was in.
+    /// The first argument of the system call that it was in; `None` outside of one.
     pub argument: Option<u64>,
 }
 
-/// What is known of processes and files.
+/// Known facts about processes and files.
 #[derive(Clone, Debug, Default)]
 pub struct Processes {
-    /// The process of each thread.
+    /// From thread to its process.
     pub threads: BTreeMap<Tid, Tid>,
-    /// Who started each process.
+    /// From process to its parent.
     pub parents: BTreeMap<Tid, Tid>,
-    /// Those that start services, containers, scheduled jobs or logins.
+    /// Processes that start services, containers, scheduled jobs or logins.
     pub supervisors: BTreeSet<Tid>,
-    /// The control group of each process, by its path.
+    /// From process to the path of its cgroup.
     pub groups: BTreeMap<Tid, String>,
-    /// In which hierarchy these are, by the number in `/proc/PID/cgroup`.
+    /// The hierarchy of these cgroups, by the number in `/proc/PID/cgroup`; 0 is cgroup v2.
     pub hierarchy: Option<u32>,
-    /// What was open.
+    /// Files open at the start of the recording.
     pub files: Vec<OpenFile>,
-    /// Who slept uninterruptibly.
+    /// Threads in uninterruptible sleep at the start of the recording.
     pub asleep: Vec<Asleep>,
-    /// Paths by device and number, as the process saw them that had the file open; none where files of several
-    /// subvolumes have the number.
+    /// Paths by device and inode number, as seen by the process that had the file open. Not used if files of several
+    /// subvolumes have the inode number.
     pub(crate) paths: BTreeMap<(DevId, u64), Path>,
 }
 
 impl Processes {
-    /// What a file is called.
+    /// The path of a file; `None` if unknown or ambiguous.
     pub fn path(&self, dev: DevId, inode: u64) -> Option<&str> {
         self.paths.get(&(dev, inode)).filter(|p| !p.several).map(|p| p.path.as_str())
     }
@@ -64,8 +64,8 @@ impl Processes {
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub path: String,
-    /// In which subvolume, by the number that `stat` shows; empty where the file system has none.
+    /// The file's subvolume, by the number in `stat`; empty on file systems without subvolumes.
     pub subvolume: String,
-    /// Whether a file in another subvolume has the same number.
+    /// Whether a file in another subvolume has the same inode number.
     pub several: bool,
 }

@@ -1,7 +1,7 @@
-//! `capture.json`: what the recorder itself says of its recording (docs/capture.md).
+//! Reads `capture.json`: the recorder's own data about its recording (docs/capture.md).
 //!
-//! The trace does not know when it was (its clock counts from boot), and of lost events only those before a page that
-//! was kept. The recorder asked the kernel for its counts every second.
+//! The trace has no wall-clock time (its clock counts from boot), and it only shows losses before a page that
+//! was kept. The recorder reads the kernel's counters every second.
 
 use crate::folder::Skipped;
 use capture::{Capture, EndedBy, CAPTURE_JSON};
@@ -10,21 +10,21 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 use trace::{Cpu, DevId, Nanos, Quality};
 
-/// The largest that is read: a line for each second and processor that lost something.
+/// Limit on bytes read: there is an entry for each second and processor with losses.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// What the recorder says.
+/// The recorder's data about a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded(pub Capture);
 
 impl Recorded {
-    /// Reads it from the capture that lies at `path`, a folder or a file in it. `None` if it is not there.
+    /// Reads the file of the capture at `path`, a folder or a file in it. `None` if the file does not exist.
     pub fn read(path: &Path) -> Result<Option<Recorded>, Skipped> {
         let file = match path.is_dir() {
             true => path.join(CAPTURE_JSON),
             false => path.with_file_name(CAPTURE_JSON),
         };
-        // A named pipe would never end.
+        // Reading a named pipe might never end.
         if !file.is_file() {
             return Ok(None);
         }
@@ -36,21 +36,21 @@ impl Recorded {
         read().map(Some).map_err(|e| Skipped { file: CAPTURE_JSON.into(), why: e.to_string() })
     }
 
-    /// When it began: seconds and nanoseconds since 1970, and the trace's clock at that moment.
+    /// Start of the recording: seconds and nanoseconds since 1970, and the trace's clock at that moment.
     pub fn began(&self) -> Option<(u32, u32, Nanos)> {
         let wall = humantime::parse_rfc3339(&self.0.start.wall).ok()?.duration_since(UNIX_EPOCH).ok()?;
         Some((u32::try_from(wall.as_secs()).ok()?, wall.subsec_nanos(), Nanos(self.0.start.mono_ns)))
     }
 
-    /// How long it watched, if it missed nothing meanwhile.
+    /// Length of the recording; `None` if events were lost or required events are missing.
     pub fn watched(&self) -> Option<Nanos> {
         let missed = self.0.lost > 0 || !self.0.missing.is_empty();
         let [start, end] = [self.0.start.mono_ns, self.0.end.mono_ns].map(Nanos);
         (!missed && end > start).then(|| end.since(start))
     }
 
-    /// Puts what the recorder knows better into a trace's quality: all losses, where the trace shows fewer, and what is
-    /// missing altogether.
+    /// Adds the recorder's knowledge to a trace's quality: its total losses, if the trace shows fewer, and missing
+    /// block events.
     pub fn judge(&self, quality: &mut Quality) {
         if self.0.lost > quality.lost_total() {
             quality.lost.clear();

@@ -1,7 +1,7 @@
-//! The machine a recording was made on, as far as the documents beside it tell.
+//! The recorded machine, as described by the documents beside the recording.
 //!
-//! **Invariant**: the first document to say something holds; a later one that says otherwise is kept as a
-//! [`Conflict`], never as the truth. Documents are read in a fixed order, so the same folder gives the same system.
+//! **Invariant**: the first value of a setting is used; a later contradicting one is kept as a
+//! [`Conflict`] only. Documents are read in a fixed order, so the same folder gives the same system.
 
 use crate::cgroup::Cgroup;
 use crate::changes::NOT_THERE;
@@ -21,59 +21,59 @@ use trace::{Bytes, DevId};
 /// Settings and layout of the recorded machine.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct System {
-    /// The kernel's release: `6.1.0-50-amd64`.
+    /// Release of the kernel: `6.1.0-50-amd64`.
     pub kernel: Option<Fact<String>>,
-    /// Processors that could run threads.
+    /// Number of processors that could run threads.
     pub cpus: Option<Fact<u32>>,
-    /// What kind of processor.
+    /// Model of the processor.
     pub cpu_model: Option<Fact<String>>,
-    /// Block devices by the kernel's name.
+    /// Block devices by kernel name.
     pub devices: BTreeMap<String, Device>,
-    /// Mounted filesystems, in the order told: of two on one target the later one hides the other.
+    /// Mounted file systems in the order read: of two with the same target, the later one hides the other.
     pub mounts: Vec<Mount>,
-    /// `/proc/sys/vm/`, by file name: `dirty_ratio`.
+    /// Values in `/proc/sys/vm/`, by file name: `dirty_ratio`.
     pub vm: BTreeMap<String, Fact<String>>,
-    /// `/proc/meminfo`, by name: `MemTotal`, `Dirty`. Those that have a size, at the first reading.
+    /// Values in `/proc/meminfo` with a size, by name: `MemTotal`, `Dirty`. The first reading is kept.
     pub memory: BTreeMap<String, Fact<Bytes>>,
-    /// Control groups that limit or weigh I/O, parents first.
+    /// Cgroups that limit or weigh I/O, parents first.
     pub cgroups: Vec<Cgroup>,
-    /// Limits of control groups on memory and processor time.
+    /// Limits of cgroups on memory and processor time.
     #[serde(skip)]
     pub limited: Vec<Limited>,
-    /// Paths of control groups by their number in traces (the folder's inode).
+    /// Paths of cgroups by their id in traces (the inode of the folder).
     #[serde(skip)]
     pub(crate) group_paths: BTreeMap<u64, String>,
-    /// Processes and open files.
+    /// Processes and open files at the start of the recording.
     #[serde(skip)]
     pub processes: Processes,
-    /// Statements that contradict one another.
+    /// Contradictory values.
     pub conflicts: Vec<Conflict>,
-    /// Settings that changed during the recording: `kept` is what held before, `other` what was found after it.
+    /// Settings that changed during the recording: `kept` is the value before, `other` that after.
     pub changed: Vec<Conflict>,
-    /// Which documents were read, and how much of each was understood.
+    /// Documents that were read, with the number of lines understood.
     pub sources: Vec<Document>,
     /// Documents that could not be read.
     pub skipped: Vec<Skipped>,
 }
 
-/// The kernel's own limit is 32 (`DISK_NAME_LEN`, include/linux/blkdev.h); device mapper names may have 128.
+/// Limit on the length of a device name. The kernel's limit is 32 (`DISK_NAME_LEN`, include/linux/blkdev.h); device mapper names may have 128.
 const LONGEST_NAME: usize = 128;
 
-// Lists longer than these are no machine's. They are searched from end to end, so a hostile document could make that
-// take forever; lines beyond them count as not understood.
+// Limits above what machines have. The lists are searched linearly, so a hostile document could otherwise make that
+// very slow; lines beyond the limits count as unknown.
 const MOST_DEVICES: usize = 16_384;
 const MOST_MOUNTS: usize = 4096;
-/// Aliases or members of one device.
+/// Limit on aliases, and on members, of one device.
 pub(crate) const MOST_NAMES: usize = 512;
 
 impl System {
-    /// What is set otherwise on another machine, or on this one at another time: for settings that both have.
+    /// Settings that differ on another machine, or on this one at another time, if both have them.
     pub fn differences(&self, other: &System) -> Vec<Conflict> {
         let both = |c: &Conflict| ![&c.kept, &c.other].iter().any(|f| f.value == NOT_THERE);
         crate::changes::changes(self, other).into_iter().filter(both).collect()
     }
 
-    /// The device called so: `vda`, `/dev/vda`, `/dev/mapper/vg-root`, `vg-root`.
+    /// The device with this name: `vda`, `/dev/vda`, `/dev/mapper/vg-root`, `vg-root`.
     pub fn device(&self, name: &str) -> Option<&Device> {
         let name = name.strip_prefix("/dev/").unwrap_or(name);
         let name = name.strip_prefix("mapper/").unwrap_or(name).replace('/', "!");
@@ -81,26 +81,26 @@ impl System {
         self.devices.get(&name).or_else(by_alias)
     }
 
-    /// The device of this number.
+    /// The device with this number.
     pub fn device_at(&self, dev: DevId) -> Option<&Device> {
         let told = self.devices.values().find(|d| d.dev.as_ref().is_some_and(|fact| fact.value == dev));
         told.or_else(|| self.devices.get(&fixed_name(dev)?).filter(|d| d.dev.is_none()))
     }
 
-    /// The kernel's name of a device whose number is fixed, unless another one is known by that name.
+    /// The kernel's name for a device whose number is fixed, unless another device is known by that name.
     pub fn fixed_name(&self, dev: DevId) -> Option<String> {
         fixed_name(dev).filter(|name| !self.devices.contains_key(name))
     }
 
-    /// The kernel's name of the device of this number.
+    /// The kernel's name of the device with this number.
     pub fn device_name(&self, dev: DevId) -> Option<&str> {
         self.device_at(dev).map(|d| d.name.as_str())
     }
 
-    /// The disk that partition `name` is on, or the device itself if it is none. Partitions have no queue of their own.
+    /// The disk of the partition `name`, or the device itself if it is no partition. Partitions have no queue of their own.
     ///
-    /// By the kernel's naming (`disk_name`, block/partitions/core.c): the disk's name and a number, with a `p` between
-    /// if the disk's name ends in a digit: `sda1` on `sda`, `nvme0n1p1` on `nvme0n1`. The disk must be known too.
+    /// Derived from the kernel's naming (`disk_name`, block/partitions/core.c): the disk's name and a number, with a `p` between
+    /// if the disk's name ends in a digit: `sda1` on `sda`, `nvme0n1p1` on `nvme0n1`. The disk must be known, too.
     pub fn disk_of(&self, name: &str) -> Option<&Device> {
         let device = self.device(name)?;
         let stem = device.name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -115,7 +115,7 @@ impl System {
         Some(self.devices.get(disk).unwrap_or(device))
     }
 
-    /// The filesystems mounted from this device or, if it is a disk, from its partitions, in the order told.
+    /// The file systems mounted from this device or, if it is a disk, from its partitions, in the order read.
     pub fn mounts_on<'a>(&'a self, device: &'a Device) -> impl Iterator<Item = &'a Mount> {
         self.mounts.iter().filter(move |mount| {
             let by_number = || self.device_at(mount.dev?);
@@ -127,25 +127,25 @@ impl System {
         })
     }
 
-    /// The control group with this number in traces.
+    /// The path of the cgroup with this id in traces.
     pub fn group_path(&self, number: u64) -> Option<&str> {
         let told = self.group_paths.get(&number).map(String::as_str);
         told.or_else(|| self.cgroups.iter().find(|g| g.id == number).map(|g| g.path.as_str()))
     }
 
-    /// A number below `/proc/sys/vm/`.
+    /// A value in `/proc/sys/vm/` as a number.
     pub fn vm_number(&self, name: &str) -> Option<Fact<u64>> {
         self.vm.get(name)?.read(|text| text.trim().parse().ok())
     }
 
-    /// The memory the kernel can use (`MemTotal`).
+    /// The memory that the kernel can use (`MemTotal`).
     pub fn memory_bytes(&self) -> Option<Fact<Bytes>> {
         self.memory.get("MemTotal").cloned()
     }
 
-    // What documents tell goes in through these, so that the invariant holds whichever came first.
+    // Readers of documents add data only through these functions, which ensures the invariant in any order.
 
-    /// The device of this name, new if need be; `None` if no block device can be called so or there are too many.
+    /// The device with this name, added if it is new; `None` if the name is invalid or there are too many devices.
     pub(crate) fn named(&mut self, name: &str) -> Option<&mut Device> {
         if !is_device_name(name) {
             return None;
@@ -158,7 +158,7 @@ impl System {
         Some(device)
     }
 
-    /// Notes a setting of a device; false if the name is impossible.
+    /// Adds a setting of a device; false if the device's name is invalid.
     pub(crate) fn set_attribute(&mut self, device: &str, path: &str, value: &str, at: &At) -> bool {
         let Some(target) = self.named(device) else { return false };
         match target.attributes.entry(path.to_owned()) {
@@ -174,7 +174,7 @@ impl System {
         true
     }
 
-    /// Notes a device's number; false if the name is impossible.
+    /// Adds a device's number; false if the device's name is invalid.
     pub(crate) fn set_dev(&mut self, device: &str, dev: DevId, at: &At) -> bool {
         let Some(target) = self.named(device) else { return false };
         let kept = target.dev.get_or_insert_with(|| Fact::new(dev, at)).clone();
@@ -185,30 +185,30 @@ impl System {
         true
     }
 
-    /// Notes another name of a device; false if the device's name is impossible or it has too many.
+    /// Adds another name of a device; false if the device's name is invalid or it has too many.
     pub(crate) fn set_alias(&mut self, device: &str, alias: &str, at: &At) -> bool {
         let Some(target) = self.named(device) else { return false };
         alias == device || insert(&mut target.aliases, alias, at)
     }
 
-    /// Notes that `device` is made of `member`; false if the device's name is impossible or it has too many.
+    /// Adds `member` to the members of `device`; false if the device's name is invalid or it has too many.
     pub(crate) fn set_member(&mut self, device: &str, member: &str, at: &At) -> bool {
         self.named(device).is_some_and(|target| insert(&mut target.members, member, at))
     }
 
-    /// Notes that `device` lies on `lower`; false if the device's name is impossible or it has too many.
+    /// Adds `lower` to the devices below `device`; false if the device's name is invalid or it has too many.
     pub(crate) fn set_lower(&mut self, device: &str, lower: &str, at: &At) -> bool {
         self.named(device).is_some_and(|target| insert(&mut target.lower, lower, at))
     }
 
-    /// Notes where a loop device's file lies.
+    /// Sets the location of a loop device's backing file.
     pub(crate) fn set_extents(&mut self, device: &str, extents: Vec<Extent>) {
         if let Some(target) = self.named(device).filter(|_| !extents.is_empty()) {
             target.extents = extents;
         }
     }
 
-    /// Notes a value of `/proc/sys/vm/`.
+    /// Adds a value in `/proc/sys/vm/`.
     pub(crate) fn set_vm(&mut self, name: &str, value: &str, at: &At) {
         let kept = self.vm.entry(name.to_owned()).or_insert_with(|| Fact::new(value.to_owned(), at)).clone();
         if kept.value != value {
@@ -216,7 +216,7 @@ impl System {
         }
     }
 
-    /// Notes the kernel's release.
+    /// Sets the kernel's release.
     pub(crate) fn set_kernel(&mut self, release: &str, at: &At) {
         let kept = self.kernel.get_or_insert_with(|| Fact::new(release.to_owned(), at)).clone();
         if kept.value != release {
@@ -224,8 +224,8 @@ impl System {
         }
     }
 
-    /// Notes a mount; false if there are too many. Told again by another document, it adds only what the first did
-    /// not know.
+    /// Adds a mount; false if there are too many. If another document has it already, only missing data is
+    /// added.
     pub(crate) fn set_mount(&mut self, mount: Mount) -> bool {
         if self.mounts.len() >= MOST_MOUNTS {
             return false;
@@ -253,15 +253,15 @@ impl System {
     }
 }
 
-/// Whether a block device can be called so. Names stand in commands that people paste into a shell: what means something there is in
-/// no name that a driver gives (`sda1`, `nvme0n1p1`, `cciss!c0d0`, `dm-0`).
+/// Whether a block device can have this name. Names appear in commands that people paste into a shell, so characters with a
+/// meaning there are rejected; no driver uses them (`sda1`, `nvme0n1p1`, `cciss!c0d0`, `dm-0`).
 pub fn is_device_name(name: &str) -> bool {
     let usual =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '!' | '+' | ',' | '@' | '=');
     (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with(['.', '-']) && name.chars().all(usual)
 }
 
-/// The disk of a partition, by the kernel's naming (`disk_name`, block/partitions/core.c): `sda1` is on `sda`, `nvme0n1p1` on `nvme0n1`.
+/// The disk of a partition by the kernel's naming (`disk_name`, block/partitions/core.c): `sda1` is on `sda`, `nvme0n1p1` on `nvme0n1`.
 pub fn whole_disk(name: &str) -> &str {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let ends_in_digit = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
@@ -275,7 +275,7 @@ pub fn whole_disk(name: &str) -> &str {
     }
 }
 
-/// Adds a name to a short list without repeating it; false if the list is full.
+/// Adds a name to a list unless it is already there; false if the list is full.
 fn insert(names: &mut Vec<Fact<String>>, name: &str, at: &At) -> bool {
     if names.len() >= MOST_NAMES {
         return false;
@@ -286,8 +286,8 @@ fn insert(names: &mut Vec<Fact<String>>, name: &str, at: &At) -> bool {
     true
 }
 
-/// The kernel's name of a whole disk whose number is fixed (Documentation/admin-guide/devices.txt): loop devices without
-/// partitions, and the first 16 SCSI disks. Example: 7:3 is `loop3`, 8:16 is `sdb`. Most other majors are given out as
+/// The kernel's name for a whole disk with a fixed number (Documentation/admin-guide/devices.txt): loop devices without
+/// partitions, and the first 16 SCSI disks. Example: 7:3 is `loop3`, 8:16 is `sdb`. Most other majors are assigned when
 /// drivers are loaded.
 fn fixed_name(dev: DevId) -> Option<String> {
     match (dev.major(), dev.minor()) {

@@ -1,7 +1,7 @@
-//! The file: takes operations as they come, answers each when the model says it is done.
+//! The file: accepts operations immediately, and answers each when the model says that it is done.
 //!
-//! Operations are taken by FUSE's thread and wait in a heap by the time of their answer; another thread answers
-//! them. Data is read and written at the time of the answer, so an operation that was not answered has not happened.
+//! FUSE's thread accepts operations and puts them into a heap ordered by the time of their answer; another thread answers
+//! them. Data is read or written at the time of the answer, so an unanswered operation has had no effect.
 
 use crate::model::{Model, Nanos, Op, Queue};
 use fuser::{
@@ -19,29 +19,29 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The file's name.
+/// Name of the file.
 const NAME: &str = "disk";
-/// The file's number; 1 is the folder's.
+/// Inode number of the file; 1 is the folder.
 const DISK: u64 = 2;
-/// How long the kernel may believe what it was told: nothing ever changes.
+/// Cache lifetime for the kernel: entries and attributes never change.
 const FOREVER: Duration = Duration::from_secs(3600);
-/// The largest operation: as large as FUSE allows.
+/// Largest operation in bytes: the maximum of FUSE.
 const LARGEST: u32 = 1 << 20;
 
-/// How the disk is offered.
+/// Options of a mounted disk.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Size in bytes.
     pub size: u64,
-    /// How many operations the kernel has under way at most.
+    /// Most operations that the kernel has in flight.
     pub queue: u16,
-    /// How slow it is.
+    /// Service times.
     pub model: Model,
-    /// Every so many reads and writes one fails (EIO), after its time; 0: none.
+    /// One in this many reads and writes fails (EIO) after its service time; 0: none.
     pub error_every: u64,
 }
 
-/// Offers `backing` as a slow disk `point/disk`, until it is unmounted.
+/// Mounts `backing` as a slow disk `point/disk`, and serves it until it is unmounted.
 pub fn mount(point: &Path, backing: File, options: Options) -> io::Result<()> {
     backing.set_len(options.size)?;
     let mut queue = Queue::new(options.model);
@@ -60,7 +60,7 @@ pub fn mount(point: &Path, backing: File, options: Options) -> io::Result<()> {
     fuser::mount(SlowDisk { shared, options }, point, &config)
 }
 
-/// Tells the model which parts of the file are no holes.
+/// Tells the model which parts of the file have data.
 fn hold_data(backing: &File, queue: &mut Queue) -> io::Result<()> {
     let mut at = 0;
     loop {
@@ -94,7 +94,7 @@ struct State {
     taken: u64,
 }
 
-/// An operation that waits for its answer. The heap gives the greatest first, so the order is turned around.
+/// An operation that waits for its answer. The order is reversed, because the heap returns the greatest first.
 struct Waiting {
     done: Nanos,
     number: u64,
@@ -113,7 +113,7 @@ enum Work {
         data: Vec<u8>,
         reply: ReplyWrite,
     },
-    /// A flush or a discard: nothing is moved.
+    /// A flush or a discard: no data is moved.
     Done(ReplyEmpty),
 }
 
@@ -182,7 +182,7 @@ impl Shared {
                 buffer.clear();
                 buffer.resize(len as usize, 0);
                 match self.backing.read_at(buffer, offset) {
-                    // Beyond the end of the file there are zeros.
+                    // Reads beyond the end of the file return zeros.
                     Ok(n) => {
                         buffer[n..].fill(0);
                         reply.data(buffer);
@@ -229,7 +229,7 @@ impl SlowDisk {
 
 impl Filesystem for SlowDisk {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // What a kernel refuses makes the disk only a little less like one.
+        // If a kernel refuses some of these, the disk still works.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
         let _ = config.set_max_write(LARGEST);
         let _ = config.set_max_background(self.options.queue);
@@ -286,7 +286,7 @@ impl Filesystem for SlowDisk {
         self.shared.take(Op::Write, offset, data.len() as u64, work);
     }
 
-    /// How a loop device discards and writes zeros.
+    /// A loop device uses this to discard and to write zeros.
     fn fallocate(
         &self,
         _request: &Request,

@@ -1,7 +1,7 @@
-//! A slow disk on any machine, for tests.
+//! A disk of configurable slowness on any machine, for tests.
 //!
-//! A FUSE file system with one file, `disk`, that answers as slowly as a [`Model`] says. Under
-//! `losetup --direct-io=on` it is a block device with every scheduler, and no special hardware is needed.
+//! A FUSE file system with one file, `disk`, whose operations take as long as a [`Model`] says. Under
+//! `losetup --direct-io=on` it is a block device that any I/O scheduler can serve; no special hardware is needed.
 
 mod disk;
 mod model;

@@ -103,7 +103,7 @@ fn main() -> ExitCode {
     };
     let options =
         Options { size: a.size.saturating_mul(1 << 20), queue: a.queue, model, error_every: a.error_every };
-    // A host that swaps to this disk must not swap it out. Who may not lock memory has a disk as well.
+    // Locked in memory, since a host may swap to this disk. Without the right to lock memory, the disk works as well.
     let _ = mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
     let backing =
         std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&a.backing);

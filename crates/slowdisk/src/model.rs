@@ -1,122 +1,122 @@
-//! How long each operation takes: a few channels, each serving one operation at a time.
+//! The service time of each operation: a few channels, each serving one operation at a time.
 //!
-//! An operation goes to the channel that is free first and holds it for its service time: a fixed time by kind,
-//! plus its bytes at the bandwidth of one channel, plus a seek if it does not begin where the last one ended. A
-//! flush waits for everything before it and holds all channels. This is enough for a disk whose latency under
-//! load follows from queueing: 1 channel and 1 ms per read is a disk of 1,000 reads/s, however many wait.
+//! An operation goes to the first free channel and occupies it for its service time: a fixed time by kind,
+//! plus its bytes at the bandwidth of one channel, plus a seek if it does not start where the previous one ended. A
+//! flush waits for all earlier operations and occupies all channels. This models a disk whose latency under
+//! load follows from queueing: 1 channel and 1 ms per read is a disk of 1,000 reads/s, at any queue depth.
 //!
-//! In front of the channels there may be a limit of operations per second, as volumes in clouds have one: what is over it
-//! waits, however idle the channels are. A thin disk has no place for what was never written: such a write waits until there is one, and
-//! places are made one after another, while the channels go on with other operations. Behind the channels there may be a link that all
-//! share: what was served passes it one after another. A write of a part of a physical block reads the block first. A disk that nothing was asked of for a while may sleep, and wakes up slowly.
+//! Before the channels there may be a limit on operations per second, as cloud volumes have: operations above it wait, even if
+//! channels are idle. A thin disk has not allocated chunks that were never written: a write to them waits for their allocation, one chunk
+//! after another, while the channels serve other operations. After the channels there may be a shared link, which transfers served operations
+//! one after another. A write of part of a physical block reads the block first. A disk that was idle for a while may sleep; waking takes time.
 //!
-//! No disk takes the same time twice: service times may vary, each by a factor that is drawn anew; a limit in front of it does not.
+//! Real disks vary: service times may be multiplied by random factors, one per operation; the limit on operations does not vary.
 //!
-//! Invariant: no channel ever serves two operations at once, so a channel's busy time is the sum of its service times.
+//! Invariant: a channel never serves two operations at once, so its busy time is the sum of its service times.
 
 use std::collections::HashMap;
 
-/// Nanoseconds since the model's beginning.
+/// Nanoseconds since the start of the model.
 pub type Nanos = u64;
 
-/// What the disk is like. Times in nanoseconds; zero means at once.
+/// Parameters of the disk. Times are in nanoseconds; zero means no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// How many operations are served at once.
+    /// Number of operations served at once.
     pub channels: usize,
-    /// Time of a read.
+    /// Service time of a read.
     pub read: Nanos,
-    /// Time of a write.
+    /// Service time of a write.
     pub write: Nanos,
-    /// Bytes per second of each channel; 0 means no limit.
+    /// Bytes per second of each channel; 0: no limit.
     pub bandwidth: u64,
-    /// Bytes per second of the link that all channels share; 0 means no limit.
+    /// Bytes per second of the link that all channels share; 0: no limit.
     pub link: u64,
-    /// Time of a flush, after all that came before it.
+    /// Time of a flush, after all earlier operations.
     pub flush: Nanos,
-    /// Time of a seek.
+    /// Additional time if an operation does not start where the previous one ended.
     pub seek: Nanos,
-    /// Every so many operations one takes longer; 0 means none does.
+    /// One in this many operations stalls; 0: none.
     pub stall_every: u64,
-    /// By how much.
+    /// Additional time of an operation that stalls.
     pub stall: Nanos,
-    /// Operations admitted per second; 0 means no limit.
+    /// Operations admitted per second; 0: no limit.
     pub rate: u64,
-    /// How many are admitted at once after a pause, before the limit holds.
+    /// Number of operations admitted at once after a pause, before the limit applies.
     pub burst: u64,
-    /// After so long without work it sleeps; 0 means never.
+    /// Idle time after which the disk sleeps; 0: never.
     pub sleep_after: Nanos,
-    /// How long it takes to wake up.
+    /// Additional time of the operation that wakes the disk.
     pub wake: Nanos,
-    /// Time of a discard; like a flush it waits for all and holds all.
+    /// Time of a discard; like a flush, it waits for all earlier operations and occupies all channels.
     pub discard: Nanos,
-    /// By how much the first write to a chunk takes longer that has no place yet; 0 means that all have theirs.
+    /// Time to allocate a chunk on its first write; 0: all chunks are allocated.
     pub alloc: Nanos,
-    /// Bytes of a physical block: a write that begins or ends within one reads first; 0 means that none does.
+    /// Size of a physical block in bytes: a write that starts or ends inside one reads first; 0: no such blocks.
     pub block: u64,
-    /// Each operation takes so many percent more or less, evenly drawn; 0 means that all take the same. At most 100.
+    /// Service times vary uniformly by up to this percentage, up or down; 0: no variation. At most 100.
     pub jitter: u64,
 }
 
-/// What is asked of the disk.
+/// Kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Bytes are read.
+    /// Reads bytes.
     Read,
-    /// Bytes are written.
+    /// Writes bytes.
     Write,
-    /// All that was written is to be safe.
+    /// Makes all written data durable.
     Flush,
-    /// Bytes are not needed any more.
+    /// Frees bytes that are no longer needed.
     Discard,
 }
 
-/// The disk at work.
+/// The state of the disk.
 #[derive(Clone, Debug)]
 pub struct Queue {
     model: Model,
-    /// When each channel is free again.
+    /// Time when each channel becomes free.
     free: Vec<Nanos>,
-    /// Where the last operation ended.
+    /// End offset of the last read or write.
     head: u64,
     count: u64,
-    /// When the next operation may be admitted, if none was admitted early.
+    /// Time when the next operation is admitted, without a burst.
     let_in: Nanos,
-    /// When each chunk that has a place got it, of a thin disk.
+    /// Thin disk: chunks that are allocated, and when that was done.
     placed: HashMap<u64, Nanos>,
-    /// When the next place may be made.
+    /// Time when the next allocation can start.
     placing: Nanos,
-    /// When the link is free again.
+    /// Time when the link becomes free.
     linked: Nanos,
-    /// What the next factor is drawn from; the same for every disk, so that a run can be repeated.
+    /// State of the random generator; its seed is fixed, so that a run can be repeated.
     chance: u64,
 }
 
-/// Bytes of a chunk of a thin disk: what VMFS gives at once.
+/// Bytes of a chunk of a thin disk: the unit in which VMFS allocates.
 pub const CHUNK: u64 = 1 << 20;
 
-/// Any number but zero.
+/// Seed of the random generator, any number but zero.
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Queue {
-    /// An idle disk. A model without channels gets one.
+    /// An idle disk. A model with 0 channels gets one.
     pub fn new(model: Model) -> Queue {
         let free = vec![0; model.channels.max(1)];
         let placed = HashMap::new();
         Queue { model, free, head: 0, count: 0, let_in: 0, placed, placing: 0, linked: 0, chance: SEED }
     }
 
-    /// Something was written there before the model began.
+    /// Marks chunks as allocated before the start of the model.
     pub fn holds(&mut self, offset: u64, len: u64) {
         self.placed.extend(chunks(offset, len).map(|chunk| (chunk, 0)));
     }
 
-    /// Reads and writes so far.
+    /// Number of reads and writes so far.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Takes an operation that arrives now, and says when it will be done.
+    /// Accepts an operation at time `now`; returns the time when it is done.
     pub fn arrive(&mut self, now: Nanos, op: Op, offset: u64, len: u64) -> Nanos {
         let busy_until = self.free.iter().copied().fold(self.placing.max(self.linked), Nanos::max);
         let m = &self.model;
@@ -151,7 +151,7 @@ impl Queue {
         let m = &self.model;
         let mut begin = now;
         if let Some(apart) = 1_000_000_000u64.checked_div(m.rate) {
-            // Virtual scheduling (ITU-T I.371, GCRA): each is due `apart` after the one before; a burst is let in early.
+            // Virtual scheduling (ITU-T I.371, GCRA): each is due `apart` after the previous one; a burst is admitted early.
             let early = apart.saturating_mul(m.burst.saturating_sub(1));
             begin = now.max(self.let_in.saturating_sub(early));
             self.let_in = self.let_in.max(now).saturating_add(apart);
@@ -163,7 +163,7 @@ impl Queue {
         self.carry(served, len)
     }
 
-    /// When the bytes of an operation that is served by then have passed the link, one operation after another.
+    /// Time when the link has transferred an operation that is served at `served`; operations follow one another.
     fn carry(&mut self, served: Nanos, len: u64) -> Nanos {
         if self.model.link == 0 {
             return served;
@@ -172,7 +172,7 @@ impl Queue {
         self.linked
     }
 
-    /// When all chunks of a write have their places.
+    /// Time when all chunks of a write are allocated.
     fn place(&mut self, now: Nanos, offset: u64, len: u64) -> Nanos {
         let mut ready = now;
         if self.model.alloc == 0 {
@@ -192,7 +192,7 @@ impl Queue {
         ready
     }
 
-    /// A time, more or less (Marsaglia, Xorshift RNGs, 2003).
+    /// A time multiplied by a random factor (Marsaglia, Xorshift RNGs, 2003).
     fn vary(&mut self, time: Nanos) -> Nanos {
         let most = self.model.jitter.min(100);
         if most == 0 {
@@ -206,13 +206,13 @@ impl Queue {
     }
 }
 
-/// How long so many bytes take at so many per second; no time without a limit.
+/// Time for `len` bytes at `bandwidth` bytes per second; 0 without a limit.
 fn transfer(len: u64, bandwidth: u64) -> Nanos {
     let time = (u128::from(len) * 1_000_000_000).checked_div(u128::from(bandwidth)).unwrap_or(0);
     Nanos::try_from(time).unwrap_or(Nanos::MAX)
 }
 
-/// The chunks that some bytes are in.
+/// The chunks that contain these bytes.
 fn chunks(offset: u64, len: u64) -> std::ops::Range<u64> {
     offset / CHUNK..offset.saturating_add(len).div_ceil(CHUNK)
 }
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn all_channels_share_the_link_and_flushes_wait_for_it() {
         let mut q = Queue::new(Model { channels: 2, link: 1_000_000_000, ..DISK });
-        // Both are served by 1 ms, 1 MB takes 1 ms of the link.
+        // Both are served after 1 ms; 1 MB takes 1 ms on the link.
         assert_eq!(q.arrive(0, Op::Read, 0, 1_000_000), 2 * MS);
         assert_eq!(q.arrive(0, Op::Read, 0, 1_000_000), 3 * MS);
         assert_eq!(q.arrive(0, Op::Flush, 0, 0), 8 * MS);
@@ -284,11 +284,11 @@ mod tests {
     fn a_thin_disk_makes_places_one_after_another_and_a_discard_takes_whole_ones_away() {
         let mut q = Queue::new(Model { channels: 8, alloc: 10 * MS, ..DISK });
         q.holds(0, 1);
-        // What holds something has its place; the others get theirs in turn.
+        // Chunks with data are allocated; the others are allocated one after another.
         assert_eq!(q.arrive(0, Op::Write, 4096, 4096), 2 * MS);
         assert_eq!(q.arrive(0, Op::Write, CHUNK, 4096), 12 * MS);
         assert_eq!(q.arrive(0, Op::Write, 3 * CHUNK - 4096, 8192), 32 * MS);
-        // Who writes where a place is being made waits for it; reads wait for none, flushes for all.
+        // A write to a chunk being allocated waits for it; a read waits for none, a flush for all.
         assert_eq!(q.arrive(MS, Op::Write, CHUNK + 4096, 4096), 12 * MS);
         assert_eq!(q.arrive(MS, Op::Read, 9 * CHUNK, 4096), 2 * MS);
         assert_eq!(q.arrive(MS, Op::Flush, 0, 0), 35 * MS);
@@ -311,7 +311,7 @@ mod tests {
         let mut q = Queue::new(Model { channels: 8, rate: 100, burst: 2, ..DISK });
         let done: Vec<_> = (0..4).map(|_| q.arrive(0, Op::Read, 0, 4096)).collect();
         assert_eq!(done, [MS, MS, 11 * MS, 21 * MS]);
-        // After a pause there is a burst again.
+        // After a pause a burst is admitted again.
         assert_eq!(q.arrive(100 * MS, Op::Read, 0, 4096), 101 * MS);
         assert_eq!(q.arrive(100 * MS, Op::Read, 0, 4096), 101 * MS);
         assert_eq!(q.arrive(100 * MS, Op::Read, 0, 4096), 111 * MS);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     proptest! {
-        /// With one channel the disk is busy exactly the sum of its service times, and never answers out of order.
+        /// With one channel, the busy time of the disk is the sum of its service times, and answers come in order.
         #[test]
         fn work_is_conserved(arrivals in prop::collection::vec((0u64..3 * MS, any::<bool>()), 1..200)) {
             let mut q = Queue::new(DISK);

@@ -1,8 +1,8 @@
-//! What other tools printed, in whatever shape it was saved or mailed: fio, iostat, btt, dd, histograms, whole mails.
+//! Reads the output of other tools, in any form in which it was saved or mailed: fio, iostat, btt, dd, histograms, whole mails.
 //!
-//! [`ToolOutput`] is a text with the runs in it, each number with its unit and place; there is a file for each tool in
-//! `tool/` (text) and `saved/` (JSON and logs). Settings that people paste between tables are read by `evidence`, which
-//! this crate uses and which knows nothing of it: a text's settings are then the same as those of a document beside a
+//! [`ToolOutput`] is a text with the runs in it, each number with its unit and place. Each tool has its own file in
+//! `tool/` (text) or `saved/` (JSON and logs). Settings that people paste between tables are read by `evidence`, which
+//! this crate uses (not vice versa): the settings in a text are thus the same as those of a document beside a
 //! recording.
 
 mod output;

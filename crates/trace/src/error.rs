@@ -50,7 +50,7 @@ pub enum Error {
     NotATrace {
         /// The path that the user gave.
         path: PathBuf,
-        /// What was looked for, or why the path is none.
+        /// What was looked for, or why the path is no trace.
         what: String,
     },
     /// Packed or piped input is unpacked to disk first, and the disk has too little space.

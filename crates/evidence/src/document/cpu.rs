@@ -1,4 +1,4 @@
-//! lscpu(1) and `/proc/cpuinfo`: how many processors, and what kind.
+//! Reads lscpu(1) and `/proc/cpuinfo`: number and model of the processors.
 //!
 //! ```text
 //! Architecture:        x86_64            processor       : 0
@@ -9,11 +9,11 @@ use super::Kind;
 use crate::fact::{At, Fact};
 use crate::system::System;
 
-/// Whether such a table has begun: its other lines are told from other text only by standing in it.
+/// Reader state: other lines of the table are recognised only after its first line.
 #[derive(Default)]
 pub struct CpuTable {
     begun: bool,
-    /// How many `processor` lines of cpuinfo there were.
+    /// Number of `processor` lines in cpuinfo so far.
     processors: u32,
 }
 

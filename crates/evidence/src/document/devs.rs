@@ -1,4 +1,4 @@
-//! `ls -l /dev/...` and `/proc/partitions`: numbers, links and sizes of devices.
+//! Reads `ls -l /dev/...` and `/proc/partitions`: numbers, links and sizes of devices.
 //!
 //! ```text
 //! brw-rw---- 1 root disk 254, 0 Nov 20 10:38 /dev/vda
@@ -12,7 +12,7 @@ use crate::device::PARTITIONS_KIB;
 use crate::fact::At;
 use crate::system::System;
 
-/// Whether the header of `/proc/partitions` was seen.
+/// Whether the header of `/proc/partitions` has been read.
 #[derive(Default)]
 pub struct Devs {
     partitions: bool,
@@ -45,21 +45,21 @@ impl Kind for Devs {
     }
 }
 
-/// A line of `ls -l`; `rest` begins after the group.
+/// Reads a line of `ls -l`; `rest` begins after the group.
 fn listed(mode: &str, rest: &[&str], at: &At, system: &mut System) -> bool {
     let permissions = |mode: &str| mode.get(1..).is_some_and(|m| m.starts_with(['r', '-']) && m.len() >= 9);
     if !permissions(mode) {
         return false;
     }
     match (mode.as_bytes()[0], rest) {
-        // "254, 0", or "254,0" where the columns are tight. A directory's listing gives names without "/dev/".
+        // "254, 0", or "254,0" if columns are narrow. The listing of a folder has names without "/dev/".
         (b'b', [number, more @ .., path]) => {
             let Some((major, minor)) = number.split_once(',') else { return false };
             let minor = if minor.is_empty() { more.first().copied().unwrap_or("") } else { minor };
             let name = path.strip_prefix("/dev/").unwrap_or(path);
             match (dev(major, minor), name.strip_prefix("mapper/")) {
                 (Some(dev), None) => system.set_dev(&name.replace('/', "!"), dev, at),
-                // Some systems have nodes there instead of links.
+                // Some systems have device nodes there instead of links.
                 (Some(dev), Some(alias)) => {
                     let kernel_name = format!("dm-{}", dev.minor());
                     system.set_dev(&kernel_name, dev, at) && system.set_alias(&kernel_name, alias, at)
@@ -68,7 +68,7 @@ fn listed(mode: &str, rest: &[&str], at: &At, system: &mut System) -> bool {
             }
         }
         (b'l', [.., path, "->", target]) => match target.strip_prefix("../").unwrap_or(target) {
-            // Only links to device-mapper's nodes give a device a name people use.
+            // Only links to device-mapper nodes give a device a name that people use.
             kernel_name if kernel_name.starts_with("dm-") => {
                 let name = path.rsplit('/').next().unwrap_or(path);
                 system.set_alias(kernel_name, name, at)

@@ -1,4 +1,4 @@
-//! `/proc/diskstats`: which number belongs to which name (Documentation/admin-guide/iostats.rst).
+//! Reads `/proc/diskstats`: the device number of each name (Documentation/admin-guide/iostats.rst).
 //!
 //! ```text
 //!  254       0 vda 40 0 418 80 6 1 26 32 0 104 129 0 0 0 0 6 17
@@ -10,7 +10,7 @@ use crate::system::System;
 
 pub struct Diskstats;
 
-/// Eleven counters since Linux 2.6; 4.18 and 5.5 added more at the end.
+/// Fewest counters of a line: eleven since Linux 2.6; 4.18 and 5.5 added more at the end.
 const LEAST_COUNTERS: usize = 11;
 
 impl Kind for Diskstats {

@@ -1,4 +1,4 @@
-//! The table of losetup(8): what loop devices stand on.
+//! Reads the table of losetup(8): loop devices and their backing files.
 //!
 //! ```text
 //! NAME       SIZELIMIT OFFSET AUTOCLEAR RO BACK-FILE           DIO LOG-SEC
@@ -9,13 +9,13 @@ use super::Kind;
 use crate::fact::At;
 use crate::system::System;
 
-/// The columns, once the header was seen.
+/// The columns of the table; empty before its header.
 #[derive(Default)]
 pub struct Losetup {
     columns: Vec<String>,
 }
 
-/// Columns that sysfs has a file for (below `/sys/block/loopN/`).
+/// Columns that correspond to a sysfs file (below `/sys/block/loopN/`).
 const IN_SYSFS: [(&str, &str); 7] = [
     ("SIZELIMIT", "loop/sizelimit"),
     ("OFFSET", "loop/offset"),
@@ -38,7 +38,7 @@ impl Kind for Losetup {
             return true;
         }
         let Some(device) = words.first().and_then(|name| name.strip_prefix("/dev/")) else { return false };
-        // Only the file's name can have spaces: columns left of it count from the left, the others from the right.
+        // Only the backing file may contain spaces: columns left of it count from the left, the others from the right.
         let Some(file) = self.columns.iter().position(|column| column == "BACK-FILE") else { return false };
         let Some(spaces) = words.len().checked_sub(self.columns.len()) else { return false };
         for (i, column) in self.columns.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The table of lsblk(8): names, numbers, and which names are device-mapper's.
+//! Reads the table of lsblk(8): device names and numbers, and names of device-mapper devices.
 //!
 //! ```text
 //! NAME          MAJ:MIN RM  SIZE RO TYPE  MOUNTPOINTS
@@ -7,19 +7,19 @@
 //!   └─vg-root   253:0    0   20G  0 lvm   /
 //! ```
 //!
-//! Sizes are rounded, so they are not read.
+//! Sizes are rounded, so they are ignored.
 
 use super::{dev_with_colon, Kind};
 use crate::fact::At;
 use crate::system::System;
 
-/// Where the column TYPE is, once the header was seen.
+/// Index of the column TYPE; `None` before the header.
 #[derive(Default)]
 pub struct Lsblk {
     type_column: Option<usize>,
 }
 
-/// TYPEs of device-mapper: lsblk prints the mapping's name, the kernel's is `dm-MINOR` (drivers/md/dm.c).
+/// TYPEs of device-mapper devices: lsblk prints the mapping's name, the kernel's is `dm-MINOR` (drivers/md/dm.c).
 const MAPPED: [&str; 4] = ["lvm", "crypt", "mpath", "dm"];
 
 impl Kind for Lsblk {

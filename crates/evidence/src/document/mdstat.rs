@@ -1,4 +1,4 @@
-//! `/proc/mdstat`: md arrays and what they are made of (`md_seq_show`, drivers/md/md.c).
+//! Reads `/proc/mdstat`: md arrays and their members (`md_seq_show`, drivers/md/md.c).
 //!
 //! ```text
 //! md0 : active raid5 vde[4] vdd[3](F) vdc[2](S) vdb[1] vda[0]
@@ -7,20 +7,20 @@
 //!       bitmap: 1/1 pages [4KB], 65536KB chunk
 //! ```
 //!
-//! What it says is kept under the names that `/sys/block/mdN/md/` has for it.
+//! Values are stored under their names in `/sys/block/mdN/md/`.
 
 use super::{dev, Kind};
 use crate::fact::At;
 use crate::system::System;
 use crate::system::MOST_NAMES;
 
-/// The array that the indented lines belong to.
+/// The array that the following indented lines belong to.
 #[derive(Default)]
 pub struct Mdstat {
     array: Option<String>,
 }
 
-/// `MD_MAJOR` (include/uapi/linux/major.h): `mdN` has this major number and minor N.
+/// `MD_MAJOR` (include/uapi/linux/major.h): the device number of `mdN` is this major and minor N.
 const MD_MAJOR: &str = "9";
 
 impl Kind for Mdstat {
@@ -41,7 +41,7 @@ impl Kind for Mdstat {
     }
 }
 
-/// The line that begins an array; gives its name.
+/// Reads the first line of an array; returns its name.
 fn head(line: &str, at: &At, system: &mut System) -> Option<String> {
     let (name, rest) = line.split_once(" : ")?;
     let mut words = rest.split_whitespace().peekable();
@@ -57,7 +57,7 @@ fn head(line: &str, at: &At, system: &mut System) -> Option<String> {
         system.set_dev(name, dev, at);
     }
     for word in words {
-        // A member is NAME[NUMBER], with (F), (S), (W), (J) or (R) after it; the level has no bracket.
+        // A member is NAME[NUMBER], optionally followed by (F), (S), (W), (J) or (R); the level has no bracket.
         match word.split_once('[') {
             Some((member, _)) => system.set_member(name, member, at),
             None => system.set_attribute(name, "md/level", word, at),
@@ -66,7 +66,7 @@ fn head(line: &str, at: &At, system: &mut System) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// A line within an array.
+/// Reads an indented line of an array.
 fn detail(array: &str, line: &str, at: &At, system: &mut System) -> bool {
     if line.starts_with("bitmap:") {
         return system.set_attribute(array, "md/consistency_policy", "bitmap", at);
@@ -91,7 +91,7 @@ fn detail(array: &str, line: &str, at: &At, system: &mut System) -> bool {
             _ => {}
         }
     }
-    // [5/4]: made for five, four are there.
+    // [5/4]: the array has five disks, four are present.
     let disks = words.iter().find_map(|w| w.strip_prefix('[')?.strip_suffix(']')?.split_once('/'));
     if let Some((all, present)) =
         disks.and_then(|(a, p)| Some((a.parse::<u64>().ok()?, p.parse::<u64>().ok()?)))
@@ -102,9 +102,9 @@ fn detail(array: &str, line: &str, at: &At, system: &mut System) -> bool {
     true
 }
 
-/// What the array is doing besides its work, in the words of `md/sync_action`.
+/// The background activity of the array, as a value of `md/sync_action`.
 fn sync_action(line: &str) -> Option<&'static str> {
-    // After a bar of progress `[=>...]`, or at once: "resync=DELAYED".
+    // After a progress bar `[=>...]`, or first: "resync=DELAYED".
     let words = line.split_whitespace().find(|word| !word.starts_with('['))?;
     match words.split('=').next()? {
         "resync" => Some("resync"),

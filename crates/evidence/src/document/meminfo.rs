@@ -1,4 +1,4 @@
-//! `/proc/meminfo` (proc_meminfo(5)).
+//! Reads `/proc/meminfo` (proc_meminfo(5)).
 //!
 //! ```text
 //! MemTotal:        4007080 kB
@@ -21,7 +21,7 @@ impl Kind for Meminfo {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(name) = words.first().and_then(|word| word.strip_suffix(':')) else { return false };
         match words[1..] {
-            // What meminfo calls kB are KiB.
+            // kB in meminfo means KiB.
             [number, "kB"] => match number.parse::<u64>() {
                 Ok(kib) => {
                     let size = || Fact::new(Bytes(kib.saturating_mul(1024)), at);

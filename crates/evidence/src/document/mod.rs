@@ -1,7 +1,7 @@
-//! A document: text in which each line is understood by one kind of reader, or by none and counted.
+//! Reads documents: texts in which each line is parsed by one kind of reader, or counted as unknown.
 //!
-//! There is a file for each kind. People paste several into one file (`settings.txt`), so a document's name only says
-//! which kinds may be in it; each line is offered to them in turn, and the first that understands it takes it.
+//! Each kind has its own file. People paste several kinds into one document (`settings.txt`), so its name only says
+//! which kinds may be in it; each line is offered to these in order, and the first that parses it takes it.
 
 mod cpu;
 mod devs;
@@ -23,31 +23,31 @@ use serde::Serialize;
 use std::sync::Arc;
 use trace::DevId;
 
-/// What became of a document's lines.
+/// Statistics on a document that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Document {
-    /// Its name within the capture.
+    /// Name within the capture.
     pub file: String,
-    /// Which kinds were found in it: `sysfs`, `mounts`, ...
+    /// The kinds that were found in it: `sysfs`, `mounts`, ...
     pub kinds: Vec<&'static str>,
-    /// Lines that are not blank; of a JSON document its values.
+    /// Number of non-blank lines; for a JSON document, of values.
     pub lines: u32,
-    /// How many of them no kind understood.
+    /// Number of these that no kind could parse.
     pub unknown: u32,
-    /// The first of those.
+    /// Location of the first of these.
     pub first_unknown: Option<At>,
 }
 
-/// A reader for one kind of text. It keeps what it needs of earlier lines (a table's header).
+/// A reader for one kind of text. It keeps the state that it needs from earlier lines (a table's header).
 pub(crate) trait Kind {
-    /// What its documents are called in [`Document::kinds`].
+    /// Name of the kind in [`Document::kinds`].
     fn name(&self) -> &'static str;
 
-    /// Puts what `line` says into `system`. False if the line is not of this kind; then nothing was put.
+    /// Adds the data in `line` to `system`. Returns false, and adds nothing, if the line is not of this kind.
     fn line(&mut self, line: &str, at: &At, system: &mut System) -> bool;
 }
 
-/// All kinds, those first that are least easily mistaken for another.
+/// Readers of all kinds; the first are the least likely to be mistaken for another.
 pub(crate) fn all_kinds() -> Vec<Box<dyn Kind>> {
     vec![
         Box::new(sysfs::Sysfs),
@@ -64,7 +64,7 @@ pub(crate) fn all_kinds() -> Vec<Box<dyn Kind>> {
     ]
 }
 
-/// Readers of single lines, for texts in which settings stand among other things. They keep what they need of earlier lines.
+/// Line readers for texts with settings among other content. They keep the state that they need from earlier lines.
 pub struct Lines(Vec<Box<dyn Kind>>);
 
 impl Default for Lines {
@@ -74,15 +74,15 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Puts what a line of this kind (`sysfs`, `mounts`, ...) says into `system`. False if it says nothing; then nothing
-    /// was put.
+    /// Adds the data in a line of this kind (`sysfs`, `mounts`, ...) to `system`. Returns false, and adds nothing, if the
+    /// line is not of this kind.
     pub fn read(&mut self, kind: &str, line: &str, at: &At, system: &mut System) -> bool {
         self.0.iter_mut().any(|reader| reader.name() == kind && reader.line(line, at, system))
     }
 }
 
-/// What documents of a kind are called, as far as the name goes before the first `.`: `mounts.txt`, `queue-vda.txt`.
-/// A kind of `all` may hold anything.
+/// The kind for the first part of a document's name (before `.`, `-` or `_`): `mounts.txt`, `queue-vda.txt`.
+/// A document of kind `all` may contain any kind.
 const NAMES: [(&str, &str); 19] = [
     ("queue", "sysfs"),
     ("sysfs", "sysfs"),
@@ -106,10 +106,10 @@ const NAMES: [(&str, &str); 19] = [
 ];
 const ALL: &str = "all";
 
-/// What the names of text files end in; others (`queue-vda.json`) are not for these readers.
+/// Extensions of text files; others (`queue-vda.json`) are not read here.
 const ENDINGS: [&str; 6] = ["", "txt", "out", "log", "before", "after"];
 
-/// Which kind a document of this name holds; `None` if the name says nothing.
+/// The kind of a document with this name; `None` if the name does not tell.
 pub(crate) fn kind_by_name(file: &str) -> Option<&'static str> {
     let (stem, ending) = file.split_once('.').unwrap_or((file, ""));
     let last = ending.rsplit('.').next().unwrap_or("");
@@ -119,10 +119,10 @@ pub(crate) fn kind_by_name(file: &str) -> Option<&'static str> {
 }
 
 impl System {
-    /// Reads one document, which is what its name says; without a telling name it is taken only if at least half of
-    /// its lines are understood. `system.json` is JSON: all of it is understood or [`System::skipped`] says why not. False if it was not taken; then nothing changed.
+    /// Reads a document. Its name determines the kind; without a known name it is accepted only if at least half of its lines are understood.
+    /// `system.json` is parsed as JSON; on failure [`System::skipped`] has the reason. Returns false, and changes nothing else, if not accepted.
     ///
-    /// Any bytes will do: what is not UTF-8 or not understood is counted in [`System::sources`].
+    /// Accepts any bytes: invalid UTF-8 and unknown lines are counted in [`System::sources`].
     pub fn add_document(&mut self, file: &str, content: &[u8]) -> bool {
         if file == SYSTEM_JSON {
             return self.add_system_json(file, content);
@@ -169,14 +169,14 @@ impl System {
     }
 }
 
-/// A device number from its two parts in decimal; `None` if the kernel's `dev_t` has no room for them.
+/// A device number from decimal major and minor; `None` if they exceed the kernel's `dev_t`.
 fn dev(major: &str, minor: &str) -> Option<DevId> {
     let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
     let dev = DevId::new(major, minor);
     (dev.major() == major && dev.minor() == minor).then_some(dev)
 }
 
-/// A device number written `254:0`.
+/// A device number in the form `254:0`.
 fn dev_with_colon(text: &str) -> Option<DevId> {
     let (major, minor) = text.split_once(':')?;
     dev(major, minor)

@@ -1,4 +1,4 @@
-//! `/proc/mounts` (fstab(5)'s form), `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and what mount(8) prints.
+//! Reads `/proc/mounts` (format of fstab(5)), `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and the output of mount(8).
 //!
 //! ```text
 //! /dev/vda1 /mnt ext4 rw,relatime,data=ordered 0 0
@@ -37,7 +37,7 @@ fn proc_mounts(words: &[&str], at: &At) -> Option<Mount> {
     mount(unescaped(source), unescaped(target), fstype, &[options], None, at)
 }
 
-/// The line of mount(8), a label in brackets perhaps behind it.
+/// A line of mount(8), optionally followed by a label in brackets.
 fn printed(words: &[&str], at: &At) -> Option<Mount> {
     let &[source, "on", target, "type", fstype, options, ..] = words else { return None };
     let options = options.strip_prefix('(')?.strip_suffix(')')?;
@@ -49,7 +49,7 @@ fn mounted(line: &str, at: &At) -> Option<Mount> {
     mount(m.source, m.point, &m.fstype, &[&m.options, &m.super_options], Some(dev_with_colon(&m.dev)?), at)
 }
 
-/// `source` and `target` without escapes, options as the kernel prints them.
+/// A mount from its fields: `source` and `target` without escapes, options as the kernel prints them.
 pub(super) fn mount(
     source: String,
     target: String,
@@ -58,7 +58,7 @@ pub(super) fn mount(
     dev: Option<DevId>,
     at: &At,
 ) -> Option<Mount> {
-    // The target is always a path; "none" is printed for what has no place in the reader's tree.
+    // The target is always a path; "none" is printed for a mount outside the reader's tree.
     if !(target.starts_with('/') || target == "none") || fstype.is_empty() {
         return None;
     }
@@ -72,20 +72,20 @@ pub(super) fn mount(
     Some(Mount { source, target, fstype: fstype.to_owned(), options: all, dev, at: at.clone() })
 }
 
-/// A mount's device number names the device it is mounted from.
+/// Assigns a mount's device number to the device in its source.
 pub(super) fn name_device(source: &str, dev: DevId, at: &At, system: &mut System) {
-    // Major 0 is no block device. "/dev/root" is a made-up name.
+    // Major 0 is no block device. "/dev/root" is a placeholder.
     let Some(name) = source.strip_prefix("/dev/").filter(|name| dev.major() != 0 && *name != "root") else {
         return;
     };
     match name.strip_prefix("mapper/") {
-        // Everything there is a device-mapper device, which the kernel calls dm-MINOR (drivers/md/dm.c).
+        // Everything in this folder is a device-mapper device, which the kernel names dm-MINOR (drivers/md/dm.c).
         Some(alias) => {
             let kernel_name = format!("dm-{}", dev.minor());
             system.set_dev(&kernel_name, dev, at);
             system.set_alias(&kernel_name, alias, at);
         }
-        // A path of several parts may be a link (/dev/vg/root, /dev/disk/by-uuid/...): it names nothing.
+        // A path of several components may be a link (/dev/vg/root, /dev/disk/by-uuid/...): it gives no name.
         None if name.contains('/') => {}
         None => {
             system.set_dev(name, dev, at);

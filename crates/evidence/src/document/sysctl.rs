@@ -1,4 +1,4 @@
-//! Values below `/proc/sys/vm/`, by path or as sysctl(8) prints them.
+//! Reads values below `/proc/sys/vm/`, by path or in the format of sysctl(8).
 //!
 //! ```text
 //! /proc/sys/vm/dirty_ratio:20        /proc/sys/vm/dirty_ratio 20        vm.dirty_ratio = 20

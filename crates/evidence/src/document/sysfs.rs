@@ -1,4 +1,4 @@
-//! Files below `/sys/block/DEVICE/`, printed as path and content.
+//! Reads files below `/sys/block/DEVICE/`, printed as path and content.
 //!
 //! ```text
 //! vda/queue/nr_requests: 256
@@ -11,11 +11,11 @@ use crate::system::System;
 
 pub struct Sysfs;
 
-/// What lies directly below a device and is worth reading; this also tells such a path from any other text.
+/// Entries directly below a device that are read; they also distinguish such a path from other text.
 const BELOW: [&str; 11] =
     ["queue", "mq", "md", "dm", "loop", "device", "size", "dev", "ro", "removable", "hidden"];
 
-/// What `cat` and `grep` print behind a path that could not be read (glibc's strerror): no value of a setting.
+/// Errors that `cat` and `grep` print after an unreadable path (glibc's strerror): not the value of a setting.
 const UNREADABLE: [&str; 8] = [
     "Invalid argument",
     "Permission denied",
@@ -33,7 +33,7 @@ impl Kind for Sysfs {
     }
 
     fn line(&mut self, line: &str, at: &At, system: &mut System) -> bool {
-        // Paths by bus, /sys/devices/pci0000:00/..., have colons, but only before the device.
+        // Paths by bus, /sys/devices/pci0000:00/..., contain colons, but only before the device.
         let path = match line.strip_prefix("/sys/") {
             Some(path) => path.find("block/").map(|found| &path[found + "block/".len()..]),
             None => Some(line),
@@ -47,7 +47,7 @@ impl Kind for Sysfs {
             return false;
         }
         let value = value.trim_start_matches([':', '=', ' ', '\t']).trim_end();
-        // `cat: Permission denied` where a shell's loop printed the path.
+        // `cat: Permission denied`, if a shell loop printed the path.
         if UNREADABLE.iter().any(|error| value.ends_with(error)) {
             return false;
         }

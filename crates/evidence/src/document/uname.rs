@@ -1,4 +1,4 @@
-//! `uname -a` and `/proc/version`: the kernel's release.
+//! Reads `uname -a` and `/proc/version`: the kernel's release.
 //!
 //! ```text
 //! Linux vmlab 6.1.0-50-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.176-1 x86_64 GNU/Linux
@@ -17,7 +17,7 @@ impl Kind for Uname {
     }
 
     fn line(&mut self, line: &str, at: &At, system: &mut System) -> bool {
-        // In both shapes the third word is the release; "#1", the build, sets them apart from other text.
+        // In both forms the third word is the release; the build number ("#1") distinguishes them from other text.
         let mut words = line.split_whitespace();
         let release = match (words.next(), words.next(), words.next()) {
             (Some("Linux"), Some(_), Some(release)) if release.starts_with(|c: char| c.is_ascii_digit()) => {

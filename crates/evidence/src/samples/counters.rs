@@ -1,27 +1,27 @@
-//! The difference of two readings of a counter: it goes up, wraps around, or restarted.
+//! Computes the difference of two readings of a counter, which may have increased, wrapped or restarted.
 //!
-//! Times in /proc/diskstats are printed as 32 bits of milliseconds on every kernel (block/genhd.c,
-//! `diskstats_show`), so the weighted one wraps after some days; the other counters are as wide as a `long`, 32 bits
-//! on 32-bit machines. A device that is recreated (loop, dm) begins at 0: several of its counters fall at once.
+//! Times in /proc/diskstats are printed as 32-bit milliseconds on every kernel (block/genhd.c,
+//! `diskstats_show`), so the weighted time wraps after some days; other counters have the width of a `long`, 32 bits
+//! on 32-bit machines. A device that is recreated (loop, dm) starts at 0: several of its counters fall at once.
 
-/// Where a 32-bit counter goes on from 0.
+/// The modulus of a 32-bit counter.
 const WRAP: u64 = 1 << 32;
-/// The most that a counter which wrapped may have gone up: half of its range, since more looks like going back.
+/// Largest plausible increase of a wrapped counter: half of its range; more looks like a decrease.
 const MOST_WRAPPED: u64 = WRAP / 2;
-/// So many counters that fall at once did not all wrap in the same second.
+/// Most counters that may wrap at once: if more fall, they restarted.
 const MOST_AT_ONCE: usize = 2;
 
-/// How far counters went up.
+/// The increases of a device's counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone {
-    /// Each of them.
+    /// The increase of each counter.
     pub by: Vec<u64>,
-    /// How many wrapped around.
+    /// Number of counters that wrapped.
     pub wrapped: u64,
 }
 
-/// How far the counters went up from `before` to `after`; `None` if they restarted. Those that only one side has are
-/// left out; `gauge` is the place of one that is no counter and counts as 0.
+/// The increases of the counters from `before` to `after`; `None` if they restarted. Counters that only one side has are
+/// left out; `gauge` is the index of a value that is no counter and counts as 0.
 pub fn gone(before: &[u64], after: &[u64], gauge: usize) -> Option<Gone> {
     let mut by = Vec::with_capacity(after.len());
     let mut wrapped = 0;

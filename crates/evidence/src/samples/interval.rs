@@ -1,4 +1,4 @@
-//! What happened between two samples.
+//! The changes between two samples.
 
 use super::counters::gone;
 use super::quality::SampleQuality;
@@ -7,108 +7,108 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace::{Bytes, Nanos};
 
-/// Samples are taken once a second.
+/// Nominal time between samples.
 const SECOND: Nanos = Nanos::SECOND;
-/// The place of "I/Os in progress" in /proc/diskstats, the one number there that is no counter.
+/// Index of "I/Os in progress" in /proc/diskstats, the only value there that is no counter.
 const IN_PROGRESS: usize = 8;
-/// Numbers of a device that every kernel prints. 4.18 added four on discards, 5.5 two on flushes.
+/// Fewest values of a device, on any kernel. 4.18 added four on discards, 5.5 two on flushes.
 const LEAST_NUMBERS: usize = 11;
 
-/// The time from one sample to the next, or from the first to the last of several that were joined.
+/// The time from one sample to the next, or from the first to the last of several joined samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interval {
-    /// When it begins, on the trace's clock.
+    /// Start, on the trace's clock.
     pub from: Nanos,
-    /// When it ends.
+    /// End, on the trace's clock.
     pub to: Nanos,
-    /// Devices by name. One that appears, vanishes or begins anew within the interval is not in it.
+    /// Devices by name. A device that appears, vanishes or restarts its counters within the interval is missing.
     pub disks: BTreeMap<Arc<str>, DiskUse>,
-    /// Processors: `cpu` is all together, then `cpu0`, ...
+    /// Processors by name: `cpu` is the sum of all, then `cpu0`, ...
     pub cpus: BTreeMap<Arc<str>, CpuUse>,
-    /// Tasks that ran or waited for a processor at the end.
+    /// Number of running or runnable tasks at the end.
     pub running: u64,
-    /// Tasks that waited uninterruptibly at the end.
+    /// Number of tasks in uninterruptible sleep at the end.
     pub blocked: u64,
-    /// Dirty and not yet under writeback, at the end (`Dirty`).
+    /// Dirty memory not yet under writeback at the end (`Dirty`).
     pub dirty: Option<Bytes>,
-    /// Under writeback at the end (`Writeback`).
+    /// Memory under writeback at the end (`Writeback`).
     pub writeback: Option<Bytes>,
-    /// Time that tasks stood still for want of something.
+    /// Time that tasks were stalled for lack of a resource.
     pub stalled: Stalled,
-    /// How often somebody dropped the page cache, or names and inodes (`drop_pagecache`, `drop_slab`; fs/drop_caches.c); both at once are one.
+    /// How often a user dropped the page cache, or dentries and inodes (`drop_pagecache`, `drop_slab`; fs/drop_caches.c); both at once count once.
     pub dropped: Option<u64>,
 }
 
-/// What a device did.
+/// Activity of a device in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskUse {
-    /// The time this is about: the interval, or less of it.
+    /// The time that the counts cover: the interval, or less of it.
     pub time: Nanos,
-    /// Reads completed.
+    /// Completed reads.
     pub reads: Io,
-    /// Writes completed.
+    /// Completed writes.
     pub writes: Io,
-    /// Discards completed, on kernels that count them (4.18).
+    /// Completed discards; `None` on kernels that do not count them (before 4.18).
     pub discards: Option<Io>,
-    /// Flushes completed, on kernels that count them (5.5); only count and time.
+    /// Completed flushes, only count and time; `None` on kernels that do not count them (before 5.5).
     pub flushes: Option<Io>,
-    /// Milliseconds in which it had something to do.
+    /// Milliseconds with at least one I/O in flight.
     pub busy_ms: u64,
-    /// Milliseconds of all I/Os together (`aveq`).
+    /// Milliseconds in flight, summed over all I/Os (`aveq`).
     pub weighted_ms: u64,
 }
 
 /// I/Os of one kind (Documentation/admin-guide/iostats.rst).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Io {
-    /// Requests completed.
+    /// Number of completed requests.
     pub count: u64,
-    /// I/Os merged into others while queued.
+    /// Number of I/Os merged into others while queued.
     pub merged: u64,
-    /// Sectors of 512 bytes.
+    /// Number of sectors of 512 bytes.
     pub sectors: u64,
-    /// Milliseconds that the completed requests took together.
+    /// Milliseconds of the completed requests, summed.
     pub ms: u64,
 }
 
-/// What a processor did, in the kernel's ticks (proc_stat(5)). `user` holds guests' time too.
+/// Time of a processor by state, in the kernel's ticks (proc_stat(5)). `user` includes guests' time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuUse {
-    /// In programs.
+    /// User mode.
     pub user: u64,
-    /// In programs of low priority.
+    /// User mode at low priority.
     pub nice: u64,
-    /// In the kernel.
+    /// Kernel mode.
     pub system: u64,
-    /// With nothing to do.
+    /// Idle.
     pub idle: u64,
-    /// With nothing to do while some task waited for I/O.
+    /// Idle while some task waited for I/O.
     pub iowait: u64,
-    /// In interrupts.
+    /// Hardware interrupts.
     pub irq: u64,
-    /// In what interrupts left to do.
+    /// Software interrupts.
     pub softirq: u64,
-    /// Taken by the hypervisor for others.
+    /// Time that the hypervisor gave to others.
     pub steal: u64,
 }
 
 /// Pressure (Documentation/accounting/psi.rst): time in which some, or all, tasks were stalled. `None` if not recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stalled {
-    /// Some waited for a processor.
+    /// Some tasks waited for a processor.
     pub cpu_some: Option<Nanos>,
-    /// Some waited for I/O.
+    /// Some tasks waited for I/O.
     pub io_some: Option<Nanos>,
-    /// All did.
+    /// All tasks waited for I/O.
     pub io_full: Option<Nanos>,
-    /// Some waited for memory.
+    /// Some tasks waited for memory.
     pub memory_some: Option<Nanos>,
-    /// All did.
+    /// All tasks waited for memory.
     pub memory_full: Option<Nanos>,
 }
 
 impl Interval {
-    /// From one line to the next; `None` if the next has no later time.
+    /// The interval between two samples; `None` if the second is not later.
     pub(super) fn between(before: &Sample, after: &Sample, quality: &mut SampleQuality) -> Option<Interval> {
         let (from, to) = (Nanos(before.mono_ns?), Nanos(after.mono_ns.unwrap_or(0)));
         if to <= from {
@@ -133,12 +133,12 @@ impl Interval {
         })
     }
 
-    /// How much of it there is to keep.
+    /// Memory that it takes, as a number of entries.
     pub(super) fn cells(&self) -> usize {
         1 + self.disks.len() + self.cpus.len()
     }
 
-    /// Makes this one end where `next` does, which follows it.
+    /// Extends this interval by `next`, which follows it.
     pub(super) fn join(&mut self, next: &Interval) {
         for (name, disk) in &next.disks {
             self.disks.entry(name.clone()).or_default().add(disk);
@@ -193,7 +193,7 @@ fn cpus(before: &Sample, after: &Sample) -> BTreeMap<Arc<str>, CpuUse> {
 }
 
 impl DiskUse {
-    /// `by`: the differences in the order of /proc/diskstats, from "reads completed" on.
+    /// `by`: the differences in the order of /proc/diskstats, starting with "reads completed".
     fn of(by: &[u64], time: Nanos) -> DiskUse {
         let io = |at: usize| Io { count: by[at], merged: by[at + 1], sectors: by[at + 2], ms: by[at + 3] };
         DiskUse {
@@ -207,7 +207,7 @@ impl DiskUse {
         }
     }
 
-    /// Whether nothing was completed or in flight.
+    /// Whether no I/O was completed or in flight.
     pub fn is_idle(&self) -> bool {
         let some = [Some(self.reads), Some(self.writes), self.discards, self.flushes];
         self.weighted_ms == 0 && some.iter().flatten().all(|io| io.count == 0)
@@ -237,8 +237,8 @@ impl Io {
 }
 
 impl CpuUse {
-    /// A counter that fell counts as 0, as sysstat does it: idle and iowait may (proc_stat(5)), and so does a processor
-    /// that was taken away and came back.
+    /// A counter that fell counts as 0, as in sysstat: idle and iowait may fall (proc_stat(5)), and so may the counters of a processor
+    /// that was taken offline and came back.
     fn between(before: &[u64], after: &[u64]) -> CpuUse {
         let by = |i: usize| match (before.get(i), after.get(i)) {
             (Some(b), Some(a)) => a.saturating_sub(*b),
@@ -260,13 +260,13 @@ impl CpuUse {
         }
     }
 
-    /// All ticks.
+    /// The sum of all ticks.
     pub fn total(&self) -> u64 {
         let mut all = *self;
         all.parts().iter().fold(0, |sum, n| u64::saturating_add(sum, **n))
     }
 
-    /// Some of its ticks as a part of all of them, 0 to 1.
+    /// `ticks` as a part of all ticks, 0 to 1.
     pub fn share(&self, ticks: u64) -> f64 {
         ticks as f64 / self.total().max(1) as f64
     }
@@ -274,7 +274,7 @@ impl CpuUse {
 
 impl Stalled {
     fn between(before: &Sample, after: &Sample) -> Stalled {
-        // Microseconds since boot.
+        // Values are microseconds since boot.
         let of = |what: &str, how: &str| {
             let total = |line: &Sample| line.pressure.get(what)?.get(how).copied();
             Some(Nanos(total(after)?.saturating_sub(total(before)?).saturating_mul(1000)))

@@ -1,15 +1,15 @@
-//! `samples.jsonl`: what the kernel counted once a second while it was recorded (docs/capture.md).
+//! Reads `samples.jsonl`: the kernel's counters, sampled once per second during the recording (docs/capture.md).
 //!
-//! Counters run since boot, so each pair of samples gives an [`Interval`] of differences. Differences add up: two
-//! intervals that follow one another make one, and nothing is lost but resolution. That keeps the memory bounded:
-//! when there are too many, all are joined in pairs, and each stands for twice the time from then on.
+//! Counters run since boot, so each pair of samples gives an [`Interval`] of differences. Differences can be added: two
+//! consecutive intervals make one, with only resolution lost. That bounds the memory:
+//! when there are too many intervals, they are joined in pairs, and each later one covers twice the time.
 //!
 //! ```text
 //! 10 reads at 1 s, 14 at 2 s, 20 at 3 s    ->    4 in the first interval, 6 in the second; 10 in both together
 //! ```
 //!
-//! What cannot be used is left out and counted in [`SampleQuality`]: lines that are no sample, a device's interval in
-//! which its counters began anew.
+//! Unusable data is left out and counted in [`SampleQuality`]: lines that are no sample, and intervals of a device in
+//! which its counters restarted.
 
 mod counters;
 mod interval;
@@ -26,23 +26,23 @@ use std::path::Path;
 use std::sync::Arc;
 use trace::Nanos;
 
-/// The longest line that is read: 16,384 devices take 2 MB.
+/// Limit on the length of a line in bytes: 16,384 devices take 2 MB.
 const LONGEST_LINE: u64 = 4 << 20;
-/// Differences of devices and processors that are kept, 130 bytes each: a day of 100 devices is joined to 90 s each.
+/// Limit on kept entries of devices and processors, 130 bytes each: a day of 100 devices is joined to 90 s per interval.
 const MOST_CELLS: usize = 100_000;
 
-/// What the samples of a recording tell.
+/// The samples of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// In order of time, without gaps but where samples are missing.
+    /// Intervals in time order, without gaps except where samples are missing.
     pub intervals: Vec<Interval>,
-    /// What was not used, and what was odd.
+    /// Counts of what was left out and of oddities.
     pub quality: SampleQuality,
 }
 
 impl Samples {
-    /// Reads the samples of the capture that lies at `path`, a folder or a file in it; or `path` itself, if it is called
-    /// so. `None` if there are none.
+    /// Reads the samples of the capture at `path`, a folder or a file in it, or `path` itself if it has the name of a samples
+    /// file. `None` if the file does not exist.
     pub fn read(path: &Path) -> io::Result<Option<Samples>> {
         let own_name = path.file_name().is_some_and(|name| name == SAMPLES_JSONL);
         let file = match path.is_dir() {
@@ -50,14 +50,14 @@ impl Samples {
             false if own_name => path.to_path_buf(),
             false => path.with_file_name(SAMPLES_JSONL),
         };
-        // A named pipe would never end.
+        // Reading a named pipe might never end.
         if !file.is_file() {
             return Ok(None);
         }
         Samples::from_reader(BufReader::new(File::open(file)?)).map(Some)
     }
 
-    /// Reads samples, one in a line.
+    /// Reads samples, one per line.
     pub fn from_reader(mut from: impl BufRead) -> io::Result<Samples> {
         let mut joining = Joining::new(MOST_CELLS);
         let mut before: Option<Sample> = None;
@@ -78,7 +78,7 @@ impl Samples {
                     quality.samples += 1;
                     let interval =
                         before.as_ref().and_then(|before| Interval::between(before, &line, quality));
-                    // One with the clock of another time is passed over; the next is compared with the one before.
+                    // A sample with an earlier time is skipped; the next one is compared with the last good one.
                     if interval.is_some() || before.is_none() {
                         before = Some(line);
                     }
@@ -98,12 +98,12 @@ impl Samples {
         Ok(joining.end())
     }
 
-    /// When the first interval begins and the last one ends, on the trace's clock.
+    /// Start of the first interval and end of the last, on the trace's clock; `None` without intervals.
     pub fn span(&self) -> Option<(Nanos, Nanos)> {
         Some((self.intervals.first()?.from, self.intervals.last()?.to))
     }
 
-    /// Names of the devices that did any I/O, in order.
+    /// Names of the devices with any I/O, sorted.
     pub fn active_disks(&self) -> Vec<Arc<str>> {
         let all = self.intervals.iter().flat_map(|i| &i.disks);
         let mut names: Vec<_> =
@@ -114,7 +114,7 @@ impl Samples {
     }
 }
 
-/// Goes to the end of the line.
+/// Skips the rest of a line.
 fn skip_line(from: &mut impl BufRead) -> io::Result<()> {
     loop {
         let buffer = from.fill_buf()?;
@@ -129,14 +129,14 @@ fn skip_line(from: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// Keeps no more intervals than it may, by joining them in pairs.
+/// Collects intervals, and joins them in pairs when there are too many.
 struct Joining {
     samples: Samples,
     most_cells: usize,
     cells: usize,
-    /// How many intervals of the file make one.
+    /// Number of the file's intervals that make one.
     width: u64,
-    /// One in the making, and of how many it is made.
+    /// The incomplete interval, and the number of intervals joined in it.
     open: Option<(Interval, u64)>,
 }
 

@@ -2,39 +2,39 @@
 
 use crate::fact::At;
 
-/// What was odd, counted.
+/// Counts of oddities in the samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleQuality {
-    /// Samples understood.
+    /// Number of samples that were read.
     pub samples: u64,
-    /// Lines that are no sample.
+    /// Number of lines that are no sample.
     pub unknown: u64,
-    /// The first of them.
+    /// Location of the first of these lines.
     pub first_unknown: Option<At>,
-    /// Whether the last line is cut off, as when the recorder was killed.
+    /// Whether the last line is truncated, for example because the recorder was killed.
     pub cut: bool,
-    /// Samples whose time is not later than that of the one before: skipped.
+    /// Samples that are not later than the previous one: skipped.
     pub backwards: u64,
-    /// Seconds without a sample of their own; the interval is longer then.
+    /// Seconds without a sample; the interval is then longer.
     pub missing_seconds: u64,
-    /// Devices that came; they count from their second sample on.
+    /// Devices that appeared; they are counted from their second sample on.
     pub appeared: u64,
-    /// Devices that went.
+    /// Devices that vanished.
     pub vanished: u64,
     /// Intervals of a device in which its counters restarted: left out.
     pub began_anew: u64,
-    /// Counters that went around 32 bits: reckoned with.
+    /// Counters that wrapped at 32 bits: corrected.
     pub wrapped: u64,
-    /// Intervals of a device with fewer numbers than any kernel prints: left out.
+    /// Intervals of a device with fewer values than any kernel prints: left out.
     pub too_short: u64,
-    /// Devices and processors of a sample beyond what a machine has: left out.
+    /// Devices and processors above the limit per sample: left out.
     pub left_out: u64,
-    /// How many intervals were joined to one, to bound the memory; 1: none.
+    /// Number of intervals joined into one to bound the memory; 1 if none were.
     pub joined: u64,
 }
 
 impl SampleQuality {
-    /// What a reader of the numbers must know, in words.
+    /// Remarks for a reader of the numbers, in words.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(at) = &self.first_unknown {

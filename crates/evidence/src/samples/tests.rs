@@ -1,4 +1,4 @@
-//! Samples as they are written, cut, jumping, hostile, and joined.
+//! Samples that are complete, truncated, jumping in time, hostile, or joined.
 
 use super::*;
 use crate::iostat::Iostat;
@@ -9,7 +9,7 @@ fn read(text: &str) -> Samples {
     Samples::from_reader(text.as_bytes()).unwrap()
 }
 
-/// A sample of one device whose reads are counted.
+/// A sample of one device with only a count of reads.
 fn sample(second: u64, disks: &[(&str, [u64; 11])]) -> String {
     let disks: Vec<_> = disks.iter().map(|(name, n)| format!("{name:?}: {n:?}")).collect();
     format!("{{\"mono_ns\": {}, \"disks\": {{{}}}}}\n", second * 1_000_000_000, disks.join(", "))

@@ -1,4 +1,4 @@
-//! Lines of `/proc/mdstat` as people paste them: indented, wrapped at column 72, with a tab for the blanks.
+//! Rejoins lines of `/proc/mdstat` in a mail: indented, wrapped at column 72, with tabs in place of blanks.
 //!
 //! ```text
 //!      md3 : active raid6 sdr[0] sdp[11] sdx[10]          md3 : active raid6 sdr[0] sdp[11] sdx[10] sds[6]
@@ -13,14 +13,14 @@ use super::settings::unquoted;
 use std::collections::HashSet;
 use std::iter::Peekable;
 
-/// An array has at most 512 members here, of which each has at most 40 letters.
+/// Limit on a line of members: 512 members of at most 40 letters each.
 const MOST_BYTES: usize = 512 * 40;
-/// Lines that one of mdstat's is broken into, its members aside.
+/// Most continuation lines of a line of mdstat, apart from its members.
 const MOST_LINES: usize = 3;
-/// How mdstat indents what belongs to an array.
+/// Indent of lines that belong to an array.
 const INDENT: &str = "      ";
 
-/// A line of mdstat as the kernel prints it, if this is one; the lines that it goes on in are taken.
+/// A line of mdstat as the kernel prints it, if `line` is one; the numbers of its continuation lines are added to `taken`.
 pub(super) fn whole_line<'a>(
     line: &str,
     lines: &mut Peekable<impl Iterator<Item = (u32, &'a str)>>,
@@ -60,7 +60,7 @@ pub(super) fn whole_line<'a>(
     }
 }
 
-/// `sdd1[3] sdc1[2](F)`
+/// Whether all words are members: `sdd1[3] sdc1[2](F)`.
 fn is_members(line: &str) -> bool {
     let member = |word: &str| {
         word.split_once('[').is_some_and(|(name, rest)| {
@@ -70,7 +70,7 @@ fn is_members(line: &str) -> bool {
     !line.trim().is_empty() && line.split_whitespace().all(member)
 }
 
-/// What an array's second line may go on with: `1024k chunk, algorithm 2 [12/12] [UUUUUUUUUUUU]`.
+/// Whether a line may continue an array's second line: `1024k chunk, algorithm 2 [12/12] [UUUUUUUUUUUU]`.
 fn is_more(line: &str) -> bool {
     let begins = ["level", "chunk", "chunk,", "algorithm", "near-copies", "far-copies"];
     let first = line.split_whitespace().next().unwrap_or("");

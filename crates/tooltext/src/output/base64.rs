@@ -1,14 +1,14 @@
-//! Parts of mails in base64 (RFC 2045, 6.8), as some servers send any text that is not ASCII. Saved as they came, no word of them
-//! could be read.
+//! Decodes parts of mails in base64 (RFC 2045, 6.8), the form in which some servers send any text that is not ASCII. Without
+//! decoding, no word of these parts could be read.
 //!
-//! **Invariant**: a text that does not say that it is in this form is left as it is. Places are those in the text as it was written.
+//! **Invariant**: a text without the header of this form is unchanged. Places refer to the decoded text.
 
 use super::printable::lossy;
 use std::borrow::Cow;
 
 const HEADER: &str = "content-transfer-encoding: base64";
 
-/// The text as it was written: each part that is said to be in base64 is replaced by what it says, if that is text.
+/// The text with each base64 part decoded if the result is text, and removed otherwise.
 pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     let says_so = |line: &str| line.trim().eq_ignore_ascii_case(HEADER);
     if !text.lines().any(says_so) {
@@ -22,7 +22,7 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
         if !says_so(line) {
             continue;
         }
-        // The other headers, then the part itself.
+        // The remaining headers, then the part itself.
         for header in lines.by_ref().take_while(|line| !line.trim().is_empty()) {
             out.push_str(header);
             out.push('\n');
@@ -44,7 +44,7 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Adds what a line says; `false` if it is none. Each line is whole, as all but the last have a multiple of four digits.
+/// Decodes a line; `false` if it is not base64. Lines are self-contained: all but the last have a multiple of four digits.
 fn add(line: &str, bytes: &mut Vec<u8>) -> bool {
     let digits = line.trim_end_matches('=');
     let value = |c: u8| match c {
@@ -81,7 +81,7 @@ mod tests {
         for (wrong, rest) in [("aW9w cz0x", "aW9w cz0x"), ("=", "="), ("aW9wcz0xMjc5L", "aW9wcz0xMjc5L")] {
             assert!(decoded(&format!("{HEADER}\n\n{wrong}\n")).contains(rest), "{wrong}");
         }
-        // Pictures are no text.
+        // Pictures are not text.
         assert_eq!(decoded(&format!("{HEADER}\n\nAAAA\n")), format!("{HEADER}\n\n\n"));
     }
 }

@@ -1,5 +1,5 @@
-//! What the author says in words: rates, sizes of requests, small sums. They are quoted as the author's, and sums are
-//! done again.
+//! Statements of the author in prose: rates, sizes of requests, divisions. They are quoted as the author's, and divisions are
+//! recalculated.
 //!
 //! ```text
 //! Buffered writes: ~80-110 reads/s during writeback flush        80 to 110 reads/s
@@ -11,25 +11,25 @@ use super::words::Word;
 use evidence::Spot;
 use serde::Serialize;
 
-/// A number that the author states in words.
+/// A number that the author states in prose.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
-    /// What it is of, in the author's words: `reads/s`, `request size`.
+    /// What the number measures, in the author's words: `reads/s`, `request size`.
     pub of: String,
     /// The lower bound.
     pub from: f64,
-    /// The most; the same where the author gives one number.
+    /// The upper bound; equal to the lower bound if the author gives one number.
     pub to: f64,
     /// The unit of both.
     pub unit: Unit,
     /// Its place in the text.
     pub at: Spot,
-    /// The words around it.
+    /// The words around it, for a quotation.
     pub words: String,
 }
 
-/// A division that the author did: `2.84/995.07 = 2.8 ms/sector`.
+/// A division in the author's text: `2.84/995.07 = 2.8 ms/sector`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sum {
@@ -37,9 +37,9 @@ pub struct Sum {
     pub dividend: f64,
     /// The divisor.
     pub divisor: f64,
-    /// The result that the author states.
+    /// The result as the author states it.
     pub quotient: f64,
-    /// The author's unit, perhaps empty.
+    /// The author's unit; may be empty.
     pub unit: String,
     /// Its place in the text.
     pub at: Spot,
@@ -47,10 +47,10 @@ pub struct Sum {
 
 /// Words quoted on each side of a claim.
 const AROUND: usize = 5;
-/// A document with more claims than this is no mail.
+/// Limit on claims and on divisions: a document with more is no mail.
 const MOST: usize = 1000;
 
-/// The claims in words that no tool printed, which come in runs without a gap.
+/// Finds claims in consecutive words that no tool printed.
 pub(crate) fn claims(prose: &[Word], into: &mut Vec<Claim>) {
     for i in 0..prose.len() {
         if into.len() >= MOST {
@@ -64,11 +64,11 @@ pub(crate) fn claims(prose: &[Word], into: &mut Vec<Claim>) {
     }
 }
 
-/// `~80-110 reads/s`, `**58MB/s**`.
+/// Parses a rate: `~80-110 reads/s`, `**58MB/s**`.
 fn rate(words: &[Word]) -> Option<(String, f64, f64, Unit, usize)> {
     let text = trimmed(words.first()?.text);
     let (from, to, suffix) = range(text)?;
-    // The unit is the next word, or hangs on the number.
+    // The unit is the next word, or attached to the number.
     let (unit, length) = match suffix {
         "" => (trimmed(words.get(1)?.text), 2),
         suffix => (suffix, 1),
@@ -81,10 +81,10 @@ fn rate(words: &[Word]) -> Option<(String, f64, f64, Unit, usize)> {
     Some((unit.to_owned(), from * bytes, to * bytes, Unit::BytesPerSecond, length))
 }
 
-/// `1MB request size`, `request size of 256KB`.
+/// Parses a size: `1MB request size`, `request size of 256KB`.
 fn size(words: &[Word], before: &[Word]) -> Option<(String, f64, f64, Unit, usize)> {
     let (value, suffix) = with_suffix(trimmed(words.first()?.text))?;
-    // Of requests these are powers of two, whatever the spelling.
+    // Sizes of requests are powers of two, whatever the spelling.
     let bytes = match suffix {
         "KB" | "kB" | "KiB" | "k" | "K" => 1024.0,
         "MB" | "MiB" | "M" => 1048576.0,
@@ -105,12 +105,12 @@ fn size(words: &[Word], before: &[Word]) -> Option<(String, f64, f64, Unit, usiz
     Some((of.into(), value * bytes, value * bytes, Unit::Bytes, if after { 3 } else { 1 }))
 }
 
-/// Emphasis, "about" and the sentence's signs are no part of a number.
+/// Removes emphasis, `~` (about) and punctuation from a number.
 fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| "*_~(),;:\"'".contains(c)).trim_end_matches('.')
 }
 
-/// `80-110`, `13000`, `58MB/s`.
+/// Parses a number or a range, followed by a suffix: `80-110`, `13000`, `58MB/s`.
 fn range(text: &str) -> Option<(f64, f64, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || "-.,".contains(c))).unwrap_or(text.len());
     let (digits, suffix) = text.split_at(end);
@@ -121,7 +121,7 @@ fn range(text: &str) -> Option<(f64, f64, &str)> {
     (from <= to).then_some((from, to, suffix))
 }
 
-/// The divisions in words that no tool printed.
+/// Finds divisions in consecutive words that no tool printed.
 pub(crate) fn sums(prose: &[Word], into: &mut Vec<Sum>) {
     for i in 0..prose.len() {
         if into.len() < MOST {
@@ -147,13 +147,13 @@ fn sum(words: &[Word]) -> Option<Sum> {
 }
 
 impl Sum {
-    /// What really comes out.
+    /// The correct quotient.
     pub fn exact(&self) -> f64 {
         self.dividend / self.divisor
     }
 
-    /// By how many thousands the author's unit is wrong: 1 if the quotient is a thousand times the true one, 0 if it is
-    /// right, `None` if it is wrong otherwise. Right is what rounds to as many digits, or nearly: within 5 %.
+    /// By how many powers of a thousand the author's unit is wrong: 1 if the quotient is a thousand times the correct one, 0 if it is
+    /// correct, `None` if it is wrong otherwise. A quotient within 5 % is correct.
     pub fn thousands_off(&self) -> Option<i32> {
         let ratio = self.quotient / self.exact();
         let off = (ratio.log10() / 3.0).round() as i32;

@@ -1,14 +1,14 @@
-//! Tables whose cells may be empty or of several words, so that only the place of a word says what it is: lsblk, `nvme list`.
+//! Tables whose cells may be empty or have several words, so that only positions identify them: lsblk, `nvme list`.
 //!
-//! A reader of such a table sees the lines that follow, too, and says how many of them belong to the first: mailers break them.
+//! The reader of such a table also sees the following lines, and reports how many continue the first: mailers break long lines.
 
 use super::lsblk::{pairs, Lsblk};
 use super::nvme_list::NvmeList;
 
-/// Settings by name and value.
+/// Names and values of settings.
 pub(super) type SettingPairs = Vec<(String, String)>;
 
-/// A word and where it stands in its line, in characters.
+/// A word and its position in the line, in characters: `from` to `to` (exclusive).
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub text: String,
@@ -16,7 +16,7 @@ pub(super) struct Cell {
     pub to: usize,
 }
 
-/// The table whose rows follow.
+/// The table that the following lines may belong to.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     table: Table,
@@ -32,11 +32,11 @@ enum Table {
     Nvme(NvmeList),
 }
 
-/// Lines within a table that are none of its rows: ends of those that were broken, remarks.
+/// Limit on other lines within a table: ends of broken lines, remarks.
 const MOST_OTHERS: usize = 16;
 
 impl Columns {
-    /// What a line sets, and how many lines behind it belong to it; `None` if it is none of such a table's.
+    /// The settings in a line and its number of continuation lines; `None` if the line belongs to no such table.
     pub fn line<'t>(
         &mut self,
         line: &str,
@@ -74,7 +74,7 @@ impl Columns {
     }
 }
 
-/// Lines behind a heading that may belong to it.
+/// Most lines that may continue a heading.
 const MOST_AHEAD: usize = 16;
 
 pub(super) fn cells(line: &str) -> Vec<Cell> {

@@ -1,23 +1,23 @@
-//! Commands that the author shows: what stands after a prompt.
+//! Finds commands in a text: the words after a prompt.
 
 use super::words::Word;
 use evidence::Spot;
 use serde::Serialize;
 
-/// A command as it was typed.
+/// A command as typed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Command {
-    /// Its words, without the prompt and `sudo`.
+    /// The command without the prompt and `sudo`.
     pub text: String,
     /// Its place in the text.
     pub at: Spot,
 }
 
-/// Words a command may have.
+/// Limit on words of a command.
 const MOST_WORDS: usize = 60;
 
-/// Commands that are recognised in the middle of a line, where a `$` or `#` might be anything.
+/// Commands that are recognised within a line, where `$` or `#` may mean something else.
 const KNOWN: [&str; 22] = [
     "fio",
     "dd",
@@ -43,8 +43,8 @@ const KNOWN: [&str; 22] = [
     "mkfs.ext4",
 ];
 
-/// The command at the first of `words`, and how many words it takes: to the end of its line; on a line that goes on with
-/// other things (`flat`) to whatever `ends`.
+/// The command at the start of `words`, and its number of words: up to the end of its line, or in a flattened text (`flat`)
+/// up to the word for which `ends` is true.
 pub(crate) fn command(words: &[Word], flat: bool, ends: impl Fn(usize) -> bool) -> Option<(Command, usize)> {
     let prompt = words.first()?;
     let is_prompt = prompt.text == "$" || prompt.text == "#" || is_host_prompt(prompt.text);
@@ -67,25 +67,25 @@ pub(crate) fn command(words: &[Word], flat: bool, ends: impl Fn(usize) -> bool) 
     Some((Command { text, at: prompt.spot }, end))
 }
 
-/// `ivan@504m5:~$`
+/// Whether a word is a prompt with a host: `ivan@504m5:~$`.
 fn is_host_prompt(text: &str) -> bool {
     text.contains('@') && text.contains(':') && text.ends_with(['$', '#'])
 }
 
 impl Command {
-    /// The program: `dd` of `/bin/dd if=...`.
+    /// The name of the program: `dd` for `/bin/dd if=...`.
     pub fn program(&self) -> &str {
         let first = self.text.split(' ').next().unwrap_or("");
         first.rsplit('/').next().unwrap_or(first)
     }
 
-    /// Whether what it does lasts, so that it matters for a run that comes later: settings, mounts.
+    /// Whether its effect persists and thus influences later runs: settings, mounts.
     pub fn lasts(&self) -> bool {
         ["mount", "umount", "echo", "sysctl", "tee", "tune2fs", "mdadm", "mkfs.xfs", "mkfs.ext4", "modprobe"]
             .contains(&self.program())
     }
 
-    /// The value of a parameter written `name=value`.
+    /// The value of a parameter in the form `name=value`.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.text.split(' ').find_map(|w| w.strip_prefix(name)?.strip_prefix('='))
     }

@@ -1,5 +1,5 @@
-//! Numbers that cannot be: a mean longer than the whole run, a disk busy for 147 % of the time. They are named, and no
-//! sentence rests on them.
+//! Finds impossible numbers, such as a mean longer than the whole run, or a disk busy for 147 % of the time. They are reported, but
+//! not used.
 //!
 //! Example: fio 2 on some hosts printed `avg=756538000000.10` microseconds of a run that took 30 s. That is nine days.
 
@@ -12,34 +12,34 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doubt {
-    /// Of what it is: `fio read`.
+    /// The row that it is from: `fio read`.
     pub of: String,
-    /// Its name: `clat.mean`.
+    /// The name of the number: `clat.mean`.
     pub name: String,
-    /// The number.
+    /// The number as read.
     pub number: Number,
-    /// Why it is impossible.
+    /// The reason, in words.
     pub why: String,
 }
 
-/// More than the whole, beyond what rounding and clocks bring: iostat divides two counters that are read one after the other
-/// (`compute_ext_disk_stats`, sysstat's rd_stats.c), which shows as 102 % and, on short intervals, a little more.
+/// Limit on parts of a whole, with room for rounding and clocks: iostat divides two counters that are read one after the other
+/// (`compute_ext_disk_stats`, sysstat's rd_stats.c), which yields 102 % and, on short intervals, a little more.
 const MOST_OF_WHOLE: f64 = 1.1;
-/// How much longer than its run a single operation can be: fio waits for those in flight when the time is over.
+/// Limit on one operation, in lengths of the run: fio waits for operations in flight when the time is over.
 const LONGEST_OPERATION: f64 = 10.0;
-/// What iostat and sar call the mean wait in an interval, and a wait that none has: two counters of 64 bits, one of which ran over,
-/// give 2^64 ns or ms.
+/// Names of mean waits in iostat and sar, and a limit (nanoseconds) above any real one: if one of two 64-bit counters wrapped,
+/// the difference is 2^64 ns or ms.
 const WAITS: [&str; 6] = ["await", "r_await", "w_await", "d_await", "f_await", "svctm"];
 const LONGEST_WAIT: f64 = 86_400e9;
-/// More requests than the queues of any device have tags for (`BLK_MQ_MAX_DEPTH`, 10240, of 64 queues).
+/// Limit on a queue: more requests than any device's queues have tags for (`BLK_MQ_MAX_DEPTH`, 10240, times 64 queues).
 const DEEPEST: f64 = 655_360.0;
-/// Doubts that are kept.
+/// Limit on reported doubts.
 pub(super) const MOST: usize = 1000;
 
-/// Names of a distribution in rising order.
+/// Values of a distribution in rising order.
 const RISING: [&str; 4] = ["min", "p50", "p99", "max"];
 
-/// Takes out of a reading what cannot be.
+/// Removes the impossible numbers from a reading, and returns them.
 pub(super) fn taken_out(reading: &mut Reading) -> Vec<Doubt> {
     let tool = reading.tool;
     let mut all = vec![];
@@ -58,7 +58,7 @@ pub(super) fn taken_out(reading: &mut Reading) -> Vec<Doubt> {
     all
 }
 
-/// The other numbers of fio's lines of which one cannot be: `clat (msec): min=, max=, avg=, stdev=` are of one count.
+/// The other numbers of fio's lines with an impossible number: the values in `clat (msec): min=, max=, avg=, stdev=` are from one count.
 fn of_their_lines(row: &Row, known: &[(String, String)]) -> Vec<(String, String)> {
     let lines: Vec<(&str, Spot)> =
         known.iter().filter_map(|(name, _)| Some((name.rsplit_once('.')?.0, row.get(name)?.at))).collect();
@@ -70,7 +70,7 @@ fn of_their_lines(row: &Row, known: &[(String, String)]) -> Vec<(String, String)
     others.map(|(name, _)| (name.to_owned(), why())).collect()
 }
 
-/// The names of what cannot be in a row, each with the reason.
+/// The names of the impossible numbers in a row, each with the reason.
 fn doubts(row: &Row) -> Vec<(String, String)> {
     let runtime = row.value("runtime").filter(|ns| *ns > 0.0);
     let mut all: Vec<(String, String)> = vec![];
@@ -102,14 +102,14 @@ fn doubts(row: &Row) -> Vec<(String, String)> {
     all
 }
 
-/// Parts of all requests that were merged.
+/// Merged requests, as parts of all requests.
 const MERGED: [&str; 4] = ["%rqm", "%rrqm", "%wrqm", "%drqm"];
 
 fn is_share_of_time(name: &str) -> bool {
     ["user", "system", "iowait", "idle", "steal", "nice"].contains(&name)
 }
 
-/// A latency longer than the run.
+/// A reason if a latency is too long for the run.
 fn too_long(name: &str, ns: f64, runtime: Option<f64>) -> Option<String> {
     let runtime = runtime?;
     let (_, what) = name.rsplit_once('.')?;
@@ -121,14 +121,14 @@ fn too_long(name: &str, ns: f64, runtime: Option<f64>) -> Option<String> {
     (ns > most).then(|| format!("the run took {:.0} s", runtime / 1e9))
 }
 
-/// A minimum above a maximum, a mean outside both: then neither is to be believed, unless one of them cannot be anyway.
+/// Numbers of a distribution that are not in order; all are in doubt, unless one of them is already known to be impossible.
 fn falling(row: &Row, known: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = vec![];
     let known_of = |kind: &str, what: &str| {
         let name = format!("{kind}.{what}");
         row.value(&name).filter(|_| !known.iter().any(|(out, _)| *out == name))
     };
-    // A part takes no longer than the whole.
+    // A part of a latency takes no longer than the whole.
     if let Some(most) = known_of("lat", "max") {
         let longer = ["clat", "slat"]
             .into_iter()
@@ -150,11 +150,11 @@ fn falling(row: &Row, known: &[(String, String)]) -> Vec<(String, String)> {
     all
 }
 
-/// Tools round each number by itself: fio prints three digits of a maximum (`max=1.2K`).
+/// Tolerance, since tools round each number separately: fio prints three digits of a maximum (`max=1.2K`).
 const ROUNDED: f64 = 0.1;
 
 impl Doubt {
-    /// Where it stands.
+    /// Its place in the text.
     pub fn at(&self) -> Spot {
         self.number.at
     }
@@ -181,7 +181,7 @@ mod tests {
         let names: Vec<&str> = output.doubts.iter().map(|d| d.name.as_str()).collect();
         assert!(names.contains(&"clat.mean") && names.contains(&"clat.max"), "{names:?}");
         assert!(output.doubts[0].why.contains("the run took 30 s"));
-        // The others of its line are of the same count.
+        // The others in its line are from the same count.
         assert_eq!((row.get("clat.min"), row.get("clat.stdev")), (None, None));
     }
 

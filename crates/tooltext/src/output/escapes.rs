@@ -1,19 +1,19 @@
-//! What a terminal is told besides text: colours, places, titles (ECMA-48, 5.4 and 8.3.89). `script` and tools that believe to print on a
-//! terminal leave it in files, and no word next to it could be read.
+//! Removes terminal control sequences: colours, cursor positions, titles (ECMA-48, 5.4 and 8.3.89). `script`, and tools that detect a
+//! terminal, write them to files, where they make adjacent words unreadable.
 //!
 //! ```text
 //! ESC [ 0 ; 3 3 m 12M ESC [ 0 ; 0 m        12M
 //! ```
 //!
-//! **Invariant**: a text without the character that begins them is left as it is; lines stay what they were.
+//! **Invariant**: a text without the escape character is unchanged; lines keep their numbers.
 
 use std::borrow::Cow;
 
 const ESC: char = '\u{1b}';
-/// Characters of one: a title has a few dozen.
+/// Limit on characters of a sequence: a title has a few dozen.
 const LONGEST: usize = 256;
 
-/// The text without them.
+/// The text without control sequences.
 pub(crate) fn without(text: &str) -> Cow<'_, str> {
     if !text.contains(ESC) {
         return Cow::Borrowed(text);
@@ -24,14 +24,14 @@ pub(crate) fn without(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Bytes of an escape behind its first character; 0 if it is cut off.
+/// Bytes of a sequence after the escape character; 0 if it is truncated.
 fn length(text: &str) -> usize {
     let mut chars = text.char_indices().take(LONGEST);
     let Some((_, first)) = chars.next() else { return 0 };
     let end = match first {
-        // A control sequence ends in a letter or a sign of that row, whatever numbers stand before.
+        // A control sequence ends with a letter or another character of this range, after any numbers.
         '[' => chars.take_while(|(_, c)| *c != '\n').find(|(_, c)| ('@'..='~').contains(c)),
-        // A title ends in a bell, or in another escape.
+        // A title ends with a bell, or before the next escape.
         ']' => chars.take_while(|(_, c)| *c != '\n').find(|(_, c)| *c == '\u{7}'),
         '(' | ')' => chars.next(),
         '0'..='~' => return first.len_utf8(),

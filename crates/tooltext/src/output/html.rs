@@ -1,10 +1,10 @@
-//! What is left of a web page where a mail was copied from its source: `&gt;` for `>`, `<br>`, `<pre>`.
+//! Removes the HTML in a mail that was copied from the source of a web page: `&gt;` for `>`, `<br>`, `<pre>`.
 //!
-//! **Invariant**: a text without such marks is left as it is; lines stay what they were, so that places hold.
+//! **Invariant**: a text without such markup is unchanged; lines keep their numbers, so that places remain valid.
 
 use std::borrow::Cow;
 
-/// Characters that pages write otherwise, as far as mails have them.
+/// Character entities that occur in mails.
 const ENTITIES: [(&str, &str); 6] =
     [("&gt;", ">"), ("&lt;", "<"), ("&amp;", "&"), ("&quot;", "\""), ("&nbsp;", " "), ("&apos;", "'")];
 /// Elements that archives put around and into mails.
@@ -41,10 +41,10 @@ const ELEMENTS: [&str; 31] = [
     "kbd",
     "samp",
 ];
-/// Bytes of a tag with its attributes.
+/// Limit on bytes of a tag with its attributes.
 const LONGEST_TAG: usize = 300;
 
-/// The text as a browser would show it.
+/// The text as shown by a browser.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     let marked = ENTITIES.iter().any(|(entity, _)| text.contains(entity))
         || text.contains("<br")
@@ -64,7 +64,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
             out.push(plain);
             rest = &rest[length..];
         } else if let Some(length) = tag(rest) {
-            // A tag broken over lines keeps them.
+            // A tag that spans lines leaves their newlines.
             out.push(' ');
             out.extend(rest[..length].chars().filter(|c| *c == '\n'));
             rest = &rest[length..];
@@ -78,7 +78,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// `&#39;`, `&#x27;`: a character by its number, and how long that is.
+/// The character in a numeric reference (`&#39;`, `&#x27;`), and the length of the reference.
 fn numbered(text: &str) -> Option<(char, usize)> {
     let digits = text.strip_prefix("&#")?;
     let end = digits.bytes().take(8).position(|b| b == b';')?;
@@ -89,7 +89,7 @@ fn numbered(text: &str) -> Option<(char, usize)> {
     Some((char::from_u32(number).filter(|c| !c.is_control())?, "&#".len() + end + 1))
 }
 
-/// The length of a tag of one of [`ELEMENTS`] that begins here.
+/// The length of a tag of one of [`ELEMENTS`] at the start of `text`.
 fn tag(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<')?;
     let name = inner.strip_prefix('/').unwrap_or(inner);

@@ -1,4 +1,4 @@
-//! Tables that a tool prints interval after interval, as one: the median of each number.
+//! Combines tables that a tool prints once per interval into one, with the median of each number.
 
 use super::command::Command;
 use super::reading::{Reading, Row, Values};
@@ -6,7 +6,7 @@ use super::run::Run;
 use super::Unit;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Tools that print a table for each interval, and whether the first is of the time since the machine was started (iostat(1),
+/// Tools that print a table per interval, and whether the first covers the time since boot (iostat(1),
 /// vmstat(8), zpool-iostat(8), nfsiostat(8), dstat(1); not sar(1) and pidstat(1)).
 const EACH_INTERVAL: [(&str, bool); 7] = [
     ("iostat", true),
@@ -18,27 +18,27 @@ const EACH_INTERVAL: [(&str, bool); 7] = [
     ("pidstat", false),
 ];
 
-/// So many tables are intervals and perhaps a first one that is none; of fewer none can be spared.
+/// Number of tables from which the first may be one since boot and can be left out.
 const WITH_A_FIRST: usize = 3;
 
 fn since_the_start(tool: &str) -> Option<bool> {
     EACH_INTERVAL.iter().find(|(name, _)| *name == tool).map(|(_, first)| *first)
 }
 
-/// Whether a row is of the time since the machine was started.
+/// Whether a row covers the time since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SinceBoot {
-    /// It is of an interval, as far as can be told.
+    /// It covers an interval, as far as known.
     #[default]
     No,
-    /// It is the first of so many that it is taken for one.
+    /// It is the first of at least three, and probably covers the time since boot.
     Likely,
-    /// The command says so.
+    /// The command shows that it covers the time since boot.
     Yes,
 }
 
 impl Run {
-    /// Which row of each reading is of the time since the machine was started.
+    /// For each row of each reading: whether it covers the time since boot.
     pub fn since_boot(&self) -> Vec<Vec<SinceBoot>> {
         let key = |reading: &'_ Reading, row: &'_ Row| (reading.tool, reading.name.clone(), row.of.clone());
         let mut times: HashMap<_, usize> = HashMap::new();
@@ -61,7 +61,7 @@ impl Run {
         self.readings.iter().map(|reading| of(reading, &mut seen)).collect()
     }
 
-    /// The command that printed what a tool did.
+    /// The last command that ran this tool.
     fn command_of(&self, tool: &str) -> Option<&Command> {
         let program = tool.split(' ').next().unwrap_or(tool);
         self.commands.iter().rfind(|command| command.program() == program)
@@ -76,12 +76,12 @@ impl Run {
         rows.into_iter().any(|(r, row)| !seen.insert((r.tool, &r.name, &row.of)))
     }
 
-    /// The same with one reading for all tables that a tool printed interval after interval: of each number the median, of latencies
-    /// that of the intervals that had any I/O. The first of three or more is left out where it is of the time since the machine was
-    /// started.
+    /// The run with one reading for all tables that a tool printed per interval. Each number is the median; for latencies, of the
+    /// intervals with I/O. The first of three or more tables is left out if the tool's first table covers the time
+    /// since boot.
     pub fn of_intervals(&self) -> Run {
         let mut readings: Vec<Reading> = vec![];
-        // Found by name, or a text of many would be gone through for each.
+        // Indexes, because a linear search per table would be slow in a text with many.
         let mut tables: HashMap<(&str, &str), usize> = HashMap::new();
         let mut places: HashMap<(usize, &str), usize> = HashMap::new();
         let mut rows: BTreeMap<usize, Vec<Vec<&Row>>> = BTreeMap::new();
@@ -111,7 +111,7 @@ impl Run {
     }
 }
 
-/// One row of several of the same device; `first`: whether the first is of another time.
+/// Combines rows of the same device into one; `first`: whether the first may cover another time.
 fn median(rows: &[&Row], first: bool) -> Row {
     let spared = usize::from(first && rows.len() >= WITH_A_FIRST);
     let rows = &rows[spared..];
@@ -135,8 +135,8 @@ fn median(rows: &[&Row], first: bool) -> Row {
 }
 
 impl Command {
-    /// Whether the first of so many reports that it printed is of the time since the machine was started: without an interval it prints
-    /// no other, and with `-y` (iostat, zpool-iostat) none.
+    /// Whether the first of this many printed reports covers the time since boot: without an interval it is the
+    /// only one, and with `-y` (iostat, zpool-iostat) there is none.
     fn begins_since_boot(&self, reports: usize) -> bool {
         let option = |w: &&str| w.starts_with('-') && !w.starts_with("--");
         let without_first = self.text.split(' ').filter(option).any(|w| w.contains('y'));
@@ -187,7 +187,7 @@ mod tests {
         let begun = std::time::Instant::now();
         let all = run.of_intervals();
         assert_eq!((all.readings.len(), all.readings[0].rows.len()), (100_001, 100_000));
-        // A second or so where nothing is optimized; gone through for each it would be minutes.
+        // A linear search would take minutes here; in an unoptimised build this takes about a second.
         assert!(begun.elapsed().as_secs() < 20);
     }
 
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(firsts(&format!("# iostat -x /dev/sda\n{one}")), [Yes]);
         let banner = "Linux 6.1.0 (host) \t11/25/26 \t_x86_64_\t(8 CPU)";
         assert_eq!(firsts(&format!("# iostat -x /dev/sda\n{banner}\n\n{one}")), [Yes]);
-        // Cut out of others.
+        // Cut out of other texts.
         assert_eq!(firsts(&format!("# iostat -x 1\n{one}")), [No]);
     }
 

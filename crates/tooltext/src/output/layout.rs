@@ -1,4 +1,4 @@
-//! How file systems are laid out: xfs_info (and mkfs.xfs), tune2fs -l (and dumpe2fs -h); mappings are read by `mapping.rs`.
+//! Reads the layout of file systems: xfs_info (and mkfs.xfs), tune2fs -l (and dumpe2fs -h); `mapping.rs` reads mappings.
 //!
 //! ```text
 //! meta-data=/dev/sdb1              isize=512    agcount=4, agsize=61047662 blks
@@ -17,7 +17,7 @@ use super::settings::unquoted;
 use std::collections::HashSet;
 use std::iter::Peekable;
 
-/// Lines of tune2fs and what they are called here.
+/// Lines of tune2fs and their names here.
 const EXT: [(&str, &str); 8] = [
     ("Filesystem features", "features"),
     ("Default mount options", "default_mount_options"),
@@ -28,22 +28,22 @@ const EXT: [(&str, &str); 8] = [
     ("Total journal size", "journal_size"),
     ("Journal features", "journal_features"),
 ];
-/// Lines that a mailer makes of one.
+/// Limit on parts that a mailer makes of one line.
 const MOST_LINES: usize = 16;
-/// Features of ext4 whose names are ordinary words (e2fsprogs, lib/e2p/feature.c).
+/// Features of ext4 without an underscore, which look like ordinary words (e2fsprogs, lib/e2p/feature.c).
 const FEATURES: [&str; 10] =
     ["extent", "extents", "64bit", "filetype", "quota", "project", "encrypt", "casefold", "verity", "mmp"];
-/// What the lines that follow belong to.
+/// The document that the following lines belong to.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// The device of xfs_info, and which of its sections: `data`, `log`.
+    /// The device of xfs_info, and the current section: `data`, `log`.
     xfs: Option<(String, String)>,
-    /// Bytes of a block in that section.
+    /// Block size in bytes of that section.
     block: u64,
     ext: bool,
 }
 
-/// tune2fs's line of features, which is longer than any mail's, with the lines that a mailer made of its end; `None` of any other.
+/// Rejoins tune2fs's line of features, which is longer than a mail's lines; `None` for any other line.
 pub(super) fn whole_list<'t>(
     line: &str,
     lines: &mut Peekable<impl Iterator<Item = (u32, &'t str)>>,
@@ -63,7 +63,7 @@ pub(super) fn whole_list<'t>(
 }
 
 impl Layout {
-    /// What a line sets, and how many lines behind it belong to it; `None` if it is none of these.
+    /// The settings in a line and its number of continuation lines; `None` if the line is none of these.
     pub fn line<'t>(
         &mut self,
         line: &str,

@@ -1,4 +1,4 @@
-//! When lines of the kernel's log were written: whether two of them are of the same time.
+//! Times of lines in the kernel's log, to decide whether two lines are from about the same time.
 //!
 //! ```text
 //! [86465.733001] blk_update_request: ...                since the machine was started
@@ -8,8 +8,8 @@
 //! 2026-03-03T04:05:06.123+01:00 db1 kernel: ...         journalctl -o short-iso
 //! ```
 //!
-//! A day without a year is of any year, and all months have 31 days: what is told is whether two lines lie a few minutes apart, and at the
-//! end of a month that may be missed, but is never made up.
+//! A date without a year matches any year, and all months count as 31 days: the times only serve to tell whether two lines are a few
+//! minutes apart. At the end of a month, that may be missed, but a wrong match is impossible.
 
 use super::stamp::MONTHS;
 use super::words::{kmsg, unquoted};
@@ -18,16 +18,16 @@ use crate::output::run::Run;
 use evidence::Spot;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When a line was written, in seconds of one of two clocks.
+/// Time of a line in seconds, on one of two clocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LogTime {
-    /// Since the machine was started.
+    /// Since boot.
     SinceBoot(f64),
-    /// Of the calendar.
+    /// On the calendar (an arbitrary origin).
     OnDay(f64),
 }
 
-/// How a line's time is written: lines of two forms are of two logs.
+/// Format of a line's time: lines with different formats are from different logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogForm {
     /// `[86465.733001]`
@@ -40,29 +40,29 @@ pub enum LogForm {
     Syslog,
 }
 
-/// When lines of a text's kernel log were written.
+/// Times of the lines of the kernel's log in a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LogTimes {
-    /// Of those from which something was read, by number.
+    /// By line number, for lines from which something was read.
     lines: BTreeMap<u32, (LogTime, LogForm)>,
-    /// Lines before which the clock went back: another boot begins there, or another excerpt.
+    /// Lines at which the clock goes back: another boot or excerpt starts there.
     back: Vec<u32>,
-    /// Of the last line that says so.
+    /// Time of the last line that has one.
     end: Option<LogTime>,
 }
 
-/// Readers whose lines are such.
+/// Tools whose readings are from the kernel's log.
 const TOOLS: [&str; 2] = ["kernel log", "blocked task"];
-/// Lines at the end of a text that are looked at for a time: more may stand below a log.
+/// Lines at the end of a text that are searched for a time: other text may follow the log.
 const AT_THE_END: usize = 100;
-/// Seconds by which lines of one boot may be out of order where people paste an error behind the task that hung on it: as long as one is
-/// tried (`SD_TIMEOUT` and `SD_MAX_RETRIES`, drivers/scsi/sd.h: 180 s), and a task's 120 s until it is reported.
+/// Seconds that lines of one boot may be out of order, since people paste an error behind the task that hung on it: retries of a command
+/// (`SD_TIMEOUT` and `SD_MAX_RETRIES`, drivers/scsi/sd.h: 180 s) plus 120 s until a hung task is reported.
 const OUT_OF_ORDER: f64 = 300.0;
-/// Words that are looked at for a time.
+/// Words of a line that are searched for a time.
 const LOOKED_AT: usize = 10;
 
 impl LogTime {
-    /// How many seconds later than another one this is; `None` if they are of two clocks.
+    /// Seconds from `other` to this time; `None` if the two are on different clocks.
     pub fn after(self, other: LogTime) -> Option<f64> {
         match (self, other) {
             (LogTime::SinceBoot(a), LogTime::SinceBoot(b)) | (LogTime::OnDay(a), LogTime::OnDay(b)) => {
@@ -74,24 +74,24 @@ impl LogTime {
 }
 
 impl ToolOutput {
-    /// When a line of the kernel's log was written, if it says so.
+    /// Time of a line in the kernel's log; `None` if it has none.
     pub fn log_time(&self, at: Spot) -> Option<LogTime> {
         self.log_times.lines.get(&at.line).map(|(time, _)| *time).filter(|_| at.column == 0)
     }
 
-    /// How the time of a line of the kernel's log is written, if it has one.
+    /// Format of the time of a line in the kernel's log; `None` if it has none.
     pub fn log_form(&self, at: Spot) -> Option<LogForm> {
         self.log_times.lines.get(&at.line).map(|(_, form)| *form).filter(|_| at.column == 0)
     }
 
-    /// How many seconds later one line was written than another, before it or behind it; `None` if they are of two clocks or boots.
+    /// Seconds from one line to another, which may come earlier; `None` if they are from different clocks or boots.
     pub fn log_between(&self, from: Spot, to: Spot) -> Option<f64> {
         let lines = from.line.min(to.line) + 1..=from.line.max(to.line);
         let whole = !self.log_times.back.iter().any(|line| lines.contains(line));
         self.log_time(to)?.after(self.log_time(from)?).filter(|_| whole)
     }
 
-    /// How many seconds of the kernel's log come after a line of it, if it says so.
+    /// Seconds from a line to the end of the kernel's log; `None` if unknown.
     pub fn log_goes_on(&self, at: Spot) -> Option<f64> {
         let whole = self.log_times.back.iter().all(|line| *line <= at.line);
         self.log_times.end?.after(self.log_time(at)?).filter(|seconds| *seconds >= 0.0 && whole)
@@ -138,7 +138,7 @@ pub(super) fn of_line(line: &str) -> Option<LogTime> {
     since_boot(line).or_else(kmsg).or_else(|| on_day(line))
 }
 
-/// `[ 2268.057017]`
+/// Parses `[ 2268.057017]`.
 fn since_boot(line: &str) -> Option<LogTime> {
     line.split('[').skip(1).take(2).find_map(|rest| {
         let inner = rest.split_once(']')?.0.trim();
@@ -161,7 +161,7 @@ fn on_day(line: &str) -> Option<LogTime> {
     Some(LogTime::OnDay(day? * 86_400.0 + clock?))
 }
 
-/// `2026-03-05`
+/// Parses `2026-03-05`.
 fn iso(date: &str) -> Option<f64> {
     let parts: Vec<&str> = date.split('-').collect();
     let [year, month, day] = parts[..] else { return None };
@@ -169,14 +169,14 @@ fn iso(date: &str) -> Option<f64> {
     Some(31.0 * (number(month, 12.0)? - 1.0) + number(day, 31.0)?)
 }
 
-/// `04:05:06`, whatever stands behind it.
+/// Parses `04:05:06`, ignoring the rest.
 fn of_day(time: &str) -> Option<f64> {
     let parts: Vec<&str> = time.get(..8)?.split(':').collect();
     let [hours, minutes, seconds] = parts[..] else { return None };
     Some(3600.0 * number(hours, 24.0)? + 60.0 * number(minutes, 60.0)? + number(seconds, 61.0)?)
 }
 
-/// One or two digits.
+/// Parses a number of one or two digits, at most `most`.
 fn number(text: &str, most: f64) -> Option<f64> {
     let digits = (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     text.parse().ok().filter(|n| digits && *n <= most)
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(far("> 6,17,86465500000,-;sd", "4,19,86540750000,-,caller=T1;INFO:"), Some(75.25));
         let iso = ["2026-03-03T04:05:06.1+01:00 h kernel: sd", "2026-03-03 04:05:16 h kernel: sd"];
         assert_eq!(far(iso[0], iso[1]), Some(10.0));
-        // The kernel's own time is taken, and has nothing to do with the calendar's.
+        // The kernel's own time is used; it is unrelated to the calendar's.
         let both = "Mar  3 04:05:06 db1 kernel: [86465.5] sd";
         assert_eq!(of_line(both), Some(LogTime::SinceBoot(86465.5)));
         assert_eq!(far(both, "Mar  3 04:05:06 db1 kernel: sd"), None);

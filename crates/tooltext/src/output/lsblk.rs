@@ -1,4 +1,4 @@
-//! lsblk's table, with any columns: cells may be empty, so that only the place of a word says what it is.
+//! Reads lsblk's table with any columns: cells may be empty, so that only positions identify them.
 //!
 //! ```text
 //! NAME        MAJ:MIN FSTYPE ROTA SCHED       RQ-SIZE  RA TYPE
@@ -6,18 +6,18 @@
 //! ├─sda1        8:1   ext4      1 mq-deadline      64 128 part
 //! ```
 //!
-//! A mailer breaks its lines in two or more. Where every column has one word in every row (`lsblk -t`), their number says whose
-//! they are. Else the second part of a line stands below its headings at some distance that is lost: it is read if all
-//! distances that fit say the same. Its pairs (`-P`) are `lsblk/pairs.rs`, its JSON is `saved/lsblk_json.rs`.
+//! A mailer breaks long lines. If every column has one word in every row (`lsblk -t`), words are assigned by
+//! number. Otherwise the second part of a line was below its headings at a distance that is lost: it is read if all possible
+//! distances give the same result. `lsblk/pairs.rs` reads the pairs (`-P`), `saved/lsblk_json.rs` the JSON.
 //!
-//! **Invariant**: a number is taken only if it ends where its heading ends, a word only if it begins there, or if each column has
-//! its word.
+//! **Invariant**: a number is used only if it ends where its heading ends, a word only if it starts where its heading starts, or if
+//! each column has its word.
 //!
 //! **Versions**: util-linux 2.38.1 run.
 
 use super::columns::{cells, Cell, SettingPairs};
 
-/// Columns of lsblk(8) and the settings that they show; whether they are numbers.
+/// Columns of lsblk(8) with the settings that they show; `true` for numbers.
 const SETTINGS: [(&str, &str, bool); 8] = [
     ("ROTA", "queue/rotational", true),
     ("SCHED", "queue/scheduler", false),
@@ -28,7 +28,7 @@ const SETTINGS: [(&str, &str, bool); 8] = [
     ("PHY-SEC", "queue/physical_block_size", true),
     ("LOG-SEC", "queue/logical_block_size", true),
 ];
-/// Columns whose cells have one word or none.
+/// Columns whose cells have at most one word.
 const OF_ONE_WORD: [&str; 62] = [
     "ALIGNMENT",
     "DAX",
@@ -93,7 +93,7 @@ const OF_ONE_WORD: [&str; 62] = [
     "ZONE-SZ",
     "ZONE-WGRAN",
 ];
-/// Those whose cells may have several.
+/// Columns whose cells may have several words.
 const OF_SEVERAL_WORDS: [&str; 9] = [
     "FSROOTS",
     "LABEL",
@@ -105,31 +105,31 @@ const OF_SEVERAL_WORDS: [&str; 9] = [
     "SERIAL",
     "VENDOR",
 ];
-/// The first column by the alphabet.
+/// The first column in alphabetical order.
 const FIRST_OF_ALL: &str = "ALIGNMENT";
-/// Lines that a mailer makes of one; with all columns it has a thousand letters.
+/// Limit on parts that a mailer makes of one line; with all columns it has a thousand letters.
 const MOST_LINES: usize = 16;
-/// Blanks that stood where a line was broken: no column is wider.
+/// Limit on blanks lost at a line break: no column is wider.
 const MOST_BLANKS: usize = 40;
-/// Distances that are tried in one table.
+/// Limit on distances tried in one table.
 const MOST_TRIES: usize = 20_000;
-/// What a row of the tree below a disk begins with.
+/// Characters at the start of a row for a device below a disk.
 const BRANCHES: [char; 5] = ['├', '└', '│', '|', '`'];
 
-/// A table of which the heading was read.
+/// A table whose heading was read.
 #[derive(Debug)]
 pub(super) struct Lsblk {
     /// The first line of the heading, and the second if it was broken once.
     parts: [Vec<Cell>; 2],
-    /// The names of all columns, in their order.
+    /// Names of all columns, in order.
     names: Vec<String>,
-    /// Which of them is the name: `-O` of 2.38 has all columns by the alphabet.
+    /// Index of the column with the name: `-O` of 2.38 sorts columns alphabetically.
     named: usize,
     tries: usize,
 }
 
 impl Lsblk {
-    /// A heading, and how many lines behind its first belong to it.
+    /// Parses a heading; also returns its number of continuation lines.
     pub fn heading<'t>(words: &[Cell], ahead: impl Iterator<Item = &'t str>) -> Option<(Lsblk, usize)> {
         ["NAME", "KNAME", FIRST_OF_ALL].contains(&words.first()?.text.as_str()).then_some(())?;
         let mut names: Vec<String> = words.iter().map(|cell| cell.text.clone()).collect();
@@ -153,7 +153,7 @@ impl Lsblk {
         (known > 1).then_some((Lsblk { parts, names, named, tries: 0 }, lines))
     }
 
-    /// A disk's row, and how many lines behind its first belong to it; those of what lies on it begin with a branch of the tree,
+    /// The settings in a disk's row and its number of continuation lines. Rows of devices on the disk start with a branch of the tree,
     /// and have the disk's settings.
     pub fn row<'t>(
         &mut self,
@@ -183,7 +183,7 @@ impl Lsblk {
         Some((self.told(&name, &found), 1))
     }
 
-    /// The settings among a row's cells.
+    /// The settings in a row's cells.
     fn told(&self, name: &str, found: &[(usize, String)]) -> SettingPairs {
         let of = |(column, path, _): &(&str, &str, bool)| {
             let (_, text) = found.iter().find(|(at, _)| self.names[*at] == *column)?;
@@ -192,7 +192,7 @@ impl Lsblk {
         SETTINGS.iter().filter_map(of).collect()
     }
 
-    /// Each column has its word.
+    /// Assigns words to columns by number, if each column has one word.
     fn by_number(&self, words: &[Cell], more: &[Vec<Cell>]) -> Option<(Vec<(usize, String)>, usize)> {
         self.names.iter().all(|name| OF_ONE_WORD.contains(&name.as_str())).then_some(())?;
         let mut all: Vec<&Cell> = words.iter().collect();
@@ -207,7 +207,7 @@ impl Lsblk {
         self.fits(&found).then_some((found, lines))
     }
 
-    /// Each word below its heading, by these places of the headings.
+    /// Assigns words to columns by their position below the headings.
     fn by_place(&self, words: &[Cell], heading: &[Cell]) -> Option<Vec<(usize, String)>> {
         let mut found: Vec<(usize, String)> = vec![];
         for (column, head) in heading.iter().enumerate() {
@@ -222,7 +222,7 @@ impl Lsblk {
         self.fits(&found).then_some(found)
     }
 
-    /// The row's second part at each distance at which all of its words stand below headings; `None` if two say different things.
+    /// Tries all distances of a row's second part at which all words are below headings; `None` if two give different results.
     fn by_distance(&mut self, words: &[Cell], more: &[Cell]) -> Option<Vec<(usize, String)>> {
         let mut only: Option<Vec<(usize, String)>> = None;
         let headings = if self.parts[1].is_empty() { 1 } else { MOST_BLANKS };
@@ -245,7 +245,7 @@ impl Lsblk {
         only
     }
 
-    /// Every disk has all numbers: where one is not in its place, none is.
+    /// Whether all numbers are there, as for every disk; otherwise the row is not used.
     fn fits(&self, found: &[(usize, String)]) -> bool {
         let of = |name: &str| {
             let cell = found.iter().find(|(column, _)| self.names[*column] == name);
@@ -261,7 +261,7 @@ impl Lsblk {
     }
 }
 
-/// The settings of a disk of which each column can be asked for; none of a partition, which has its disk's. `None` if it is no
+/// The settings of a disk whose columns are given by a function; empty for a partition, which has its disk's settings. `None` if it is no
 /// device.
 pub(crate) fn told_of(of: &dyn Fn(&str) -> Option<String>) -> Option<SettingPairs> {
     let given = |column: &str| of(column).filter(|value| !value.is_empty());
@@ -282,12 +282,12 @@ fn is_column(text: &str) -> bool {
     OF_ONE_WORD.contains(&text) || OF_SEVERAL_WORDS.contains(&text)
 }
 
-/// Whether a line may be the end of the row before it: it is not empty, and no row itself.
+/// Whether a line may continue the previous row: it is not empty, and no row itself.
 fn goes_on(line: &[Cell]) -> bool {
     line.first().is_some_and(|cell| !cell.text.starts_with(BRANCHES) && !is_disk(&cell.text))
 }
 
-/// Whether the kernel calls a disk so: `sda`, `nvme0n1`. Words of a broken line's end (`part`, `none`) are no disks.
+/// Whether a name is a disk's in the kernel: `sda`, `nvme0n1`. Words from the end of a broken line (`part`, `none`) are not.
 fn is_disk(name: &str) -> bool {
     const WITH_LETTERS: [&str; 4] = ["xvd", "sd", "hd", "vd"];
     const WITH_NUMBERS: [&str; 12] =
@@ -300,7 +300,7 @@ fn is_disk(name: &str) -> bool {
         || numbered.into_iter().any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Two parts of a line as one, with so many blanks between them.
+/// Joins two parts of a line with this number of blanks.
 fn joined(first: &[Cell], second: &[Cell], blanks: usize) -> Vec<Cell> {
     let begin = second.first().map_or(0, |cell| cell.from);
     let end = first.last().map_or(0, |cell| cell.to) + blanks;
@@ -312,11 +312,11 @@ fn joined(first: &[Cell], second: &[Cell], blanks: usize) -> Vec<Cell> {
     first.iter().cloned().chain(moved).collect()
 }
 
-/// Whether each word begins or ends where a heading does, in their order, except for further words of a name.
+/// Whether each word starts or ends with a heading, in order, except for the further words of a name.
 fn all_below_headings(row: &[Cell], heading: &[Cell]) -> bool {
     let (mut column, mut before): (usize, Option<&Cell>) = (0, None);
     row.iter().all(|cell| {
-        // Of `MAJ:MIN` the colons stand below one another.
+        // In `MAJ:MIN` the colons are aligned.
         let within = |head: &Cell| head.text == "MAJ:MIN" && cell.from >= head.from && cell.to <= head.to;
         let below = |head: &Cell| cell.from == head.from || cell.to == head.to || within(head);
         let own = heading.iter().skip(column).position(below).map(|skip| column + skip);

@@ -1,4 +1,4 @@
-//! Which machine a text is of, where it says so: iostat's first line, `uname -a`.
+//! Finds the machine that a text is from: iostat's first line, `uname -a`.
 //!
 //! ```text
 //! Linux 4.15.0-20-generic (db7)  11/20/26  _x86_64_  (48 CPU)
@@ -9,22 +9,22 @@ use super::words::Word;
 use evidence::Spot;
 use serde::Serialize;
 
-/// A machine that a text names.
+/// A machine named in a text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
-    /// Its kernel: `4.15.0-20-generic`.
+    /// Release of its kernel: `4.15.0-20-generic`.
     pub kernel: String,
-    /// Its name, if that stands there.
+    /// Its host name, if given.
     pub host: Option<String>,
     /// Its place in the text.
     pub at: Spot,
 }
 
-/// Machines that are kept.
+/// Limit on machines of a text.
 const MOST: usize = 16;
 
-/// The machines that a text names, each once.
+/// The machines named in a text, without duplicates.
 pub(crate) fn machines(words: &[Word]) -> Vec<Machine> {
     let mut all: Vec<Machine> = vec![];
     for (i, word) in words.iter().enumerate().filter(|(_, w)| w.text == "Linux") {
@@ -49,7 +49,7 @@ pub(crate) fn machines(words: &[Word]) -> Vec<Machine> {
     all
 }
 
-/// `6.1.0-50-amd64`, `4.15.0`; `5.1` alone may be a number.
+/// Whether a word is a kernel release: `6.1.0-50-amd64`, `4.15.0`; `5.1` alone may be a number.
 fn is_version(text: &str) -> bool {
     let mut parts = text.split('.');
     let number = |p: Option<&str>| p.is_some_and(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()));

@@ -1,26 +1,26 @@
-//! `dmsetup table`: what a device of device-mapper is made of.
+//! Reads `dmsetup table`: the targets of device-mapper devices.
 //!
 //! ```text
 //! vg-root: 0 7813971968 linear 8:2 2048
 //! vg-fast: 0 209715200 striped 2 128 259:1 2048 259:5 2048
 //! ```
 //!
-//! Each target says how many arguments follow (Documentation/admin-guide/device-mapper): a line is taken if all of them are there,
-//! perhaps on the lines behind it, as mailers leave them. A table that is cut short says nothing. Keys of dm-crypt, which
+//! Each target's number of arguments is known (Documentation/admin-guide/device-mapper): a line is used if all of them are there,
+//! possibly on continuation lines that a mailer made. A truncated table is not used. Keys of dm-crypt, which
 //! `--showkeys` prints, are never kept.
 //!
 //! **Versions**: dmsetup of LVM2 2.03 and the kernel's documents of its targets.
 
 use super::columns::SettingPairs;
 
-/// Lines that a mailer makes of one.
+/// Limit on parts that a mailer makes of one line.
 const MOST_LINES: usize = 24;
-/// Words of one table: dm-raid and multipath have some for each device.
+/// Limit on words of a table: dm-raid and multipath have some for each device.
 const MOST_WORDS: usize = 1024;
 /// Digits of the shortest key.
 const SHORTEST_KEY: usize = 16;
 
-/// What a line and those behind it say, and how many of these belong to it; `None` if it is no table.
+/// The setting in a line and its number of continuation lines; `None` if it is no table.
 pub(super) fn mapping<'t>(text: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(SettingPairs, usize)> {
     let mut words = text.split_whitespace();
     let name = words.next()?.strip_suffix(':')?;
@@ -43,7 +43,7 @@ pub(super) fn mapping<'t>(text: &str, ahead: impl Iterator<Item = &'t str>) -> O
     is_table(&all).then_some(())?;
     let is_crypt = all[2] == "crypt";
     let Some((length, lines)) = best else {
-        // A key is kept nowhere, whatever else is missing.
+        // A key is never kept, even if the table is incomplete.
         let key = |word: &&str| word.len() >= SHORTEST_KEY && word.bytes().all(|b| b.is_ascii_hexdigit());
         let keys = is_crypt && all.iter().any(key);
         return keys.then_some((vec![], lines));
@@ -55,7 +55,7 @@ pub(super) fn mapping<'t>(text: &str, ahead: impl Iterator<Item = &'t str>) -> O
     Some((vec![(format!("dm/{name}"), kept.join(" "))], lines))
 }
 
-/// `0 7813971968 linear`
+/// Whether words start like a table: `0 7813971968 linear`.
 fn is_table(words: &[&str]) -> bool {
     let number = |word: &str| word.parse::<u64>().is_ok();
     matches!(words, [start, length, target, ..] if number(start) && number(length) && TARGETS.contains(target))
@@ -116,7 +116,7 @@ fn is_whole(target: &str, arguments: &[&str]) -> bool {
             .list()
             .and_then(|()| r.list())
             .and_then(|()| r.counted(|r, groups| r.words("n").and_then(|()| r.groups(groups)))),
-        // Names and values behind a version; a zoned device's are devices.
+        // vdo: name-value pairs after the version; zoned: only devices.
         "vdo" => r.words("wdnnnn").and_then(|()| r.pairs()),
         "zoned" => r.words("d").and_then(|()| r.devices()),
         _ => None,
@@ -124,7 +124,7 @@ fn is_whole(target: &str, arguments: &[&str]) -> bool {
     read.is_some() && rest.0.is_empty()
 }
 
-/// What is left of a table.
+/// The unparsed rest of a table.
 struct Arguments<'a, 't>(&'a [&'t str]);
 
 impl Arguments<'_, '_> {
@@ -133,7 +133,7 @@ impl Arguments<'_, '_> {
         Some(())
     }
 
-    /// One word for each letter: `d` a device, `n` a number, `w` anything.
+    /// Parses one word per letter: `d` a device, `n` a number, `w` any word.
     fn words(&mut self, kinds: &str) -> Option<()> {
         kinds.chars().try_for_each(|kind| match kind {
             'd' => self.device(),
@@ -149,7 +149,7 @@ impl Arguments<'_, '_> {
         (0..count).try_for_each(|_| self.words(kinds))
     }
 
-    /// A number, and what there are so many of.
+    /// Parses a count, then as many items with `read`.
     fn counted(&mut self, read: impl Fn(&mut Self, usize) -> Option<()>) -> Option<()> {
         let count: u16 = self.0.first()?.parse().ok()?;
         self.skip(1)?;
@@ -160,7 +160,7 @@ impl Arguments<'_, '_> {
         self.counted(Self::skip)
     }
 
-    /// What may be there.
+    /// Parses optional arguments with `read`.
     fn maybe(&mut self, read: impl Fn(&mut Self) -> Option<()>) -> Option<()> {
         if self.0.is_empty() {
             return Some(());
@@ -168,7 +168,7 @@ impl Arguments<'_, '_> {
         read(self)
     }
 
-    /// `8:2`, `/dev/sda2`, `-`.
+    /// Parses a device: `8:2`, `/dev/sda2`, `-`.
     fn device(&mut self) -> Option<()> {
         let text = *self.0.first()?;
         let numbers =
@@ -184,7 +184,7 @@ impl Arguments<'_, '_> {
         Some(())
     }
 
-    /// `maxDiscard 1024 ack 1`
+    /// Parses pairs: `maxDiscard 1024 ack 1`.
     fn pairs(&mut self) -> Option<()> {
         while let [name, value, rest @ ..] = self.0 {
             let fits = value.parse::<u64>().is_ok() || ["on", "off"].contains(value);
@@ -194,7 +194,7 @@ impl Arguments<'_, '_> {
         Some(())
     }
 
-    /// Groups of paths: how each is chosen from, its paths, each with so many arguments.
+    /// Parses groups of paths: each has a path selector, then paths, each with the same number of arguments.
     fn groups(&mut self, count: usize) -> Option<()> {
         for _ in 0..count {
             self.skip(1)?;
@@ -244,7 +244,7 @@ mod tests {
                 assert_eq!(of(&wrapped), wanted, "{wrapped}");
                 let cut = format!("{name}: {}\nand that is all there is", words[..at].join(" "));
                 let told = of(&cut);
-                // What may be left out may be cut, too.
+                // Optional arguments may be missing because the text is truncated.
                 assert!(
                     told.is_empty() || wanted[0].starts_with(&told[0]) && is_optional(name),
                     "{cut}: {told:?}"

@@ -1,71 +1,70 @@
-//! What a shell's programs put around each line of what is pasted: its number (`grep -n`, `cat -n`, `nl`; pages `12. `), its file
-//! (`grep -H`), its end
-//! (`cat -A`), a bar or another mark (`# `, `+ `, `* `), the time (`stamp.rs`).
+//! Removes what shell programs add to each line of a pasted text: its number (`grep -n`, `cat -n`, `nl`; on web pages `12. `),
+//! its file (`grep -H`), a marker at its end (`cat -A`), a bar or another mark (`# `, `+ `, `* `), the time (`stamp.rs`).
 //!
 //! ```text
 //!      1  Device  r/s  %util          12:Device  r/s  %util        log.txt:Device  r/s  %util        Device^Ir/s^I%util$
 //!      2  sda    1.00  99.00          13:sda    1.00  99.00        log.txt:sda    1.00  99.00        sda^I1.00^I99.00$
 //! ```
 //!
-//! One line says nothing: `12:` may be an hour, `1  ` a counter. Only of several lines, of which each has it and all numbers count up, it
-//! is taken off. A mailer may have broken a line in two, of which the second has none.
+//! A single line is ambiguous: `12:` may be an hour, `1  ` a counter. A margin is removed only if several lines have it and all numbers
+//! count up. The second part of a line that a mailer broke has no margin.
 //!
-//! **Invariant**: lines stay where they are, so that places hold, and what is taken off stood around every line of a block.
+//! **Invariant**: lines keep their numbers, so that places remain valid; removed text was around every line of a block.
 
 use super::number::decimal;
 use super::stamp;
 use super::words::is_row;
 use std::borrow::Cow;
 
-/// Lines that must agree.
+/// Minimum number of lines that must agree.
 const LEAST: usize = 3;
-/// The same where the form is less sure.
+/// As [`LEAST`], for a less certain form.
 const LEAST_OF_BLANKS: usize = 4;
-/// Lines between two that have it: ends of broken lines, `--` of `grep -A`.
+/// Lines without a margin allowed between two with one: ends of broken lines, `--` of `grep -A`.
 const BETWEEN: usize = 1;
-/// Marks one behind the other.
+/// Limit on consecutive marks.
 const MOST_MARKS: usize = 4;
-/// Marks that stand before each line of what is quoted, of a comment, of what a patch adds, of an item.
+/// Marks before each line of a quotation, a comment, an addition in a patch, a list item.
 const MARKS: [char; 4] = [BAR, '#', '+', '*'];
 const BAR: char = '|';
-/// Lines of numbers among those behind such a mark, and numbers in one: others are commands behind a prompt, headings, items of a list.
+/// Minimum number of lines with numbers after such a mark, and of numbers in each: other lines are commands after a prompt, headings, list items.
 const LEAST_OF_NUMBERS: usize = 2;
-/// Digits of a line's number.
+/// Limit on digits of a line number.
 const MOST_DIGITS: usize = 7;
-/// How wide `cat -n` and `nl` print it.
+/// Width of the number in `cat -n` and `nl`.
 const WIDTH: usize = 6;
-/// What a file's name ends with that a shell would print before each line.
+/// Extensions of file names before each line.
 const ENDS: [&str; 4] = [".log", ".txt", ".out", ".dat"];
 
-/// A line of the text: what quotes it, and what is left of the rest.
+/// A line of the text: its quote marks, and the rest.
 struct Line<'a> {
     quote: &'a str,
     body: Cow<'a, str>,
 }
 
-/// What stands around a line.
+/// The margin of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Margin<'b> {
     form: Form<'b>,
     number: Option<u64>,
-    /// Bytes of it.
+    /// Length in bytes.
     length: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form<'b> {
-    /// `12:`, `12-`, perhaps behind a file's name.
+    /// `12:` or `12-`, optionally after a file name.
     Grep(&'b str),
     /// A number and a tab.
     Tab,
-    /// A number and two blanks, as a tab becomes where tabs are shown.
+    /// A number and two blanks (an expanded tab).
     Blanks,
-    /// `12. `, as pages show a text's lines.
+    /// `12. `, as in numbered lists.
     Item,
     Mark(char),
     /// A time.
     Stamp,
-    /// `$`, of which [`Margin::length`] counts from the end.
+    /// `$`; [`Margin::length`] counts from the end of the line.
     End,
 }
 
@@ -94,7 +93,7 @@ pub(crate) fn without(text: &str) -> Cow<'_, str> {
     Cow::Owned(whole)
 }
 
-/// A line, and the marks of quoting before it: each with one blank, which is no part of what it quotes.
+/// A line, split after its quote marks; each mark includes one blank.
 fn line(whole: &str) -> Line<'_> {
     let mut body = whole;
     loop {
@@ -107,7 +106,7 @@ fn line(whole: &str) -> Line<'_> {
     Line { quote: &whole[..whole.len() - body.len()], body: Cow::Borrowed(body) }
 }
 
-/// Takes margins off where enough lines agree; whether there was any.
+/// Removes margins where enough lines agree; returns whether any was removed.
 fn cut<'a>(lines: &mut [Line<'a>], of: impl for<'b> Fn(&'b str) -> Option<Margin<'b>>) -> bool {
     let mut whole: Vec<(usize, usize, bool)> = vec![];
     {
@@ -154,7 +153,7 @@ fn rest<'b>(body: &'b str, margin: Margin) -> &'b str {
     }
 }
 
-/// Whether one margin may stand behind another.
+/// Whether one margin may follow another.
 fn follows(last: Margin, next: Margin) -> bool {
     let counts = match (last.number, next.number) {
         (None, None) => true,
@@ -165,14 +164,14 @@ fn follows(last: Margin, next: Margin) -> bool {
     last.form == next.form && counts
 }
 
-/// Whether what is left of a block's lines shows that the rest is no part of them.
+/// Whether the rests of a block's lines confirm that the margins are no part of them.
 fn agree(form: Form, rests: &[&str]) -> bool {
     let letters = rests.iter().any(|rest| rest.contains(|c: char| c.is_alphabetic()));
     let digit = |text: &str, at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
-    // Of `10:00:01` the number is the hour, of `7:10:00:01` it is a line's.
+    // In `10:00:01` the number is the hour, in `7:10:00:01` it is a line number.
     let colon = |text: &str, at: usize| text.as_bytes().get(at) == Some(&b':');
     let clock = |rest: &&str| digit(rest, 0) && digit(rest, 1) && colon(rest, 2) && !colon(rest, 5);
-    // `8:16 rbytes=1`: a device's numbers.
+    // `8:16 rbytes=1`: the numbers of a device.
     let device = |rest: &&str| {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let key = rest[digits..].strip_prefix(' ').and_then(|rest| rest.split(' ').next());
@@ -197,7 +196,7 @@ fn agree(form: Form, rests: &[&str]) -> bool {
     }
 }
 
-/// `12:`, `log.txt:12:`, `log.txt:`, `     12<tab>`, `    12  `.
+/// Parses `12:`, `log.txt:12:`, `log.txt:`, `     12<tab>`, `    12  `.
 fn number(body: &str) -> Option<Margin<'_>> {
     let text = body.trim_start_matches(' ');
     let before = body.len() - text.len();
@@ -218,7 +217,7 @@ fn number(body: &str) -> Option<Margin<'_>> {
         Some(b'-') if before == 0 => Form::Grep(""),
         Some(b'\t') => Form::Tab,
         Some(b' ') if width == WIDTH && behind.starts_with("  ") => Form::Blanks,
-        // An empty line, of which a mailer took the end.
+        // An empty line whose trailing blanks a mailer removed.
         None if width == WIDTH => Form::Blanks,
         Some(b'.') if behind == "." || behind.starts_with(". ") => Form::Item,
         _ => return None,
@@ -230,19 +229,19 @@ fn number(body: &str) -> Option<Margin<'_>> {
     Some(Margin { form, number: Some(number), length: width + separator })
 }
 
-/// A line's number, which has no zero before it, and how many digits that are.
+/// A line number, which has no leading zero, and its number of digits.
 fn counted(text: &str) -> Option<(u64, usize)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let fits = (1..=MOST_DIGITS).contains(&digits) && !text.starts_with('0');
     Some((text[..digits].parse().ok().filter(|_| fits)?, digits))
 }
 
-/// `Nov 25 01:02:03 `.
+/// Parses `Nov 25 01:02:03 `.
 fn stamp(body: &str) -> Option<Margin<'_>> {
     Some(Margin { form: Form::Stamp, number: None, length: stamp::length(body)? })
 }
 
-/// `| `, of what is no table in Markdown; `# ` and others.
+/// Parses `| ` (unless it is a table row in Markdown), `# ` and other marks.
 fn mark(body: &str) -> Option<Margin<'_>> {
     let text = body.trim_start();
     let mark = text.chars().next().filter(|c| MARKS.contains(c))?;
@@ -252,7 +251,7 @@ fn mark(body: &str) -> Option<Margin<'_>> {
     (!is_row(body)).then_some(Margin { form: Form::Mark(mark), number: None, length })
 }
 
-/// `$`, `^M$`.
+/// Parses `$` or `^M$` at the end.
 fn end(body: &str) -> Option<Margin<'_>> {
     let text = body.trim_end();
     let rest = text.strip_suffix('$')?;
@@ -271,7 +270,7 @@ mod tests {
         TABLE.lines().enumerate().map(|(i, line)| of(i + 1, line) + "\n").collect()
     }
 
-    /// As the programs print it, also quoted.
+    /// As the programs print them, also quoted.
     #[test]
     fn margins_are_taken_off_and_lines_stay() {
         for marked in [
@@ -308,7 +307,7 @@ mod tests {
         assert_eq!(without(text), "Device  r/s\nsda 1.00 2.00\n3.00 4.00\nsdb 1.00\n--\nsdc 2.00\n");
     }
 
-    /// Hours, devices' numbers, counters, seconds, trees, tables in Markdown, fio's depths, prompts.
+    /// Hours, device numbers, counters, seconds, trees, Markdown tables, fio's depths, prompts.
     #[test]
     fn what_is_no_margin_is_left() {
         for text in [

@@ -1,4 +1,4 @@
-//! `mdadm --detail`: what an array is made of, under the names that `/sys/block/mdN/md/` has for it.
+//! Reads `mdadm --detail`: the array and its members, under the names in `/sys/block/mdN/md/`.
 //!
 //! ```text
 //! /dev/md0:
@@ -11,14 +11,14 @@
 //!
 //! **Versions**: mdadm 4.2 (`Detail.c`).
 
-/// The array whose lines follow.
+/// The array that the following lines belong to.
 #[derive(Debug, Default)]
 pub(super) struct Detail {
     array: Option<String>,
     members: Vec<String>,
 }
 
-/// Names of mdadm's, and those below `md/`.
+/// Names in mdadm and the corresponding files in sysfs.
 const NAMES: [(&str, &str); 5] = [
     ("Raid Level", "md/level"),
     ("Chunk Size", "md/chunk_size"),
@@ -26,18 +26,18 @@ const NAMES: [(&str, &str); 5] = [
     ("Raid Devices", "md/raid_disks"),
     ("State", "md/array_state"),
 ];
-/// What an array does meanwhile, as mdadm calls it and `md/sync_action`.
+/// Background activities: mdadm's name and the value of `md/sync_action`.
 const ACTIONS: [(&str, &str); 4] = [
     ("Rebuild Status", "recover"),
     ("Resync Status", "resync"),
     ("Reshape Status", "reshape"),
     ("Check Status", "check"),
 ];
-/// Members of an array.
+/// Limit on members of an array.
 const MOST_MEMBERS: usize = 512;
 
 impl Detail {
-    /// What a line sets, by name and value; `None` if it is none of mdadm's.
+    /// The settings in a line, by name and value; `None` if the line is not mdadm's.
     pub fn line(&mut self, line: &str) -> Option<Vec<(String, String)>> {
         let text = line.trim();
         if let Some(name) = text.strip_prefix("/dev/").and_then(|t| t.strip_suffix(':')) {
@@ -74,9 +74,9 @@ impl Detail {
         Some(vec![])
     }
 
-    /// The members, once no more of them follow.
+    /// The members, when the next line is not one.
     pub fn members(&mut self, next: Option<&str>) -> Option<(String, String)> {
-        // Places without a disk stand between them: `- 0 0 1 removed`.
+        // Slots without a disk may be between members: `- 0 0 1 removed`.
         let more = next.is_some_and(|line| {
             let last = line.trim_end().rsplit([' ', '\t']).next().unwrap_or("");
             last.starts_with("/dev/") && !last.ends_with(':') || last == "removed"
@@ -89,7 +89,7 @@ impl Detail {
     }
 }
 
-/// `512K`, `64K`, `1M`.
+/// Parses a size: `512K`, `64K`, `1M`.
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.trim_end_matches(char::is_alphabetic);

@@ -1,10 +1,10 @@
-//! A mail, a bug report, a slide, a tool's saved output: any text with numbers in it, read for the runs it describes.
+//! Reads mails, bug reports, slides, saved output of tools: any text with numbers, for the runs that it describes.
 //!
-//! Every word is offered to each [tool's reader](crate::tool); what none takes is the author's prose, in which only
-//! labels, commands, rates and small sums are looked for. Nothing is guessed: numbers that were not understood are
+//! Every word is offered to each [tool's reader](crate::tool); words that no tool printed are the author's prose, which is only
+//! searched for labels, commands, rates and divisions. Nothing is guessed: numbers that are not understood are
 //! counted, and the first of them is reported.
 //!
-//! **Invariant**: quoting, wrapping and flattening change the place of a number, never the number.
+//! **Invariant**: quoting, wrapping and flattening change the position of a number, never its value.
 
 mod arrays;
 mod base64;
@@ -57,44 +57,44 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use words::{words, Word};
 
-/// The largest text that is read as a mail.
+/// Largest text in bytes that is read as a mail.
 pub const MOST_BYTES_OF_MAIL: usize = 16 << 20;
-/// Words of `Linux 6.1.0 (host) 11/25/26 _x86_64_ (8 CPU)`.
+/// Limit on words of iostat's first line, `Linux 6.1.0 (host) 11/25/26 _x86_64_ (8 CPU)`.
 const MOST_OF_BANNER: usize = 8;
-/// Readings that are kept.
+/// Limit on readings of a text.
 const MOST_READINGS: usize = 10_000;
 
-/// What a text contains.
+/// The content of a text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolOutput {
-    /// The file's name.
+    /// Name of the file.
     pub file: String,
-    /// In the order of the text.
+    /// Runs in the order of the text.
     pub runs: Vec<Run>,
-    /// Rates and sizes that the author states, those in labels of runs not among them.
+    /// Rates and sizes that the author states, except those in labels of runs.
     pub claims: Vec<Claim>,
-    /// Divisions that the author did.
+    /// Divisions in the author's text.
     pub sums: Vec<Sum>,
     /// Settings of the machine: queues (`sda/queue/nr_requests`), `vm.`, mounts, md arrays.
     pub settings: Vec<Setting>,
-    /// Machines that it names.
+    /// Machines named in the text.
     pub machines: Vec<Machine>,
-    /// Words in all.
+    /// Total number of words.
     pub words: usize,
-    /// Words that tools printed and that were understood, and those of commands.
+    /// Number of words printed by tools that were understood, including commands.
     pub understood: usize,
-    /// Numbers that were left out: what they are of was not understood.
+    /// Number of numbers whose meaning was not understood.
     pub left_out: usize,
-    /// The first of these.
+    /// Place of the first of these; `None` if there is none.
     pub first_left_out: Option<Spot>,
-    /// Whether it is longer than 16 MiB, and the rest was not read.
+    /// Whether the text is longer than 16 MiB; the rest was not read.
     pub cut: bool,
-    /// A JSON document of a tool that breaks off, or is none; it is left out.
+    /// Place of the first tool document in JSON that is truncated or invalid, and therefore left out.
     pub broken: Option<Spot>,
-    /// Readings and settings that say again what an earlier one said, as quotes do; they are left out.
+    /// Number of readings and settings left out because they repeat earlier ones, as quotes do.
     pub repeated: usize,
-    /// Readings and settings beyond the most that are kept.
+    /// Number of readings and settings above the limits.
     pub too_many: usize,
     /// Impossible numbers; they are in no reading.
     pub doubts: Vec<Doubt>,
@@ -103,7 +103,7 @@ pub struct ToolOutput {
 }
 
 impl ToolOutput {
-    /// Reads a text. Any bytes will do.
+    /// Reads a text. Accepts any bytes.
     pub fn read(file: &str, content: &[u8]) -> ToolOutput {
         let cut = content.len() > MOST_BYTES_OF_MAIL;
         let content = &content[..content.len().min(MOST_BYTES_OF_MAIL)];
@@ -151,13 +151,13 @@ impl ToolOutput {
         output
     }
 
-    /// Puts the runs of JSON documents among the others, each called by the words before it.
+    /// Adds the runs of JSON documents to the others; the words before a document are its run's label.
     fn add(&mut self, saved: Saved, text: &str) {
         let mut from = 0;
         for (mut run, document) in saved.runs {
             let before = words(text.get(from..document.start).unwrap_or(""));
             let short = before.len() <= run::MOST_SAID && run::says_anything(&before);
-            // Warnings of fio's stand there too.
+            // Warnings of fio may also precede a document.
             if short && !before.iter().any(|w| w.text == "fio:") {
                 run.label = run::line(&before[run::label(&before)]);
             }
@@ -184,20 +184,20 @@ impl ToolOutput {
         }
     }
 
-    /// Reads a file of which the first bytes were looked at: fio's logs as a stream of any length, everything else as
+    /// Reads a file whose first bytes were already examined: fio's logs as a stream of any length, everything else as
     /// [`ToolOutput::read`] does.
     pub fn read_stream(file: &str, looked_at: Vec<u8>, mut rest: impl BufRead) -> io::Result<ToolOutput> {
         if saved::fio_log::begins(&looked_at) {
             return saved::fio_log::read(file, io::Cursor::new(looked_at).chain(rest));
         }
         let mut content = looked_at;
-        // One more than is read, to see whether there is more.
+        // One byte above the limit, to detect a longer text.
         let room = (MOST_BYTES_OF_MAIL + 1).saturating_sub(content.len());
         (&mut rest).take(room as u64).read_to_end(&mut content)?;
         Ok(ToolOutput::read(file, &content))
     }
 
-    /// Whether there is anything in it to reason from.
+    /// Whether there is any reading with rows.
     pub fn has_readings(&self) -> bool {
         self.runs.iter().any(|run| run.readings.iter().any(|r| !r.rows.is_empty()))
     }
@@ -207,14 +207,14 @@ impl ToolOutput {
         self.has_readings() || !self.settings.is_empty()
     }
 
-    /// The setting of this name that held at a place: the last one in the text before it, or the only one.
+    /// The setting with this name that applies at a place: the last one before it, or the only one in the text.
     pub fn setting(&self, name: &str, at: Spot) -> Option<&Setting> {
         let mut all = self.settings.iter().filter(|s| s.name == name);
         let before = all.clone().filter(|s| s.at <= at).max_by_key(|s| s.at);
         before.or_else(|| all.next().filter(|_| all.next().is_none()))
     }
 
-    /// A place in it.
+    /// A place in this text, with the file's name.
     pub fn at(&self, spot: Spot) -> At {
         At { file: Arc::from(self.file.as_str()), place: Place::Spot(spot) }
     }
@@ -227,21 +227,21 @@ fn is_number(word: &Word) -> bool {
 struct Reader<'w, 'a> {
     words: &'w [Word<'a>],
     output: ToolOutput,
-    /// Where the prose began that was not yet looked at.
+    /// Start of the prose that was not yet processed.
     from: usize,
-    /// What is known of the run to come.
+    /// What is already known about the next run.
     next: Run,
-    /// Whether the next reading begins a run.
+    /// Whether the next reading starts a new run.
     fresh: bool,
-    /// How many readings there are, and what they say: how deep the first of each stood in quotes, and in which run.
+    /// Number of readings, and for the hash of each: the quoting depth of the first, and its run.
     readings: usize,
     seen: HashMap<u64, (u32, usize)>,
-    /// The jobs of fio in the last run.
+    /// Names of fio's jobs in the last run.
     jobs: HashSet<String>,
 }
 
 impl Reader<'_, '_> {
-    /// Reads what stands at `at`; gives how many words that are.
+    /// Reads at the word `at`; returns the number of words read.
     fn step(&mut self, at: usize) -> usize {
         let rest = &self.words[at..];
         if let Some(found) = tool::all().iter().find_map(|tool| tool.read(rest)) {
@@ -266,7 +266,7 @@ impl Reader<'_, '_> {
         1
     }
 
-    /// Takes in the words from the end of what was last understood up to `to`: only the author's.
+    /// Processes words that no tool printed, from the last understood word up to `to`.
     fn prose(&mut self, to: usize) {
         let words = &self.words[self.from.min(to)..to];
         self.from = to;
@@ -287,10 +287,10 @@ impl Reader<'_, '_> {
         let range = run::label(words);
         let label = &words[range];
         let in_label = |c: &Claim| label.first().is_some_and(|w| c.at >= w.spot);
-        // On one line all words of a short line have the same place; the text decides.
+        // In flattened text all words of a short line have the same place; the text decides.
         let (labelled, others) = claims.into_iter().partition(in_label);
         self.output.claims.extend::<Vec<_>>(others);
-        // What printed a reading stands right before it, above the line that tools of sysstat begin with.
+        // The command of a reading directly precedes it, or precedes the first line that sysstat's tools print.
         let banner = words[0].text == "Linux" && words.len() <= MOST_OF_BANNER;
         self.next.commands.retain(|command| banner || command.lasts());
         let said = &words[words.len().saturating_sub(run::MOST_SAID)..];
@@ -303,10 +303,10 @@ impl Reader<'_, '_> {
         self.fresh = true;
     }
 
-    /// Counts the numbers of lines within a table of which none was read: rows that are cut off, or remarks.
+    /// Counts numbers in lines of a table that were not read: truncated rows, or remarks.
     fn rows_left_out(&mut self, words: &[Word], found: &Found) {
         let rows = found.reading.iter().flat_map(|r| &r.rows);
-        // Where rows are put together, most of their lines are told by none.
+        // If rows are combined, most of their lines are in no row.
         if found.unknown == 0 || rows.clone().any(|r| r.in_order.is_some()) {
             return;
         }
@@ -339,7 +339,7 @@ impl Reader<'_, '_> {
         let room = doubt::MOST.saturating_sub(self.output.doubts.len());
         self.output.doubts.extend(doubts.into_iter().take(room));
         self.readings += 1;
-        // A second result of the same job is another run, whoever forgot to say so.
+        // A second result of the same job belongs to another run, even without words between them.
         let again = reading.tool == "fio" && !self.jobs.insert(reading.name.clone());
         if self.fresh || again || self.output.runs.is_empty() {
             if reading.tool == "fio" {
@@ -357,8 +357,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether a reading says again what an earlier one said, as quotes do: at another depth, or in quotes behind other words.
-    /// Idle intervals, one after the other, are as alike and no quotes.
+    /// Whether a reading repeats an earlier one as a quote: at another quoting depth, or quoted after other words.
+    /// Consecutive idle intervals are also equal, but are no quotes.
     fn is_quote(&mut self, reading: &Reading, quoted: u32) -> bool {
         let run = self.output.runs.len() + usize::from(self.fresh);
         match self.seen.entry(numbers(reading)) {
@@ -374,7 +374,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A hash of what a reading says, wherever it stands. Two that differ in one digit have the same hash once in 2^64.
+/// A hash of the numbers in a reading, independent of its place. Different readings collide with probability 2^-64.
 fn numbers(reading: &Reading) -> u64 {
     let mut hash = DefaultHasher::new();
     (reading.tool, &reading.name, reading.rows.len()).hash(&mut hash);

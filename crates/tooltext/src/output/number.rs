@@ -1,9 +1,9 @@
-//! A number with its unit and its place, and how tools write numbers.
+//! A number with its unit and place, and the ways in which tools print numbers.
 
 use evidence::Spot;
 use serde::Serialize;
 
-/// What a number counts. Values are kept in these units, whatever the tool printed.
+/// Unit of a number. Values are converted to these units, whatever the tool printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -12,32 +12,32 @@ pub enum Unit {
     Nanoseconds,
     /// A size in bytes.
     Bytes,
-    /// Bytes in a second.
+    /// Bytes per second.
     BytesPerSecond,
-    /// Operations in a second.
+    /// Operations per second.
     PerSecond,
     /// A part of a whole, 0 to 1; iostat's `%util` may be a little more.
     Share,
     /// A number whose unit the document does not say.
     Unstated,
-    /// How many.
+    /// A count of items or events.
     Count,
 }
 
-/// A number that a document states.
+/// A number in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Number {
-    /// How much, in `unit`.
+    /// The value, in `unit`.
     pub value: f64,
-    /// The unit.
+    /// Unit of the value.
     pub unit: Unit,
     /// Its place in the text.
     pub at: Spot,
 }
 
 impl Number {
-    /// The value is rounded to twelve digits, more than any tool prints: 7.32 us are 7320 ns and not 7320.000000000001.
+    /// Rounds the value to twelve digits, more than any tool prints: 7.32 us are 7320 ns and not 7320.000000000001.
     pub(crate) fn new(value: f64, unit: Unit, at: Spot) -> Number {
         let whole = value.round();
         let near = (value - whole).abs() <= value.abs() * 1e-12;
@@ -46,8 +46,8 @@ impl Number {
     }
 }
 
-/// A number as C's printf writes it, the decimal point being `.` or, in many locales, `,`: `0.52`, `0,52`, `1e3`.
-/// No sign, no separators of thousands: the tools here print none.
+/// Parses a number as C's printf writes it, with decimal point `.` or, in many locales, `,`: `0.52`, `0,52`, `1e3`.
+/// Signs and thousands separators are rejected, since no supported tool prints them.
 pub(crate) fn decimal(text: &str) -> Option<f64> {
     let plain = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | 'e' | 'E' | '+' | '-');
     if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') || !text.chars().all(plain) {
@@ -61,7 +61,7 @@ pub(crate) fn decimal(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// A number as people write it, with separators of thousands: `109,845`, `1,234.5`, `99.8`. Also negative.
+/// Parses a number as people write it, with thousands separators and an optional minus: `109,845`, `1,234.5`, `99.8`.
 pub(crate) fn grouped(text: &str) -> Option<f64> {
     let (minus, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let value = match digits.split_once('.') {
@@ -72,7 +72,7 @@ pub(crate) fn grouped(text: &str) -> Option<f64> {
     Some(if minus { -value } else { value })
 }
 
-/// `1,234,567`: groups of three after the first, which may be longer where its own comma was forgotten: `1088,719`.
+/// Parses `1,234,567`: groups of three after the first, which may be longer if its own comma was forgotten: `1088,719`.
 fn thousands(text: &str) -> Option<f64> {
     let mut groups = text.split(',');
     let first = groups.next()?;
@@ -84,7 +84,7 @@ fn thousands(text: &str) -> Option<f64> {
     text.replace(',', "").parse().ok()
 }
 
-/// A number and what is written right behind it: `424`, `312.1MB`, `100.00%`.
+/// A number and its attached suffix: `424`, `312.1MB`, `100.00%`.
 pub(crate) fn with_suffix(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
     let exponent = exponent(&text[end..]);
@@ -92,12 +92,12 @@ pub(crate) fn with_suffix(text: &str) -> Option<(f64, &str)> {
         let end = end + exponent;
         return Some((decimal(&text[..end])?, &text[end..]));
     }
-    // A comma or point at the end belongs to the sentence.
+    // A final comma or point is punctuation.
     let digits = text[..end].trim_end_matches([',', '.']);
     Some((decimal(digits)?, &text[end..]))
 }
 
-/// How long the exponent is that a text begins with, as C++ and Go print it: `e-05`, `e+06`; 0 if there is none.
+/// Length of an exponent at the start of a text, as C++ and Go print it: `e-05`, `e+06`; 0 if there is none.
 fn exponent(text: &str) -> usize {
     let digits = text.strip_prefix("e-").or_else(|| text.strip_prefix("e+")).unwrap_or("");
     let length = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -108,7 +108,7 @@ fn exponent(text: &str) -> usize {
     }
 }
 
-/// Nanoseconds in a unit of time, by its abbreviation.
+/// Nanoseconds per unit of time, by its abbreviation.
 pub(crate) fn time_unit(unit: &str) -> Option<f64> {
     Some(match unit {
         "nsec" | "ns" | "nsecs" => 1.0,
@@ -119,7 +119,7 @@ pub(crate) fn time_unit(unit: &str) -> Option<f64> {
     })
 }
 
-/// Bytes in a unit of size: `KiB` 1024, `kB` 1000, as dd and fio 3 mean them.
+/// Bytes per unit of size: `KiB` 1024, `kB` 1000, as in dd and fio 3.
 pub(crate) fn size_unit(unit: &str) -> Option<f64> {
     Some(match unit {
         "B" | "bytes" | "byte" => 1.0,
@@ -135,14 +135,14 @@ pub(crate) fn size_unit(unit: &str) -> Option<f64> {
     })
 }
 
-/// A number as a cell of a table has it: plain, then it is in the column's unit; or with its own unit of time or size, or a
-/// percentage. `12.3k` and `1.5G` are shortened: of sizes by 1024s, of all else by thousands.
+/// Parses a table cell: a plain number is in the column's unit; others have their own unit of time or size, or are a
+/// percentage. `12.3k` and `1.5G` are abbreviations: with powers of 1024 for sizes, of 1000 otherwise.
 pub(crate) fn quantity(text: &str, factor: f64, unit: Unit) -> Option<(f64, Unit)> {
     let text = text.trim_matches('*');
     if let Some(positive) = text.strip_prefix('-').filter(|t| !t.is_empty()) {
         return quantity(positive, factor, unit).map(|(v, unit)| (-v, unit));
     }
-    // Of what is whole a comma does not part decimals: `1,045`.
+    // In whole numbers a comma separates thousands: `1,045`.
     let whole = matches!(unit, Unit::Count | Unit::Bytes);
     if let Some(value) = grouped(text).filter(|_| whole && text.contains(',')) {
         return Some((value * factor, unit));

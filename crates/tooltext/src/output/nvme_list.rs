@@ -1,4 +1,4 @@
-//! `nvme list`: the model and the format of each drive. Its serial number is private and not read.
+//! Reads `nvme list`: model and format of each drive. The serial number is private and not read.
 //!
 //! ```text
 //! Node             SN              Model                        Namespace Usage                      Format           FW Rev
@@ -6,29 +6,29 @@
 //! /dev/nvme0n1     S4EVNF0M123456  Samsung SSD 970 EVO Plus 1TB 1         500.11  GB / 500.11  GB    512   B +  0 B   2B2QEXM7
 //! ```
 //!
-//! The table is wider than any mail, so its lines are mostly broken, the rulers too. Where the model begins the rulers say;
-//! behind it stand a number, a usage and a format, which nothing else looks like.
+//! The table is wider than a mail, so its lines are usually broken, including the rulers. The rulers give the start of the model;
+//! after it come a namespace number, a usage and a format, whose forms are unique.
 //!
 //! **Versions**: nvme-cli 1.0 to 2.3 (`nvme-print.c`).
 
 use super::columns::{cells, Cell, SettingPairs};
 
-/// Lines that a mailer makes of one.
+/// Limit on parts that a mailer makes of one line.
 const MOST_LINES: usize = 8;
-/// `500.11  GB / 500.11  GB`, `512   B +  0 B`: five words each.
+/// Words of `500.11  GB / 500.11  GB` and of `512   B +  0 B`.
 const PAIR: usize = 5;
 
-/// The table of which the heading was read.
+/// A table whose heading was read.
 #[derive(Debug, Default)]
 pub(super) struct NvmeList {
-    /// Headings, those of lines that were broken off behind the first.
+    /// Headings, including those on continuation lines.
     names: Vec<String>,
-    /// Where the columns begin, from the rulers.
+    /// Start positions of the columns, from the rulers.
     begins: Vec<usize>,
 }
 
 impl NvmeList {
-    /// A heading with its rulers, and how many lines behind the first belong to it.
+    /// Parses a heading with its rulers; also returns its number of continuation lines.
     pub fn heading<'t>(words: &[Cell], ahead: impl Iterator<Item = &'t str>) -> Option<(NvmeList, usize)> {
         (words.first()?.text == "Node"
             && words.get(1).is_some_and(|w| w.text == "SN" || w.text == "Generic"))
@@ -40,7 +40,7 @@ impl NvmeList {
             let more = cells(line);
             let ruler = !more.is_empty() && more.iter().all(|cell| cell.text.bytes().all(|b| b == b'-'));
             if ruler {
-                // One blank between two, also where a line was broken.
+                // One blank between two rulers, also at a line break.
                 for cell in &more {
                     table.begins.push(end);
                     end += cell.to - cell.from + 1;
@@ -56,7 +56,7 @@ impl NvmeList {
         (has("Model") && has("Format") && !table.begins.is_empty()).then_some((table, lines))
     }
 
-    /// A drive's row, and how many lines behind its first belong to it.
+    /// Parses a drive's row; also returns its number of continuation lines.
     pub fn row<'t>(&self, line: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(SettingPairs, usize)> {
         let name = line.split_whitespace().next()?.strip_prefix("/dev/")?;
         evidence::is_device_name(name).then_some(())?;
@@ -83,7 +83,7 @@ fn is_heading(text: &str) -> bool {
     ["SN", "Model", "Namespace", "Usage", "Format", "FW", "Rev", "Version"].contains(&text)
 }
 
-/// The model and the format, if what stands from the model on is there up to the firmware's revision.
+/// Model and format, if the text from the model up to the firmware's revision is complete.
 fn read(text: &str) -> Option<(String, String)> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let pair = |at: usize, sign: &str| {
@@ -96,7 +96,7 @@ fn read(text: &str) -> Option<(String, String)> {
     };
     let usage = (2..words.len()).find(|at| pair(*at, "/").is_some())?;
     let format = pair(usage + PAIR, "+")?;
-    // The revision: without it the format may be cut off.
+    // The revision must follow: without it the format may be truncated.
     words.get(usage + 2 * PAIR)?;
     let namespace = words[usage - 1].trim_start_matches("0x");
     (!namespace.is_empty() && namespace.bytes().all(|b| b.is_ascii_hexdigit())).then_some(())?;

@@ -1,42 +1,42 @@
-//! Several settings in one line: what is left of `grep . /sys/block/*/queue/*`, `sysctl vm.`, `mount` or `/proc/mdstat` where an
-//! archive made one line of many.
+//! Finds settings in a line with several: output of `grep . /sys/block/*/queue/*`, `sysctl vm.`, `mount` or `/proc/mdstat` whose lines an
+//! archive joined.
 //!
 //! ```text
 //! sda/queue/nr_requests:64 vm.dirty_ratio = 20 is what I have        sda/queue/nr_requests:64
 //!                                                                    vm.dirty_ratio = 20
 //! ```
 //!
-//! **Invariant**: a piece is what its tool would have printed as a line of its own; words around it are no part of it.
+//! **Invariant**: a piece is what its tool prints as a line of its own; adjacent words are not part of it.
 
 use super::settings::BELOW;
 use std::ops::Range;
 
-/// One setting of a line.
+/// A setting in a line.
 #[derive(Debug)]
 pub(super) struct Piece {
-    /// Which kind of reader takes it.
+    /// The kind of reader for it.
     pub kind: &'static str,
-    /// As its tool prints it on a line of its own.
+    /// The setting as a line of its tool's output.
     pub text: String,
-    /// The bytes of the line that it takes.
+    /// Byte range in the line.
     pub bytes: Range<usize>,
 }
 
-/// What a scheduler can be called, in `queue/scheduler`.
+/// Names of I/O schedulers, in `queue/scheduler`.
 const SCHEDULERS: [&str; 7] = ["none", "noop", "deadline", "mq-deadline", "cfq", "bfq", "kyber"];
-/// Words of mount options that a mailer broke apart.
+/// Limit on words of mount options that a mailer broke.
 const MOST_OPTIONS: usize = 4;
-/// Words of a line of an array in mdstat: its members.
+/// Limit on words of an array's first line in mdstat, with its members.
 const MOST_OF_ARRAY: usize = 600;
-/// Words of its second line, which has about 14.
+/// Limit on words of its second line, which has about 14.
 const MOST_OF_STATE: usize = 20;
-/// Pieces of one line.
+/// Limit on pieces of one line.
 const MOST: usize = 10_000;
 
-/// A word of the line, and where it begins.
+/// A word of the line, and its byte offset.
 type Token<'a> = (&'a str, usize);
 
-/// The settings in a line, in its order.
+/// The settings in a line, in order.
 pub(super) fn pieces(line: &str) -> Vec<Piece> {
     let offset = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
     let quote = |word: &&str| word.bytes().all(|b| b == b'>');
@@ -65,7 +65,7 @@ fn word<'a>(tokens: &[Token<'a>], i: usize) -> Option<&'a str> {
     tokens.get(i).map(|t| t.0)
 }
 
-/// `/sys/block/sda/queue/nr_requests:64`. Only a scheduler's and a cache's value have more than a word.
+/// Parses `/sys/block/sda/queue/nr_requests:64`. Only the values of a scheduler and of a cache have several words.
 fn sysfs(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
     let text = word(tokens, 0)?;
     let below = BELOW.iter().filter_map(|b| text.find(b)).min().filter(|at| *at > 0)?;
@@ -88,7 +88,7 @@ fn sysfs(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
     Some(("sysfs", format!("{path}:{}", all.join(" ")), used))
 }
 
-/// `vm.dirty_ratio = 20`, `vm.dirty_ratio=20`, `/proc/sys/vm/dirty_ratio:20`.
+/// Parses `vm.dirty_ratio = 20`, `vm.dirty_ratio=20`, `/proc/sys/vm/dirty_ratio:20`.
 fn sysctl(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
     let text = word(tokens, 0)?;
     if !(text.starts_with("vm.") || text.starts_with("/proc/sys/vm/")) {
@@ -103,7 +103,7 @@ fn sysctl(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
     number(value).then(|| ("sysctl", format!("{text} = {value}"), 3))
 }
 
-/// `/dev/sda1 on /mnt type ext4 (rw,relatime)`, or `/dev/sda1 /mnt ext4 rw,relatime 0 0`.
+/// Parses `/dev/sda1 on /mnt type ext4 (rw,relatime)`, or `/dev/sda1 /mnt ext4 rw,relatime 0 0`.
 fn mount(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
     let texts: Vec<&str> = (0..5 + MOST_OPTIONS).map_while(|i| word(tokens, i)).collect();
     let [source, second, ..] = texts[..] else { return None };
@@ -125,9 +125,9 @@ fn mount(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
     fits.then(|| ("mounts", texts[..6].join(" "), 6))
 }
 
-/// The parts of `/proc/mdstat`, each a line there: the second and third are told by their indent.
+/// Parses a line of `/proc/mdstat`; the second and third line of an array get their indent back.
 fn mdstat(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
-    // Few words begin any of the forms: not every word's neighbours are looked at.
+    // Few words can start a line of mdstat; for all others, the following words are not examined.
     let first = word(tokens, 0)?;
     if !(first.starts_with("md") || first == "bitmap:" || word(tokens, 1) == Some("blocks")) {
         return None;
@@ -158,7 +158,7 @@ fn mdstat(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
     Some(("mdstat", format!("{indent}{}", texts[..end].join(" ")), end))
 }
 
-/// A value without the signs of the sentence it stands in.
+/// A value without adjacent punctuation.
 fn sentence(value: &str) -> &str {
     value.trim_end_matches([',', ';', ')', '.', '"', '`'])
 }

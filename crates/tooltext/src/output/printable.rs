@@ -1,21 +1,21 @@
-//! Mails in quoted-printable (RFC 2045, 6.7): long lines are broken after a `=`, and `=3D` is a `=`. Saved as they came,
-//! they would have broken words.
+//! Decodes mails in quoted-printable (RFC 2045, 6.7): long lines are broken after a `=`, and `=3D` is a `=`. Without decoding,
+//! words would be broken.
 //!
-//! **Invariant**: a text that does not say that it is in this form is left as it is; one that does keeps its number of
-//! lines, so that places still lead to within a paragraph.
+//! **Invariant**: a text without the header of this form is unchanged; otherwise the number of lines is kept, so that
+//! places are still right to within a paragraph.
 
 use std::borrow::Cow;
 
 const HEADER: &str = "content-transfer-encoding: quoted-printable";
 
-/// The text as it was written.
+/// The decoded text.
 pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     let says_so = |line: &str| line.trim().eq_ignore_ascii_case(HEADER);
     if !text.lines().any(says_so) {
         return Cow::Borrowed(text);
     }
     let mut out: Vec<u8> = Vec::with_capacity(text.len());
-    // How many lines of the text were taken, and how many there are of them in what was made of it.
+    // Number of lines read from the text (`lines`), and written to the result (`made`).
     let (mut within, mut lines) = (false, 0usize);
     let mut made = 0usize;
     let mut goes_on = false;
@@ -39,14 +39,14 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
         if !goes_on {
             end_line(&mut out, &mut made, lines);
         } else if out.last() == Some(&b'\n') {
-            // Its line ended in `=0A`, as some write it.
+            // The line ended with an encoded newline, `=0A`.
             catch_up(&mut out, &mut made, lines);
         }
     }
     Cow::Owned(lossy(&out).into_owned())
 }
 
-/// Whether another part of the mail begins, perhaps in another form: a ruler of a table has nothing but dashes.
+/// Whether another part of the mail starts, possibly in another form. Rulers of tables consist of dashes only.
 fn begins_part(line: &str) -> bool {
     let name = line.trim_end_matches('-');
     line.starts_with("--") && line.len() >= 10 && !name.is_empty() && !name.contains(' ')
@@ -58,14 +58,14 @@ fn end_line(out: &mut Vec<u8>, made: &mut usize, lines: usize) {
     catch_up(out, made, lines);
 }
 
-/// Makes as many lines as were taken.
+/// Adds empty lines until the result has as many lines as were read.
 fn catch_up(out: &mut Vec<u8>, made: &mut usize, lines: usize) {
     let owed = lines.saturating_sub(*made);
     out.resize(out.len() + owed, b'\n');
     *made += owed;
 }
 
-/// Bytes as text. What is no UTF-8 is of an older form, in which 0xA0 is a blank.
+/// Converts bytes to text. Invalid UTF-8 is from an older charset, in which 0xA0 is a blank.
 pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -82,7 +82,7 @@ pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The same with `:` and a blank for the full-width colon that East Asian keyboards put behind a heading.
+/// Replaces the full-width colon, which East Asian keyboards produce after a heading, by `:` and a blank.
 pub(crate) fn with_plain_colons(text: &str) -> Cow<'_, str> {
     const WIDE: char = '\u{ff1a}';
     match text.contains(WIDE) {
@@ -110,7 +110,7 @@ fn decode(body: &str, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// `=0A=` at the end of each line, and 0xA0 for a blank: a mailer of one charset in the form of another.
+    /// `=0A=` at the end of each line, and 0xA0 for a blank: a mailer that mixes two charsets.
     #[test]
     fn lines_that_end_in_both_are_one_and_old_blanks_are_blanks() {
         let text = format!("{HEADER}\n\n=A0a l=\nong line=0A=\n=A0__schedule+0x1/0x2=0A=\nthird=0A=\nlast\n");
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(lossy(b"\xa0x \xe9\xa0y \xc2\xa0z"), " x \u{fffd} y \u{a0}z");
     }
 
-    /// A ruler, and the rest of a broken heading, begin no other part; its name behind two dashes does.
+    /// A ruler, and the rest of a broken heading, start no other part; two dashes with a name do.
     #[test]
     fn lines_of_dashes_begin_no_part() {
         let text = format!(

@@ -1,4 +1,4 @@
-//! A reading: what one tool printed at one time, as rows of numbers under the tool's own names.
+//! A reading: the output of one tool at one time, as rows of numbers under the tool's own names.
 
 use super::number::{Number, Unit};
 use evidence::Spot;
@@ -7,34 +7,34 @@ use serde::{Serialize, Serializer};
 use stats::Blocks;
 use std::sync::Arc;
 
-/// What one tool printed at one time.
+/// The output of one tool at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reading {
     /// The tool: `fio`, `iostat`, `xfsdist`, `dd`, ...
     pub tool: &'static str,
-    /// What the tool calls it, if it does: the name of fio's job.
+    /// The tool's name for it, for example the name of fio's job; empty if there is none.
     pub name: String,
-    /// One for each operation or device.
+    /// One row per operation or device.
     pub rows: Vec<Row>,
-    /// The tool's options, as far as it prints them: `bs` = `4K-4K`.
+    /// The tool's options, if printed: `bs` = `4K-4K`.
     pub settings: Vec<Setting>,
-    /// The place in the text where it begins.
+    /// The place of its start in the text.
     pub at: Spot,
 }
 
-/// A line of a reading's table.
+/// A row of a reading's table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
-    /// What it is about: `read`, `sda`.
+    /// The subject of the row: `read`, `sda`.
     pub of: String,
     /// Numbers by name, in the tool's order. Names are the same for all versions of a tool.
     pub values: Values,
-    /// How many took how long, where the tool says so.
+    /// Distribution of latencies; empty if the tool prints none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<Bucket>,
-    /// Latencies one by one in their order, where a log has them.
+    /// Individual latencies in order, if a log has them.
     #[serde(skip)]
     pub in_order: Option<Arc<Blocks>>,
 }
@@ -56,11 +56,11 @@ pub struct Bucket {
     pub from: f64,
     /// The exclusive upper bound, in nanoseconds.
     pub below: f64,
-    /// How many; or, where the tool prints only parts, which part of all: the unit says which.
+    /// The number of values; if the tool prints only parts of all, that part: the unit tells which.
     pub count: Number,
 }
 
-/// A setting.
+/// A setting with its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setting {
@@ -72,11 +72,11 @@ pub struct Setting {
     pub at: Spot,
 }
 
-/// The completion latency is less than this part of the total: the rest passed before, most of it.
+/// Submission dominates if the completion latency is below this part of the total.
 const SUBMITTING: f64 = 0.5;
 
 impl Reading {
-    /// What it is called: by its tool if by nothing, as fio's results are of which the first line is lost.
+    /// Its name; the tool's name if there is none, for example for fio's results without their first line.
     pub fn called(&self) -> &str {
         if self.name.is_empty() {
             self.tool
@@ -85,35 +85,35 @@ impl Reading {
         }
     }
 
-    /// The row about `of`.
+    /// The row with the subject `of`.
     pub fn row(&self, of: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.of == of)
     }
 
-    /// What a setting was set to.
+    /// The value of a setting.
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|s| s.name == name).map(|s| s.value.as_str())
     }
 }
 
 impl Row {
-    /// A row without numbers yet.
+    /// A row without numbers.
     pub(crate) fn of(of: impl Into<String>) -> Row {
         Row { of: of.into(), ..Row::default() }
     }
 
-    /// The number of this name.
+    /// The number with this name.
     pub fn get(&self, name: &str) -> Option<Number> {
         self.values.get(name)
     }
 
-    /// The number of this name as it is used in arithmetic.
+    /// The value of the number with this name.
     pub fn value(&self, name: &str) -> Option<f64> {
         Some(self.get(name)?.value)
     }
 
-    /// A number of the latency as a whole: fio's completion latency (`clat`), or where it printed only
-    /// the total, `lat`; of syncs their time. Where [submitting](Row::waits_to_submit) takes long, only the total counts.
+    /// A number of the latency: fio's completion latency (`clat`), or, if it printed only the total, `lat`; for syncs
+    /// their time. If [submission](Row::waits_to_submit) dominates, the total is used.
     pub fn latency(&self, name: &str) -> Option<Number> {
         match self.waits_to_submit() {
             true => self.total_latency(name),
@@ -121,20 +121,20 @@ impl Row {
         }
     }
 
-    /// A number of the total latency (`lat`), from the call on.
+    /// A number of the total latency (`lat`), measured from the call.
     pub fn total_latency(&self, name: &str) -> Option<Number> {
         self.get(&format!("lat.{name}"))
     }
 
     /// Whether the submission latency (`slat`) is most of the total: with an engine that is not asynchronous for this file,
-    /// I/O passes in the call that submits it, and the completion latency says nothing (fio(1), "Interpreting the output").
+    /// I/O happens in the submitting call, and the completion latency is meaningless (fio(1), "Interpreting the output").
     pub fn waits_to_submit(&self) -> bool {
         let completing = self.value("clat.mean");
         let total = self.value("lat.mean");
         completing.zip(total).is_some_and(|(c, t)| t > 0.0 && c < SUBMITTING * t)
     }
 
-    /// How many the histogram counts in all, and how many of at least `nanoseconds`.
+    /// The total count of the histogram, and the count of values of at least `nanoseconds`.
     pub fn slower_than(&self, nanoseconds: f64) -> (f64, f64) {
         let of = |b: &&Bucket| b.from >= nanoseconds;
         let sum = |all: f64, b: &Bucket| all + b.count.value;
@@ -143,7 +143,7 @@ impl Row {
 }
 
 impl Values {
-    /// Adds a number; of two of one name the first stays. One that is too large for any unit is none.
+    /// Adds a number; the first of two with the same name is kept. Infinite values are ignored.
     pub(crate) fn put(&mut self, name: impl Into<String>, value: f64, unit: Unit, at: Spot) {
         let name = name.into();
         if value.is_finite() && self.get(&name).is_none() {
@@ -151,23 +151,23 @@ impl Values {
         }
     }
 
-    /// The number of this name.
+    /// The number with this name.
     pub fn get(&self, name: &str) -> Option<Number> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, number)| *number)
     }
 
-    /// Takes the number of this name out.
+    /// Removes the number with this name and returns it.
     pub(crate) fn take(&mut self, name: &str) -> Option<Number> {
         let at = self.0.iter().position(|(n, _)| n == name)?;
         Some(self.0.remove(at).1)
     }
 
-    /// All, in order.
+    /// All names and numbers, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Number)> {
         self.0.iter().map(|(name, number)| (name.as_str(), *number))
     }
 
-    /// Whether there are none.
+    /// Whether there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

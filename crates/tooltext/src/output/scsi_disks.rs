@@ -1,4 +1,4 @@
-//! SCSI disks in the kernel's log: what they are called, when they were attached, and when the machine let go of them.
+//! SCSI disks in the kernel's log: their names, when they were attached, and when they were detached or stopped.
 //!
 //! ```text
 //! scsi 2:0:0:0: Direct-Access     ACME  DISK 1.0              attached from here on
@@ -7,7 +7,7 @@
 //! sd 2:0:0:0: [sdb] Stopping disk                             errors after it are of the shutdown
 //! ```
 //!
-//! Readers see each line alone; which disk an address is, and what the line means, stands in other lines.
+//! Readers parse each line alone; the disk of an address, and the meaning of a line, depend on other lines.
 
 use super::log_time::{of_line, LogTime};
 use super::number::Unit;
@@ -15,20 +15,20 @@ use super::run::Run;
 use crate::output::reading::Row;
 use crate::tool::kernel_errors::{ERRORS, POWER_ON, RESETS, TRANSPORT};
 
-/// Seconds in which a disk is attached: as long as `sd_spinup_disk` waits for one that spins up (drivers/scsi/sd.c).
+/// Seconds in which a disk is attached: the time that `sd_spinup_disk` waits for a disk to spin up (drivers/scsi/sd.c).
 const ATTACHING: f64 = 100.0;
-/// The same in lines, of logs without times.
+/// As [`ATTACHING`], in lines, for logs without times.
 const LINES: u32 = 100;
-/// Lines about disks that are kept.
+/// Limit on lines about disks.
 const MOST: usize = 10_000;
 
 /// A line about a disk.
 struct Line<'a> {
     number: u32,
     time: Option<LogTime>,
-    /// `2:0:0:0`
+    /// The SCSI address, `2:0:0:0`.
     address: &'a str,
-    /// `[sdb]`
+    /// The disk in `[sdb]`, if given.
     name: Option<&'a str>,
     says: Option<Says>,
 }
@@ -37,14 +37,14 @@ struct Line<'a> {
 enum Says {
     Attaching,
     PowerOn,
-    /// The machine stops.
+    /// The machine shuts down.
     Stopping,
-    /// The disk's cache is written, since it is taken away.
+    /// The disk's cache is flushed because the disk is being removed.
     Detaching,
     Starting,
 }
 
-/// Renames rows of addresses by their disks, counts what disks say after power-on as resets only of disks in use, and leaves out
+/// Renames rows from addresses to disks, counts messages after power-on as resets only for disks in use, and removes
 /// errors of disks that were stopped.
 pub(super) fn settle(text: &str, runs: &mut Vec<Run>) {
     let in_log = |run: &Run| run.of("kernel log").next().is_some();
@@ -95,7 +95,7 @@ fn lines<'a>(text: &[&'a str]) -> Vec<Line<'a>> {
     all
 }
 
-/// `sd 2:0:0:0:`
+/// Parses `sd 2:0:0:0:`.
 fn address<'a>(pair: &[&'a str]) -> Option<&'a str> {
     let address = pair[1].strip_suffix(':').filter(|_| pair[0] == "sd" || pair[0] == "scsi")?;
     let numbers = address.bytes().all(|b| b.is_ascii_digit() || b == b':');
@@ -118,7 +118,7 @@ fn says(rest: &[&str]) -> Option<Says> {
     })
 }
 
-/// Whether two lines are of one time.
+/// Whether two lines are from about the same time.
 fn near(a: (u32, Option<LogTime>), b: (u32, Option<LogTime>)) -> bool {
     match a.1.zip(b.1).and_then(|(a, b)| a.after(b)) {
         Some(seconds) => seconds.abs() <= ATTACHING,
@@ -126,7 +126,7 @@ fn near(a: (u32, Option<LogTime>), b: (u32, Option<LogTime>)) -> bool {
     }
 }
 
-/// The disk of an address, or the only one of a host: as the log calls it last before the row, or first behind it.
+/// The disk at an address, or the only one of a host: its last name before the row, or the first after it.
 fn name<'a>(row: &Row, all: &[Line<'a>]) -> Option<&'a str> {
     let at = row.values.iter().next()?.1.at.line;
     let host = row.of.strip_prefix("host");
@@ -140,7 +140,7 @@ fn name<'a>(row: &Row, all: &[Line<'a>]) -> Option<&'a str> {
     nearest.name.filter(|_| alone)
 }
 
-/// What disks say after power-on is a reset of those that were not just attached.
+/// Counts a message after power-on as a reset, unless the disk was just attached.
 fn power_on(row: &mut Row, all: &[Line]) {
     let Some(said) = row.values.take(POWER_ON) else { return };
     let of_disk = || all.iter().filter(|line| line.address == row.of);
@@ -156,7 +156,7 @@ fn power_on(row: &mut Row, all: &[Line]) {
     }
 }
 
-/// Errors of a disk that was stopped, or of any where the machine stops.
+/// Removes errors of a disk that was stopped, or of all disks if the machine shuts down.
 fn stopped(row: &mut Row, all: &[Line], text: &[&str]) {
     let disk = evidence::whole_disk(&row.of);
     let mut of_the_stop = vec![];
@@ -180,7 +180,7 @@ fn stopped(row: &mut Row, all: &[Line], text: &[&str]) {
     }
 }
 
-/// Adds one row's counts to another's.
+/// Adds the counts of `row` to `to`.
 fn add(to: &mut Row, row: &Row) {
     for (kind, number) in row.values.iter() {
         let (more, at) = to.values.take(kind).map_or((0.0, number.at), |n| (n.value, n.at.min(number.at)));

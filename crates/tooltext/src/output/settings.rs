@@ -1,14 +1,14 @@
-//! Settings that were pasted into a text: `grep . /sys/block/*/queue/*`, `mount`, `sysctl vm.`, `/proc/mdstat`.
+//! Finds settings pasted into a text: `grep . /sys/block/*/queue/*`, `mount`, `sysctl vm.`, `/proc/mdstat`.
 //!
-//! The readers are those of the documents beside a recording. Around a mail's settings there is prose, though, so a line
-//! is offered only to the kind whose form it has, as its tool prints it:
+//! The line readers are those for the documents beside a recording. As a mail also has prose around its settings, a line
+//! is offered only to the kind whose form it has:
 //!
 //! ```text
 //! > /sys/block/sda/queue/nr_requests:64        sda/queue/nr_requests = 64
 //! vm.dirty_ratio is too high                   prose
 //! ```
 //!
-//! A line may hold several, as flattening leaves them; `pieces.rs` takes these apart.
+//! A line may have several settings after flattening; `pieces.rs` separates these.
 //!
 //! **Versions**: Linux 6.1 run, older ones by mails.
 
@@ -25,25 +25,25 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Settings that are kept.
+/// Limit on settings of a text.
 pub(super) const MOST: usize = 10_000;
 
-/// What a text's lines set.
+/// The settings of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
-    /// In the order of the text, each once.
+    /// Settings in the order of the text, without duplicates.
     pub all: Vec<Setting>,
-    /// The lines that said so, from 1.
+    /// Numbers of the lines with settings, from 1.
     pub lines: HashSet<u32>,
-    /// Bytes of the text that said so, where the rest of the line did not.
+    /// Byte ranges of settings that are only part of a line.
     pub parts: Vec<Range<usize>>,
-    /// Settings that say again what an earlier one said.
+    /// Number of settings that repeat earlier ones.
     pub repeated: usize,
-    /// Settings beyond the most that are kept.
+    /// Number of settings above the limit.
     pub too_many: usize,
 }
 
-/// Looks for settings in all lines of a text.
+/// Finds the settings in all lines of a text.
 pub(crate) fn settings(text: &str) -> Settings {
     let mut found = Settings::default();
     let mut seen = HashSet::new();
@@ -59,7 +59,7 @@ pub(crate) fn settings(text: &str) -> Settings {
         let mut take = |kind: &str, line: &str, told: &mut System| readers.read(kind, line, &at, told);
         let several = several(whole);
         if !several.is_empty() {
-            // Both are of the same text, so the difference of their addresses is the offset.
+            // Both are slices of the same text, so the difference of their addresses is the offset.
             let offset = whole.as_ptr() as usize - text.as_ptr() as usize;
             for Piece { kind, text, bytes } in several {
                 let mut told = System::default();
@@ -93,7 +93,7 @@ pub(crate) fn settings(text: &str) -> Settings {
         }
         let array = arrays::whole_line(line, &mut lines, &mut found.lines);
         let line = array.as_deref().unwrap_or(line);
-        // Only of mdstat's lines the indent says something.
+        // The indent matters only for lines of mdstat.
         let text = line.trim_start();
         let line = if ["/", "vm."].iter().any(|begin| text.starts_with(begin)) { text } else { line };
         let mut taken = kind_of(line).is_some_and(|kind| take(kind, line.trim_end(), &mut told));
@@ -116,12 +116,12 @@ pub(crate) fn settings(text: &str) -> Settings {
 }
 
 impl Settings {
-    /// Leaves out their words. What stands behind such lines is another paragraph.
+    /// Removes the words of settings. The words after them start a new paragraph.
     pub fn leave_out(&self, words: &mut Vec<Word>, text: &str) {
         let mut left_out = false;
         words.retain_mut(|word| {
             let offset = word.text.as_ptr() as usize - text.as_ptr() as usize;
-            // The last part that begins at or before the word.
+            // The last part that starts at or before the word.
             let part = self.parts.partition_point(|part| part.start <= offset);
             let within = part.checked_sub(1).is_some_and(|i| self.parts[i].contains(&offset));
             let keep = !within && !self.lines.contains(&word.spot.line);
@@ -148,7 +148,7 @@ impl Settings {
     }
 }
 
-/// The settings of a line that holds more than one, or one among other words of a line that is not a setting by itself.
+/// The settings in a line with more than one, or with one among many other words.
 fn several(line: &str) -> Vec<Piece> {
     let may =
         line.contains("vm.") || line.contains(" /") || line.contains("/queue/") || line.contains("blocks");
@@ -159,7 +159,7 @@ fn several(line: &str) -> Vec<Piece> {
     }
 }
 
-/// A line without marks of quoting, but with its indent: mdstat's lines are recognised by that.
+/// A line without quote marks but with its indent, which is needed to recognise lines of mdstat.
 pub(super) fn unquoted(line: &str) -> &str {
     let mut rest = super::words::without_name(line);
     while let Some(after) = rest.trim_start().strip_prefix('>') {
@@ -168,8 +168,8 @@ pub(super) fn unquoted(line: &str) -> &str {
     rest
 }
 
-/// Which kind of reader may take a line. No author writes such a line in words: after a path or a name stands a sign and
-/// a value, not a verb.
+/// The kind of reader for a line; `None` for prose: in a setting, a path or name is followed by a sign and
+/// a value, in prose by a verb.
 fn kind_of(line: &str) -> Option<&'static str> {
     let value = || line.split_once([':', '=']);
     if line.starts_with("vm.") || line.starts_with("/proc/sys/vm/") {
@@ -185,12 +185,12 @@ fn kind_of(line: &str) -> Option<&'static str> {
     line.contains(" /").then_some("mounts")
 }
 
-/// The folders of sysfs that hold settings.
+/// Folders of sysfs with settings.
 pub(super) const BELOW: [&str; 2] = ["/queue/", "/md/"];
-/// How the lines of `/proc/mdstat` begin.
+/// Beginnings of lines of `/proc/mdstat`.
 const MDSTAT: [&str; 4] = ["Personalities :", "unused devices:", "md", "  "];
 
-/// What a line told, by the names that people know.
+/// The settings in a parsed line, under their common names.
 fn listed(told: &System) -> Vec<(String, String)> {
     let mut all = vec![];
     for (name, device) in &told.devices {

@@ -1,42 +1,42 @@
-//! The time that a loop or `ts` puts before each line of a tool: `iostat -x 1 | while read l; do echo "$(date) $l"; done`.
+//! Recognises the time that a loop or `ts` prints before each line of a tool: `iostat -x 1 | while read l; do echo "$(date) $l"; done`.
 //!
 //! ```text
 //! Wed Nov 25 01:02:03 UTC 2026 sda 1.00       Nov 25 01:02:03 sda 1.00       [2026-11-25 01:02:03] sda 1.00
 //! Wed 25 Nov 2026 01:02:03 AM UTC sda 1.00    1764032523.125 sda 1.00
 //! ```
 //!
-//! A day and a time of day as one or two words (`2026-11-25 01:02:03`) tables take by themselves, and logs of servers begin so.
+//! A date and time as one or two words (`2026-11-25 01:02:03`) are left to the tables' readers, and logs of servers begin with them.
 
-/// As `date` and the kernel shorten them.
+/// Abbreviations of months in `date` and the kernel.
 pub(super) const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// What a word of `date`'s may be.
+/// Kinds of words in the output of `date`.
 #[derive(Clone, Copy)]
 enum Part {
     Weekday,
     Month,
     Day,
     Clock,
-    /// `AM`, which not every locale has.
+    /// `AM` or `PM`, which not every locale has.
     Half,
-    /// `UTC`, `+01`
+    /// `UTC`, `+01`.
     Zone,
     Year,
 }
 
 use Part::*;
-/// The longer before what it begins with.
+/// Sequences of parts; a longer one comes before its prefixes.
 const FORMS: [&[Part]; 3] = [
     &[Weekday, Month, Day, Clock, Half, Zone, Year],
     &[Weekday, Day, Month, Year, Clock, Half, Zone],
     &[Month, Day, Clock],
 ];
-/// Letters of a zone.
+/// Limit on letters of a time zone.
 const LONGEST_ZONE: usize = 5;
 
-/// The bytes of a time before a line, the blank behind it included.
+/// Length in bytes of a time at the start of a line, including the blank after it.
 pub(super) fn length(body: &str) -> Option<usize> {
     let length = bracketed(body).or_else(|| since_1970(body)).or_else(|| dated(body))?;
     let rest = &body[length..];
@@ -44,7 +44,7 @@ pub(super) fn length(body: &str) -> Option<usize> {
     ((blank > 0 || rest.is_empty()) && !is_log(rest)).then_some(length + blank)
 }
 
-/// `[2026-11-25 01:02:03]`, `[01:02:03]`
+/// Parses `[2026-11-25 01:02:03]` or `[01:02:03]`.
 fn bracketed(body: &str) -> Option<usize> {
     let inner = body.strip_prefix('[')?;
     let end = inner.bytes().take(32).position(|b| b == b']')?;
@@ -54,13 +54,13 @@ fn bracketed(body: &str) -> Option<usize> {
     (is_clock(last) && (date || first == last)).then_some(end + 2)
 }
 
-/// `1764032523`, `1764032523.125`: `date +%s.%N`, `ts %.s`.
+/// Parses `1764032523` or `1764032523.125`: `date +%s.%N`, `ts %.s`.
 fn since_1970(body: &str) -> Option<usize> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     (digits(body) == 10 && body.starts_with(|c| ('1'..='4').contains(&c))).then_some(())?;
     let places = body[10..].strip_prefix('.').map_or(0, |rest| 1 + digits(rest));
     (places != 1 && places <= 10).then_some(())?;
-    // strace and tracers print such times too; what they print of is a call or a number.
+    // strace and tracers print the same times; there, a call or a number follows.
     let word = body[10 + places..].trim_start();
     let plain = word.starts_with(|c: char| c.is_alphabetic()) && !body.contains('(');
     (plain || word.is_empty()).then_some(10 + places)
@@ -74,7 +74,7 @@ fn dated(body: &str) -> Option<usize> {
             let from = at + rest.len() - rest.trim_start_matches(' ').len();
             let word = body[from..].split([' ', '\t']).next()?;
             match part {
-                // May be left out.
+                // Optional parts.
                 Half | Zone if !is_part(*part, word) => {}
                 _ => {
                     is_part(*part, word).then_some(())?;
@@ -103,7 +103,7 @@ fn is_part(part: Part, word: &str) -> bool {
     }
 }
 
-/// `01:02:03`, perhaps with a fraction.
+/// Whether a word is a time, `01:02:03`, optionally with a fraction.
 fn is_clock(word: &str) -> bool {
     let bytes = word.as_bytes();
     bytes.len() >= 8
@@ -114,7 +114,7 @@ fn is_clock(word: &str) -> bool {
         && bytes[8..].iter().all(|b| b.is_ascii_digit() || [b'.', b',', b'Z', b'+', b':'].contains(b))
 }
 
-/// `host kernel:`, `host postgres[77]:`: a log of the system's, of which readers know the whole line.
+/// Whether a line is from the system's log (`host kernel:`, `host postgres[77]:`), whose readers need the whole line.
 fn is_log(rest: &str) -> bool {
     rest.split_whitespace().nth(1).is_some_and(|word| word.ends_with(':'))
 }

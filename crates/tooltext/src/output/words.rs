@@ -1,37 +1,37 @@
-//! A document as words: what mailers do to it is undone once, so that no reader of a tool's output has to know.
+//! Splits a document into words, and undoes once what mailers do to it, so that readers of tools need not handle that.
 //!
-//! Marks of quoting are taken off, and lines are forgotten except for where they began. A table that was quoted, wrapped
-//! at column 72 or flattened to one line is then the same row of words as when its tool printed it:
+//! Quote marks are removed, and line breaks matter only as positions. A table that was quoted, wrapped
+//! at column 72 or flattened to one line then has the same words as its tool's output:
 //!
 //! ```text
 //! > > Device:   r/s    w/s          Device: r/s w/s sda
 //! > > sda      1.00   2.00          1.00 2.00                   both: Device: r/s w/s sda 1.00 2.00
 //! ```
 //!
-//! A row of a table in Markdown (`| sda | 1.00 |`) loses its bars and rulers in the same way, a line that is quoted with a bar (`| sda
-//! 1.00`) its bar, and a line of a log what stands before a program's own words (`Nov 25 01:02:03 host monitor[77]:`).
+//! Similarly, a row of a table in Markdown (`| sda | 1.00 |`) loses its bars and rulers, a line quoted with a bar (`| sda
+//! 1.00`) its bar, and a line of a log the prefix before a program's message (`Nov 25 01:02:03 host monitor[77]:`).
 //!
-//! **Invariant**: words are those of the document, in its order; only runs of `>`, the bars and rulers of such tables and the
-//! beginnings of a log's lines are left out.
+//! **Invariant**: words are those of the document, in order; only runs of `>`, bars and rulers of Markdown tables and
+//! prefixes of log lines are left out.
 
 use super::stamp::MONTHS;
 use evidence::Spot;
 
-/// Lines longer than this get a column in each [`Spot`]: no mailer and no tool here makes them, but flattening does.
+/// Lines longer than this get a column in each [`Spot`]: only flattening makes them, no mailer or supported tool does.
 pub(crate) const LONG_LINE: usize = 400;
 
-/// A word of a document.
+/// A word with its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word<'a> {
     pub text: &'a str,
     pub spot: Spot,
-    /// First in its line, marks of quoting aside.
+    /// Whether it is the first in its line, after quote marks.
     pub first: bool,
-    /// A blank line, or a change in how deep it is quoted, stands before it.
+    /// Whether a blank line or a change of quoting depth precedes it.
     pub paragraph: bool,
-    /// A `>` stands before it in the middle of its line: a mark of quoting in flattened text, in a command a redirection.
+    /// Whether a `>` precedes it within its line: a quote mark in flattened text, a redirection in a command.
     pub after_mark: bool,
-    /// How deep its line is quoted.
+    /// Quoting depth of its line.
     pub depth: u32,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
             if row && text.bytes().all(|b| b == b'-' || b == b':') {
                 continue;
             }
-            // Both are parts of the same line, so the difference of their addresses is the offset.
+            // Both are slices of the same line, so the difference of their addresses is the offset.
             let offset = text.as_ptr() as usize - line.as_ptr() as usize;
             let column = if long { u32::try_from(offset + 1).unwrap_or(u32::MAX) } else { 0 };
             let spot = Spot { line: u32::try_from(number + 1).unwrap_or(u32::MAX), column };
@@ -71,21 +71,21 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
     all
 }
 
-/// Whether a line is a row of a table in Markdown: bars at both ends and between at least two cells. What fio and blkparse
-/// print between bars has one at one end only, or bars as words of their own in the middle.
+/// Whether a line is a row of a Markdown table: bars at both ends and between at least two cells. Bars in the output of fio
+/// and blkparse are at one end only, or are separate words within the line.
 pub(super) fn is_row(line: &str) -> bool {
     let line = line.trim();
     line.len() > 2 && line.starts_with('|') && line.ends_with('|') && line.matches('|').count() >= 4
 }
 
-/// A line without a bar before it, as some mailers quote; fio's percentiles have one too, which says nothing.
+/// Removes a bar at the start of a line, a quote mark of some mailers; fio's percentiles also have one, without a meaning.
 fn without_bar(line: &str) -> &str {
     let rest = line.trim_start().strip_prefix('|').filter(|rest| rest.starts_with([' ', '\t']));
     rest.filter(|rest| !rest.contains('|')).unwrap_or(line)
 }
 
-/// A program's line in a log without what the log puts before it: `Nov 25 01:02:03 host monitor[77]:`, or an ISO time in place of the
-/// first three. What the kernel says has its own times, and readers that know such lines.
+/// Removes the log prefix before a program's message: `Nov 25 01:02:03 host monitor[77]:`, or an ISO time in place of the
+/// first three words. Lines of the kernel have their own times and readers, and are unchanged.
 fn without_log(line: &str) -> &str {
     let text = line.trim_start();
     let mut rest = text;
@@ -126,13 +126,13 @@ fn without_log(line: &str) -> &str {
     }
 }
 
-/// A line of the kernel's log without what `/dev/kmsg` puts before it (Documentation/ABI/testing/dev-kmsg): priority, number, microseconds,
+/// Removes the prefix of `/dev/kmsg` (Documentation/ABI/testing/dev-kmsg) from a line of the kernel's log: priority, number, microseconds,
 /// flags: `6,1725650,1121675639291,-;`.
 fn without_kmsg(line: &str) -> &str {
     kmsg(line).map_or(line, |(_, rest)| rest)
 }
 
-/// The microseconds of such a line, and its rest.
+/// The microseconds in such a prefix, and the rest of the line.
 pub(super) fn kmsg(line: &str) -> Option<(u64, &str)> {
     let (before, rest) = line.trim_start().split_once(';')?;
     let mut fields = before.split(',');
@@ -142,8 +142,8 @@ pub(super) fn kmsg(line: &str) -> Option<(u64, &str)> {
     flag.then_some((time, rest))
 }
 
-/// A line without marks of quoting, and how many there were: `> > text` gives `text` and 2. `>=64=0.0%` at the start
-/// of a line is fio's, not a mark.
+/// Removes quote marks and returns their number: `> > text` gives `text` and 2. `>=64=0.0%` at the start
+/// of a line is fio's, not a quote mark.
 pub(crate) fn unquoted(line: &str) -> (&str, u32) {
     let mut rest = without_name(line).trim_start();
     let mut depth = u32::from(rest.len() < line.trim_start().len());
@@ -154,7 +154,7 @@ pub(crate) fn unquoted(line: &str) -> (&str, u32) {
     (if depth == 0 { line } else { rest }, depth)
 }
 
-/// A line without the name of who is quoted, which some mailers put before the mark: `Ada> text`.
+/// Removes the name of a quoted person, which some mailers put before the quote mark: `Ada> text`.
 pub(crate) fn without_name(line: &str) -> &str {
     let text = line.trim_start();
     let name = text.find(|c: char| !c.is_ascii_alphabetic()).filter(|end| (1..=MOST_OF_NAME).contains(end));
@@ -163,7 +163,7 @@ pub(crate) fn without_name(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-/// Letters of such a name, or of its initials.
+/// Limit on letters of such a name, or initials.
 const MOST_OF_NAME: usize = 12;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! fio's `--output-format=json` and `json+` (`show_thread_status_json`, fio's stat.c), versions 2 and 3.
+//! Reads fio's `--output-format=json` and `json+` (`show_thread_status_json`, fio's stat.c), versions 2 and 3.
 //!
 //! ```text
 //! { "fio version": "fio-3.33", "jobs": [ { "jobname": "a", "job options": { "rw": "randread" },
@@ -7,8 +7,8 @@
 //!   "disk_util": [ { "name": "vda", "read_ios": 207, "write_ticks": 27, "util": 5.2 } ] }
 //! ```
 //!
-//! fio 3 has nanoseconds (`clat_ns`) and bytes; fio 2 microseconds (`clat`) and, in `io_bytes` and `bw`, KiB.
-//! `bins` of `json+` are counts by the middle of a bucket of fio's histogram, which is up to 1.6 % wide.
+//! fio 3 has nanoseconds (`clat_ns`) and bytes; fio 2 has microseconds (`clat`) and, in `io_bytes` and `bw`, KiB.
+//! `bins` of `json+` are counts by the middle of a bucket in fio's histogram, which is up to 1.6 % wide.
 //!
 //! **Versions**: fio 2.0 to 3.42; the tests run 3.33.
 
@@ -19,13 +19,13 @@ use crate::output::reading::{Bucket, Reading, Row, Setting};
 use crate::output::Run;
 use crate::tool::percentile_name;
 
-/// The run in a document: all its jobs. `None` if it is not fio's.
+/// The run in a document, with all its jobs. `None` if it is not fio's.
 pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
     let top = fields(value);
     let version = text(field(&top, "fio version")?);
     let old = version.starts_with("fio-2") || version.starts_with("fio-1");
     let global = field(&top, "global options").map_or(vec![], |options| settings(d, options));
-    // Client and server: `client_stats` has what `jobs` has otherwise.
+    // Client and server: `client_stats` takes the place of `jobs`.
     let jobs = field(&top, "jobs").or_else(|| field(&top, "client_stats"));
     let mut readings: Vec<Reading> =
         jobs.map_or(vec![], items).into_iter().map(|job| reading(d, job, &global, old)).collect();
@@ -38,7 +38,7 @@ pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
     Some(run(format!("{version} {}", time.trim()).trim().to_owned(), readings).into_iter().collect())
 }
 
-/// Without `group_reporting`, of which nothing is said, each of `numjobs` has a result of its own, all with the same name and options.
+/// Without `group_reporting` (which the document does not tell), each of `numjobs` has its own result, with the same name and options.
 fn single_jobs(readings: &mut [Reading]) {
     let names: Vec<String> = readings.iter().map(|r| r.name.clone()).collect();
     for reading in readings {
@@ -66,7 +66,7 @@ fn reading(d: &Document, job: Value, global: &[Setting], old: bool) -> Reading {
     reading.name = get("jobname").map(text).unwrap_or_default();
     reading.settings = get("job options").map_or(vec![], |options| settings(d, options));
     for setting in global {
-        // The job's own holds.
+        // The job's own option has precedence.
         if reading.setting(&setting.name).is_none() {
             reading.settings.push(setting.clone());
         }
@@ -107,19 +107,19 @@ fn reading(d: &Document, job: Value, global: &[Setting], old: bool) -> Reading {
     reading
 }
 
-/// Puts a number under a name, if it is there.
+/// Adds a number under a name, if it exists.
 fn put(d: &Document, row: &mut Row, name: &str, value: Option<Value>, factor: f64, unit: Unit) {
     if let Some((value, v)) = value.and_then(|v| Some((v, number(v)?))) {
         row.values.put(name, v * factor, unit, d.at(value));
     }
 }
 
-/// What one operation did; `None` if there was none of it, which fio prints as zeros.
+/// The row of one operation; `None` if there was none, which fio prints as zeros.
 fn operation(d: &Document, of: &str, value: Value, old: bool) -> Option<Row> {
     let all = fields(value);
     let get = |name: &str| field(&all, name);
     let some = |name: &str| get(name).and_then(number).is_some_and(|v| v > 0.0);
-    // Of syncs many versions print that there were none, and how long they took.
+    // Many versions print a count of 0 syncs, but the times of syncs.
     let taken = get("lat_ns").map_or(vec![], fields);
     let syncs = field(&taken, "N").filter(|n| of == "sync" && number(n).is_some_and(|n| n > 0.0));
     if !some("total_ios") && !some("io_bytes") && syncs.is_none() {
@@ -156,7 +156,7 @@ fn operation(d: &Document, of: &str, value: Value, old: bool) -> Option<Row> {
     Some(row)
 }
 
-/// `{ "min": 27791, ..., "N": 496, "percentile": { "99.000000": 987136 }, "bins": { "27776": 1 } }`
+/// Adds latencies: `{ "min": 27791, ..., "N": 496, "percentile": { "99.000000": 987136 }, "bins": { "27776": 1 } }`.
 fn latencies(d: &Document, row: &mut Row, name: &str, value: Value, ns: f64) {
     let all = fields(value);
     let get = |field_name: &str| field(&all, field_name);

@@ -1,12 +1,12 @@
-//! fio's logs: `write_lat_log`, `write_bw_log`, `write_iops_log` ("Log File Formats", fio's HOWTO). One line for each
-//! I/O or interval, read as a stream: any length in the memory of a histogram and a row of blocks.
+//! Reads fio's logs: `write_lat_log`, `write_bw_log`, `write_iops_log` ("Log File Formats", fio's HOWTO). One line per
+//! I/O or interval, read as a stream: memory for a histogram and a series of blocks, whatever the length.
 //!
 //! ```text
 //! 12, 77047, 0, 4096, 0            time (ms), value, direction, block size, priority or offset
 //! ```
 //!
-//! A log does not say what its values are; the name that fio gives it does: `a_clat.1.log`, `a_bw.log`. Latencies are
-//! nanoseconds from fio 3 on, which has five columns or more. With four they may be microseconds of fio 2: their unit
+//! A log does not tell what its values are; its name does: `a_clat.1.log`, `a_bw.log`. Latencies are
+//! nanoseconds since fio 3, which has five columns or more. With four columns they may be microseconds of fio 2: their unit
 //! is left unstated.
 //!
 //! **Versions**: fio 2.0 to 3.42; the tests run 3.33.
@@ -20,22 +20,22 @@ use stats::Blocks;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
-/// The longest line that is one of a log; six numbers have at most 120 digits.
+/// Limit on the length of a line in bytes; six numbers have at most 120 digits.
 const LONGEST_LINE: usize = 160;
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "sync"];
 const PERCENTILES: [(&str, f64); 6] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
 
-/// Whether a file begins like a log: its first lines are numbers with commas between.
+/// Whether a file starts like a log: its first lines are numbers separated by commas.
 pub(crate) fn begins(content: &[u8]) -> bool {
     let mut lines = content.split(|b| *b == b'\n');
     let first = lines.next().and_then(line).is_some();
-    // The last line that was looked at may be cut.
+    // The last examined line may be truncated.
     let second = lines.next().is_none_or(|l| l.is_empty() || line(l).is_some() || lines.next().is_none());
     first && second
 }
 
-/// Time, value, direction, columns.
+/// Parses a line: time, value, direction, number of columns.
 fn line(text: &[u8]) -> Option<(u64, u64, u8, usize)> {
     if text.len() > LONGEST_LINE {
         return None;
@@ -59,7 +59,7 @@ fn number(text: &[u8]) -> Option<u64> {
     text.iter().try_fold(0, digit)
 }
 
-/// What the values are, by the log's name: the name of the number and its unit.
+/// The meaning of values according to the log's name: name of the number, factor, unit.
 fn kind(file: &str, columns: usize) -> (&'static str, f64, Unit) {
     let name = file.rsplit('/').next().unwrap_or(file);
     for kind in ["clat", "slat", "lat"] {
@@ -78,12 +78,12 @@ fn kind(file: &str, columns: usize) -> (&'static str, f64, Unit) {
 pub(crate) fn read(file: &str, mut content: impl BufRead) -> io::Result<ToolOutput> {
     let mut rows: [Blocks; 4] = Default::default();
     let mut output = ToolOutput { file: file.to_owned(), ..ToolOutput::default() };
-    // With `log_unix_epoch` times count from 1970.
+    // With `log_unix_epoch`, times count from 1970.
     let (mut columns, mut first, mut last, mut number) = (0, u64::MAX, 0, 0u32);
     let mut text = Vec::with_capacity(LONGEST_LINE);
     loop {
         text.clear();
-        // A line without an end is taken in parts, none of which is a line of a log.
+        // A line without an end is read in parts, none of which is a valid line.
         let taken = content.by_ref().take(4096).read_until(b'\n', &mut text)?;
         if taken == 0 {
             break;

@@ -1,5 +1,5 @@
-//! `iostat -o JSON` (sysstat's `json_print_ext_disk_stats`, iostat.c): the columns of its tables as names. `rrqm` and
-//! `util` are percentages there, whose columns are `%rrqm` and `%util`.
+//! Reads `iostat -o JSON` (sysstat's `json_print_ext_disk_stats`, iostat.c): its names are those of the table's columns, except that
+//! the percentages `%rrqm` and `%util` are named `rrqm` and `util`.
 //!
 //! ```text
 //! {"sysstat": {"hosts": [ {"nodename": "db1", "release": "6.1.0", "statistics": [
@@ -7,7 +7,7 @@
 //!    "disk": [ {"disk_device": "sda", "r/s": 12.00, "rkB/s": 1500.00, "r_await": 10.50, "aqu-sz": 3.75, "util": 88.40} ]} ]} ]}}
 //! ```
 //!
-//! Short (`tps`) and extended.
+//! Supports short (`tps`) and extended statistics.
 //!
 //! **Versions**: sysstat 11.5.1, its first, to 12.7; 12.6.1 run.
 
@@ -18,7 +18,7 @@ use crate::output::reading::{Reading, Row};
 use crate::output::{Machine, Run};
 use crate::tool::iostat_column;
 
-/// The machines of the hosts.
+/// The machines of the hosts in a document.
 pub(super) fn machines(d: &Document, value: Value) -> Vec<Machine> {
     let top = field(&fields(value), "sysstat").map_or(vec![], fields);
     let one = |host: Value| {
@@ -28,7 +28,7 @@ pub(super) fn machines(d: &Document, value: Value) -> Vec<Machine> {
     field(&top, "hosts").map_or(vec![], items).into_iter().filter_map(one).collect()
 }
 
-/// The runs: each host's, with a reading for each interval. `None` if it is not iostat's.
+/// A run per host, with a reading for each interval. `None` if it is not iostat's.
 pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
     let top = fields(field(&fields(value), "sysstat")?);
     let mut runs = vec![];

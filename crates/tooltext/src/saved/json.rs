@@ -1,6 +1,6 @@
-//! JSON whose values know where they stand: every number that is read keeps its line.
+//! JSON values with their places: every number that is read keeps its line.
 //!
-//! Values are slices of the text, read one level at a time; so the place of a value is the place of its slice.
+//! Values are slices of the text, parsed one level at a time; so the place of a value is that of its slice.
 
 use evidence::Spot;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
@@ -8,17 +8,17 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value, not yet read.
+/// A value that is not parsed yet.
 pub(super) type Value<'a> = &'a RawValue;
 
-/// A text with values in it.
+/// A text that contains values.
 pub(super) struct Document<'a> {
     text: &'a str,
-    /// Where each line begins.
+    /// Byte offset of the start of each line.
     lines: Vec<usize>,
 }
 
-/// Names and values of an object, in its order.
+/// Names and values of an object, in order.
 struct Fields<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
 
 impl<'a> Document<'a> {
@@ -27,7 +27,7 @@ impl<'a> Document<'a> {
         Document { text, lines: std::iter::once(0).chain(starts).collect() }
     }
 
-    /// The values that stand one behind the other from a byte on; `None` in place of what is none.
+    /// Consecutive values from a byte offset on; `None` for an invalid one.
     pub fn values(&self, from: usize) -> impl Iterator<Item = Option<Value<'a>>> {
         serde_json::Deserializer::from_str(&self.text[from..]).into_iter::<Value<'a>>().map(Result::ok)
     }
@@ -36,12 +36,12 @@ impl<'a> Document<'a> {
         value.get().as_ptr() as usize - self.text.as_ptr() as usize
     }
 
-    /// The byte behind a value.
+    /// The byte offset after a value.
     pub fn end_of(&self, value: Value) -> usize {
         self.offset(value) + value.get().len()
     }
 
-    /// The place of a byte.
+    /// The place of a byte offset.
     pub fn spot(&self, offset: usize) -> Spot {
         let line = self.lines.partition_point(|start| *start <= offset);
         Spot { line: u32::try_from(line).unwrap_or(u32::MAX), column: 0 }
@@ -53,28 +53,28 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The fields of an object; none of anything else.
+/// The fields of an object; empty for other values.
 pub(super) fn fields<'a>(value: Value<'a>) -> Vec<(Cow<'a, str>, Value<'a>)> {
     serde_json::from_str::<Fields>(value.get()).map_or(vec![], |f| f.0)
 }
 
-/// The values of an array.
+/// The values of an array; empty for other values.
 pub(super) fn items<'a>(value: Value<'a>) -> Vec<Value<'a>> {
     serde_json::from_str(value.get()).unwrap_or_default()
 }
 
-/// A field of an object whose fields were read.
+/// The field with this name.
 pub(super) fn field<'a>(fields: &[(Cow<str>, Value<'a>)], name: &str) -> Option<Value<'a>> {
     fields.iter().find(|(n, _)| n == name).map(|(_, v)| *v)
 }
 
-/// A number, also one in quotes.
+/// A number, possibly in quotes.
 pub(super) fn number(value: Value) -> Option<f64> {
     let plain = value.get().trim_matches('"');
     plain.parse::<f64>().ok().filter(|v| v.is_finite())
 }
 
-/// A text; of numbers their digits.
+/// A text; for numbers their digits.
 pub(super) fn text(value: Value) -> String {
     serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned())
 }

@@ -1,10 +1,10 @@
-//! `lsblk -J`: disks with their columns as names; those that lie on them stand below `children`, and have their settings.
+//! Reads `lsblk -J`: disks with named columns; devices on a disk are in its `children`, and share its settings.
 //!
 //! ```text
 //! {"blockdevices": [ {"name": "sda", "rota": true, "sched": "mq-deadline", "rq-size": 64, "ra": 128, "children": [ .. ]} ]}
 //! ```
 //!
-//! Older versions have all values in quotes: `"rota": "1"`.
+//! Older versions quote all values: `"rota": "1"`.
 //!
 //! **Versions**: util-linux 2.38.1 run, older ones by published texts.
 

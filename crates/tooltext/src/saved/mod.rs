@@ -1,7 +1,7 @@
-//! What tools save for programs: JSON and logs. The numbers come out under the same names as from the tool's text.
+//! Reads machine-readable output of tools: JSON and logs. Numbers get the same names as in the tool's text.
 //!
-//! A file may be such a document as a whole; people also put several into one, or paste one between their words, quoted
-//! or not. A document is found by the name that its tool puts first, wherever that stands: other programs sort names.
+//! A file may be one such document; people also put several into one file, or paste one into a text, quoted
+//! or not. A document is found by the name that its tool writes first, at any position, because other programs sort names.
 //!
 //! ```text
 //! Before:
@@ -23,29 +23,29 @@ use json::Document;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The names that stand first in the documents of tools.
+/// The first names in tools' documents.
 const FIRST: [&str; 5] =
     ["\"fio version\"", "\"sysstat\"", "\"json_format_version\"", "\"critical_warning\"", "\"blockdevices\""];
-/// Documents that are read from one text, and beginnings of such that may turn out to be none.
+/// Limits on documents in a text, and on starts of documents that turn out to be invalid.
 const MOST: usize = 1000;
 const MOST_FAILED: usize = 16;
 
-/// The JSON of tools in a text.
+/// The JSON documents of tools in a text.
 #[derive(Default)]
 pub(crate) struct Saved {
-    /// In the order of the text; each with the bytes of its document.
+    /// Runs in the order of the text, each with the byte range of its document.
     pub runs: Vec<(Run, Range<usize>)>,
     pub machines: Vec<Machine>,
-    /// Of the machine's disks.
+    /// Settings of the machine's disks.
     pub settings: Vec<Setting>,
-    /// Where the first document begins that breaks off.
+    /// Place of the first truncated document.
     pub broken: Option<Spot>,
-    /// The bytes of all documents.
+    /// Byte ranges of all documents.
     pub documents: Vec<Range<usize>>,
 }
 
 impl Saved {
-    /// Finds and reads them.
+    /// Finds and reads all documents.
     pub fn read(text: &str) -> Saved {
         let mut saved = Saved::default();
         if !FIRST.iter().any(|name| text.contains(name)) {
@@ -55,14 +55,14 @@ impl Saved {
         let document = Document::new(&text);
         let (mut from, mut failed) = (0, 0);
         for (start, named_first) in begins(&text) {
-            // What lies within a document that was read is a part of it.
+            // Part of a document that was read.
             if start < from || failed == MOST_FAILED {
                 continue;
             }
-            // Cut off, or no JSON.
+            // Truncated, or no JSON.
             let Some(value) = document.values(start).next().flatten() else {
                 failed += 1;
-                // A brace in lines before such a name may be a program's.
+                // A brace on an earlier line than the name may belong to a program's code.
                 if named_first {
                     saved.broken.get_or_insert(document.spot(start));
                 }
@@ -78,7 +78,7 @@ impl Saved {
             let runs = fio_json::runs(&document, value)
                 .or_else(|| iostat_json::runs(&document, value))
                 .or_else(|| smart_json::runs(&document, value));
-            // A tool's document may be a part of another program's.
+            // A tool's document may be part of another program's document.
             let Some(runs) = runs else { continue };
             from = end;
             saved.machines.extend(iostat_json::machines(&document, value));
@@ -88,7 +88,7 @@ impl Saved {
         saved
     }
 
-    /// The text with blanks in place of the documents, so that every place in it stays what it was.
+    /// The text with documents replaced by blanks, so that all places remain valid.
     pub fn rest<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.documents.is_empty() {
             return Cow::Borrowed(text);
@@ -107,8 +107,8 @@ impl Saved {
     }
 }
 
-/// The braces before [`FIRST`], in the order of the text, and whether the name is the first behind it: else it is the last one before
-/// that begins a line.
+/// Braces that may start a document with a name of [`FIRST`], in the order of the text, and whether the name directly follows: otherwise, the
+/// brace is the last one before the name that starts a line.
 fn begins(text: &str) -> Vec<(usize, bool)> {
     let of_lines = begin_lines(text);
     let brace = |name: usize| {
@@ -128,10 +128,10 @@ fn begins(text: &str) -> Vec<(usize, bool)> {
     all
 }
 
-/// Blanks before a brace that begins a line, where marks of quoting stood.
+/// Blanks allowed before a brace that starts a line, for removed quote marks.
 const MOST_BLANKS: usize = 2;
 
-/// Braces that begin a line; those of objects in lists stand further to the right.
+/// Braces at the start of lines; those of objects in lists are indented.
 fn begin_lines(text: &str) -> Vec<usize> {
     let within = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
     let brace = |line: &str| {
@@ -142,7 +142,7 @@ fn begin_lines(text: &str) -> Vec<usize> {
     text.lines().filter_map(brace).collect()
 }
 
-/// Marks of quoting at the start of lines, as blanks.
+/// Replaces quote marks at the start of lines by blanks.
 fn without_marks(text: &str) -> Cow<'_, str> {
     if !text.lines().any(|line| line.trim_start().starts_with('>')) {
         return Cow::Borrowed(text);
@@ -160,7 +160,7 @@ fn without_marks(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(blank).collect())
 }
 
-/// A run of readings, if there are any.
+/// A run of readings; `None` if there are none.
 fn run(label: String, readings: Vec<Reading>) -> Option<Run> {
     let at = readings.first()?.at;
     Some(Run { label, at, readings, ..Run::default() })

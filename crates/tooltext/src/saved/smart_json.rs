@@ -1,4 +1,4 @@
-//! `smartctl -j` and `nvme smart-log -o json`: what their texts say (`tool/smart.rs`), under the same names.
+//! Reads `smartctl -j` and `nvme smart-log -o json`: the same data as in their texts (`tool/smart.rs`), under the same names.
 //!
 //! ```text
 //! { "json_format_version": [1, 0], "device": { "name": "/dev/sda" }, "smart_status": { "passed": false },
@@ -16,7 +16,7 @@ use crate::output::reading::{Reading, Row};
 use crate::output::Run;
 use evidence::Spot;
 
-/// The log of an NVMe drive, as both programs call its numbers: the name, the factor, the unit.
+/// Fields of an NVMe drive's log, under the names of both programs: field, name, factor, unit.
 const NVME: [(&str, &str, f64, Unit); 16] = [
     ("avail_spare", "spare", 0.01, Unit::Share),
     ("available_spare", "spare", 0.01, Unit::Share),
@@ -35,10 +35,10 @@ const NVME: [(&str, &str, f64, Unit); 16] = [
     ("thm_temp2_trans_count", "times slowed much by heat", 1.0, Unit::Count),
     ("critical_warning", "critical warning", 1.0, Unit::Count),
 ];
-/// Numbers without which an object that begins with a warning is anybody's.
+/// Minimum number of known fields in an object that starts with a warning; with fewer it may be from another program.
 const LEAST: usize = 3;
 
-/// The run of one drive; `None` if it is none of theirs.
+/// The run of one drive; `None` if the document is from neither program.
 pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
     let top = fields(value);
     let mut row = Row::of("drive");
@@ -51,7 +51,7 @@ pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
         let attributes = field(&top, "ata_smart_attributes").and_then(|all| field(&fields(all), "table"));
         for attribute in attributes.map_or(vec![], items) {
             let all = fields(attribute);
-            // The text that it prints begins with the number that counts: `34 (Min/Max 20/45)`.
+            // The printed text starts with the relevant number: `34 (Min/Max 20/45)`.
             let raw = field(&all, "raw").map_or(vec![], fields);
             let said = field(&raw, "string")
                 .map(text)
@@ -86,7 +86,7 @@ pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
 fn nvme(row: &mut Row, log: &[(std::borrow::Cow<str>, Value)], at: impl Fn(Value) -> Spot) {
     for (from, to, factor, unit) in NVME {
         let Some(value) = field(log, from) else { continue };
-        // Newer versions of nvme-cli take the warning's bits apart: `{ "value": 4, ... }`.
+        // Newer versions of nvme-cli decode the warning's bits: `{ "value": 4, ... }`.
         let inner = field(&fields(value), "value").unwrap_or(value);
         if let Some(n) = number(inner) {
             row.values.put(to, n * factor, unit, at(value));
@@ -129,7 +129,7 @@ mod tests {
         assert!(all("{\"critical_warning\": \"the disk is slow\", \"media_errors\": 0}", "smart").is_empty());
     }
 
-    /// As programs save it that sort names; what a program writes with these names in its code is no document.
+    /// As saved by programs that sort names; a program's code with these names is no document.
     #[test]
     fn names_may_stand_in_any_order() {
         let sorted = "{\n\t\"ata_smart_attributes\": {\"table\": [\n\t\t\t{\n\"id\": 197, \"name\": \"Current_Pending_Sector\", \"raw\": {\"string\": \"8\", \"value\": 8}}]},\n\

@@ -1,4 +1,4 @@
-//! biolatpcts of bcc: percentiles of the latency in the device, a table for each interval.
+//! Reads bcc's biolatpcts: percentiles of the latency in the device, a table per interval.
 //!
 //! ```text
 //! nvme0n1    p1    p5   p10   p16   p25   p50   p75   p84   p90   p95   p99  p100
@@ -6,7 +6,7 @@
 //! write     5us   5us   5us  15us  25us 135us 765us 855us 885us 895us 965us 1.5ms
 //! ```
 //!
-//! Times are the middles of buckets, so they are near and not exact.
+//! Times are the middles of buckets, thus approximate.
 //!
 //! **Versions**: bcc 0.14, its first, to 0.37 (`tools/biolatpcts.py`).
 
@@ -19,12 +19,12 @@ use crate::output::words::Word;
 pub struct Biolatpcts;
 
 const OPERATIONS: [&str; 4] = ["read", "write", "discard", "flush"];
-/// Percentiles that may be asked for (`--pct`).
+/// Limit on percentiles (`--pct`).
 const MOST: usize = 64;
 
 impl Tool for Biolatpcts {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        // A device's name and at least two percentiles in rising order.
+        // The heading: a device's name and at least two percentiles in rising order.
         let percentile = |w: &Word| w.text.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
         percentile(words.get(1)?)?;
         let heads: Vec<f64> = words[1..].iter().take(MOST).map_while(percentile).collect();
@@ -43,7 +43,7 @@ fn row(words: &[Word], device: &str, names: &[&str]) -> Option<(Row, usize)> {
     OPERATIONS.contains(&line[0].text).then_some(())?;
     let mut row = Row::of(format!("{device} {}", line[0].text));
     for (name, word) in names.iter().zip(&line[1..]) {
-        // A dash stands where nothing of the kind was done.
+        // A dash means that there was no such operation.
         if !word.text.starts_with('-') {
             let (value, unit) = with_suffix(word.text)?;
             let name = if *name == "p100" { "lat.max".to_owned() } else { format!("lat.{name}") };

@@ -1,4 +1,4 @@
-//! A line for each I/O: bcc's biosnoop, libbpf-tools' and bpftrace's, and perf-tools' iosnoop, by the columns of their heading.
+//! Reads tools that print a line per I/O: biosnoop of bcc, libbpf-tools and bpftrace, and perf-tools' iosnoop, by the columns of their heading.
 //!
 //! ```text
 //! TIME(s)     COMM           PID    DISK      T SECTOR     BYTES   QUE(ms) LAT(ms)      bcc
@@ -11,10 +11,10 @@
 //! 16458043.436012  W  4096        3.13
 //! ```
 //!
-//! Lines of bcc's biosnoop that went through grep have no heading; they are told by what stands at each place.
+//! Lines of bcc's biosnoop without a heading (after grep) are recognised by the form of each word.
 //!
-//! Each disk and direction has a row with the percentiles of its times; the times themselves are kept in their order. What a
-//! version does not print (bytes, a direction) is not known, and a time that is less than what it prints is not 0.
+//! Each disk and direction has a row with the percentiles of its times; individual times are kept in order. Columns that a
+//! version lacks (bytes, direction) are unknown, and a time printed as 0 is only below the tool's resolution.
 //!
 //! **Versions**: bcc 0.1.7 to 0.37 (`tools/biosnoop.py`) and its libbpf-tools, bpftrace 0.17 (`biosnoop.bt`), perf-tools 1.0 (`iosnoop`).
 
@@ -53,13 +53,13 @@ const COLUMNS: [Column; 21] = [
     ("FLAG", Cell::Word),
     ("FLAGS", Cell::Word),
 ];
-/// Disks and directions.
+/// Limit on combinations of disk and direction.
 const MOST_ROWS: usize = 256;
-/// Which percentiles are reported for single times.
+/// Percentiles computed from individual times.
 pub(super) const PERCENTILES: [(&str, f64); 4] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
-/// The I/O of one kind.
+/// The I/O of one disk and direction.
 pub(super) struct Group {
     pub of: String,
     pub at: Spot,
@@ -68,7 +68,7 @@ pub(super) struct Group {
     pub took: Blocks,
 }
 
-/// All kinds, in the order in which they came.
+/// All groups, in order of appearance.
 #[derive(Default)]
 pub(super) struct Groups(Vec<Group>);
 
@@ -105,7 +105,7 @@ impl Tool for Biosnoop {
         let tool = if first == "COMM" || first == "STARTs" { "iosnoop" } else { "biosnoop" };
         let reading = Reading { tool, rows: groups.rows(), at: words[0].spot, ..Reading::default() };
         let mut used = heading + all.used;
-        // A line that is cut off is not a whole one of another version.
+        // A truncated line must not be taken for a complete one of another version.
         while without_heading(&words[used..]).is_some_and(|other| other.len() < columns.len()) {
             let cut = 1 + words[used + 1..].iter().take_while(|w| !w.first).count();
             (used, unknown) = (used + cut, unknown + cut);
@@ -115,12 +115,12 @@ impl Tool for Biosnoop {
     }
 }
 
-/// The columns of bcc's biosnoop, with or without the time in the queue, if a line of it stands here.
+/// The columns of a line of bcc's biosnoop without a heading, with or without the time in the queue.
 fn without_heading(words: &[Word]) -> Option<Vec<Column>> {
     let time = words.first().filter(|w| w.first)?.text.split_once('.')?;
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     (digits(time.0) && digits(time.1) && time.1.len() >= 6).then_some(())?;
-    // As a mailer leaves it, broken once: before its last number, too. Then the line; two of them are longer than any.
+    // A mailer may have broken the line once, even before its last number. Two parts are tried first, since they are longer.
     let first_of = |line: usize| {
         let mut starts = words.iter().take(MOST_WORDS + 1).enumerate().skip(1).filter(|(_, w)| w.first);
         starts.nth(line).map(|(at, _)| at)
@@ -131,7 +131,7 @@ fn without_heading(words: &[Word]) -> Option<Vec<Column>> {
         .find_map(|length| columns_of(&words[..length]))
 }
 
-/// The columns of a whole line, the first of which is a time.
+/// The columns of a complete line, whose first word is a time.
 fn columns_of(line: &[Word]) -> Option<Vec<Column>> {
     const BEFORE: [&str; 7] = ["TIME(s)", "COMM", "PID", "DISK", "T", "SECTOR", "BYTES"];
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
@@ -148,11 +148,11 @@ fn columns_of(line: &[Word]) -> Option<Vec<Column>> {
     })
 }
 
-/// Words of a line, those of a long name among them.
+/// Limit on words of a line, including those of a long name.
 const MOST_WORDS: usize = 14;
 
 impl Groups {
-    /// The group of a name, new if need be; `None` if there are too many.
+    /// The group with this name, added if it is new; `None` if there are too many.
     pub fn of(&mut self, of: &str, at: Spot) -> Option<&mut Group> {
         let found = self.0.iter().position(|g| g.of == of);
         let i = match found {
@@ -167,7 +167,7 @@ impl Groups {
         self.0.get_mut(i)
     }
 
-    /// A row for each.
+    /// A row per group.
     pub fn rows(self) -> Vec<Row> {
         self.0.into_iter().filter(|g| !g.took.all().is_empty()).map(row).collect()
     }
@@ -186,14 +186,14 @@ fn row(group: Group) -> Row {
         if all.is_empty() {
             continue;
         }
-        // A time of 0 is one below what the tool prints: how long it was it does not say. A mean of such is too small.
+        // A time of 0 is below the tool's resolution and thus unknown. A mean of such times is too small.
         let mut put = |what: &str, ns: f64| {
             if ns > 0.0 || name == "queued" {
                 row.values.put(format!("{name}.{what}"), ns, Unit::Nanoseconds, at);
             }
         };
         put("mean", all.mean());
-        // Of fewer operations than one beyond it, a percentile is the maximum. Rounded: 1 - 0.999 is not 0.001.
+        // With less than one operation beyond it, a percentile is the maximum. Rounded, because 1 - 0.999 is not exactly 0.001.
         let has = |q: f64| q <= 0.5 || (all.count() as f64 * (1.0 - q) * 1e6).round() >= 1e6;
         for (percentile, q) in PERCENTILES.iter().filter(|(_, q)| has(*q)) {
             put(percentile, all.quantile(*q) as f64);

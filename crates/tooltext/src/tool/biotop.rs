@@ -1,4 +1,4 @@
-//! bcc's biotop: who does how much I/O on which disk, in an interval.
+//! Reads bcc's biotop: I/O per task and disk in an interval.
 //!
 //! ```text
 //! 08:04:11 loadavg: 1.48 0.87 0.45 1/287 14547

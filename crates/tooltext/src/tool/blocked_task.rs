@@ -1,5 +1,5 @@
-//! Tasks that the kernel says are blocked, each with its stack: hung tasks (`check_hung_task`, kernel/hung_task.c), and what
-//! `echo w > /proc/sysrq-trigger` prints (`show_state_filter`, kernel/sched/core.c).
+//! Reads blocked tasks with their stacks from the kernel's log: hung tasks (`check_hung_task`, kernel/hung_task.c), and the output of
+//! `echo w > /proc/sysrq-trigger` (`show_state_filter`, kernel/sched/core.c).
 //!
 //! ```text
 //! [ 967.72] INFO: task jbd2/sda1-8:1234 blocked for more than 120 seconds.
@@ -11,8 +11,8 @@
 //! [ 967.72]  wbt_wait+0x82/0xf0 [module]
 //! ```
 //!
-//! The stack of an oops, a warning, a lockup is of a task that runs. What stands before each line (times, `kernel:`, the host) does not matter. What the task waits for is told by the same rules as
-//! of stacks in recordings ([`Wait`]).
+//! Stacks of an oops, a warning or a lockup are ignored: they belong to a running task. Any prefix of lines (times, `kernel:`, the host)
+//! is allowed. The wait of a task is derived with the same rules as for stacks in recordings ([`Wait`]).
 //!
 //! **Versions**: Linux 2.6.32 to 6.1 by logs that people mailed: the line of the state is another from 5.11 on.
 
@@ -25,18 +25,18 @@ use operation::Wait;
 
 pub struct BlockedTask;
 
-/// The kernel prints up to 64 frames (`MAX_STACK_TRACE_DEPTH`).
+/// Limit on frames of a stack, as in the kernel (`MAX_STACK_TRACE_DEPTH`).
 const MOST_FRAMES: usize = 64;
-/// Words before a frame: `Jun 26 12:23:15 host kernel: [87603.066216][ T3721]`, a line without one, a mark of the unwinder's.
+/// Limit on words before a frame: `Jun 26 12:23:15 host kernel: [87603.066216][ T3721]`, a line without a frame, a mark of the unwinder.
 const MOST_BEFORE: usize = 24;
-/// Words of a task's name.
+/// Limit on words of a task's name.
 const MOST_OF_NAME: usize = 4;
-/// Words between the first line and the stack: taints, how to silence it, the task's line, its work queue.
+/// Limit on words between the first line and the stack: taint flags, how to disable the message, the task's line, its work queue.
 const MOST_OF_HEAD: usize = 200;
-/// The same of an oops: modules, registers, code.
+/// As [`MOST_OF_HEAD`], for an oops: modules, registers, code.
 const MOST_OF_OOPS: usize = 500;
 
-/// What the first line says.
+/// The data in the first line.
 struct Head {
     task: String,
     seconds: Option<f64>,
@@ -49,7 +49,7 @@ impl Tool for BlockedTask {
         let head = hung(words).or_else(|| state(words)).or_else(|| oops(words)).or_else(|| nobodys(words))?;
         let from = head.used + before_trace(&words[head.used..])?;
         let (frames, length) = frames(&words[from..]);
-        // Without a task's line it may be of anything but a task that sleeps: an oops, a warning.
+        // Without a task's line, the stack may be that of an oops or a warning, unless it is of a sleeping task.
         let sleeps =
             frames.first().is_some_and(|(name, _)| ["__schedule", "__switch_to", "schedule"].contains(name));
         if head.task == NOBODY && !sleeps {
@@ -78,20 +78,20 @@ impl Tool for BlockedTask {
     }
 }
 
-/// What a task is called of which only the stack was pasted.
+/// Name of a task whose stack was pasted without a name.
 const NOBODY: &str = "a task";
 
-/// One that is not blocked, which is no task's name: names are not empty.
+/// Marks a task that is not blocked; task names are never empty.
 const OTHER: &str = "";
 
-/// `Call Trace:` alone.
+/// A stack without a task: `Call Trace:` alone.
 fn nobodys(words: &[Word]) -> Option<Head> {
     let [call, trace] = texts(words)?;
     let begins = call == "Call" && trace.eq_ignore_ascii_case("trace:");
     begins.then(|| Head { task: NOBODY.into(), seconds: None, at: words[0].spot, used: 2 })
 }
 
-/// `BUG: ...`, `Oops: ...`, `general protection fault`, `WARNING: ...`, `RIP: 0010:...` above a stack: of a task that is not blocked.
+/// A stack of a task that is not blocked, after `BUG: ...`, `Oops: ...`, `general protection fault`, `WARNING: ...` or `RIP: 0010:...`.
 fn oops(words: &[Word]) -> Option<Head> {
     let [first, second] = texts(words)?;
     let begins = match first {
@@ -111,7 +111,7 @@ fn oops(words: &[Word]) -> Option<Head> {
     Some(Head { task: OTHER.into(), seconds: None, at: words[0].spot, used: trace + 2 })
 }
 
-/// `INFO: task NAME:PID blocked for more than 120 seconds.`
+/// Parses `INFO: task NAME:PID blocked for more than 120 seconds.`
 fn hung(words: &[Word]) -> Option<Head> {
     let [info, task] = texts(words)?;
     if !info.ends_with("INFO:") || task != "task" {
@@ -120,13 +120,13 @@ fn hung(words: &[Word]) -> Option<Head> {
     let end = (3..3 + MOST_OF_NAME).find(|i| words.get(*i).is_some_and(|w| w.text == "blocked"))?;
     let [_, "for", "more", "than", seconds, _] = texts(words.get(end..)?)? else { return None };
     let task = words[2..end].iter().map(|w| w.text).collect::<Vec<_>>().join(" ");
-    // Others are forms of the message: `task <process>:<pid> blocked`.
+    // Other texts describe the message: `task <process>:<pid> blocked`.
     task.rsplit_once(':')?.1.parse::<u32>().ok()?;
     let seconds: u32 = seconds.parse().ok()?;
     Some(Head { task, seconds: Some(f64::from(seconds)), at: words[0].spot, used: end + 6 })
 }
 
-/// `task:NAME state:D stack:0 pid:1234`, or `NAME D ffff8800 0 1234 2 0x00000080` above a stack.
+/// Parses `task:NAME state:D stack:0 pid:1234`, or `NAME D ffff8800 0 1234 2 0x00000080` before a stack.
 fn state(words: &[Word]) -> Option<Head> {
     let at = words.first()?.spot;
     if let Some(first) = words[0].text.strip_prefix("task:") {
@@ -145,7 +145,7 @@ fn state(words: &[Word]) -> Option<Head> {
     old_state(words).or_else(|| state_without_address(words))
 }
 
-/// `NAME D ffff8800 0 1234 2 0x00000080`: the address is that where it sleeps; newer kernels do not print it.
+/// Parses `NAME D ffff8800 0 1234 2 0x00000080`: the address is where the task sleeps; newer kernels do not print it.
 fn old_state(words: &[Word]) -> Option<Head> {
     let [name, "D", address, stack, pid, parent, flags] = texts(words)? else { return None };
     let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -153,7 +153,7 @@ fn old_state(words: &[Word]) -> Option<Head> {
     named(words, name, [stack, pid, parent, flags], 7)
 }
 
-/// `NAME D 0 7088 2 0x80000000`.
+/// Parses `NAME D 0 7088 2 0x80000000`.
 fn state_without_address(words: &[Word]) -> Option<Head> {
     let [name, "D", stack, pid, parent, flags] = texts(words)? else { return None };
     named(words, name, [stack, pid, parent, flags], 6)
@@ -166,7 +166,7 @@ fn named(words: &[Word], name: &str, [stack, pid, parent, flags]: [&str; 4], use
     Some(Head { task, seconds: None, at: words[0].spot, used })
 }
 
-/// How many words stand before the first frame: up to `Call Trace:`, or to the frame itself where mailers lost that line.
+/// Number of words before the first frame: up to `Call Trace:`, or up to the frame if a mailer lost that line.
 fn before_trace(words: &[Word]) -> Option<usize> {
     for (i, word) in words.iter().enumerate().take(MOST_OF_HEAD) {
         let next_task = word.text.ends_with("INFO:") && i > 0;
@@ -181,11 +181,11 @@ fn before_trace(words: &[Word]) -> Option<usize> {
             return Some(i);
         }
     }
-    // A line alone, its stack left away.
+    // A line without a stack.
     Some(0)
 }
 
-/// `wbt_wait+0x82/0xf0`
+/// Whether a word is a frame: `wbt_wait+0x82/0xf0`.
 pub(super) fn is_frame(text: &str) -> bool {
     text.split_once("+0x").is_some_and(|(name, rest)| {
         !name.is_empty()
@@ -196,8 +196,8 @@ pub(super) fn is_frame(text: &str) -> bool {
     })
 }
 
-/// The frames that begin here, the innermost first, and how many words they take. What the unwinder guesses (`?`) is left out, unless it
-/// knows no more than that the task sleeps: then what it guesses from there on.
+/// The frames at the start of `words`, innermost first, and their number of words. Guesses of the unwinder (`?`) are left out, unless
+/// the only certain frame is the scheduler's: then the guesses from `schedule` on are used.
 fn frames<'a>(words: &[Word<'a>]) -> (Vec<(&'a str, Spot)>, usize) {
     let (mut all, mut guesses, mut used) = (vec![], vec![], 0);
     while all.len() + guesses.len() < 2 * MOST_FRAMES && all.len() < MOST_FRAMES {
@@ -206,7 +206,7 @@ fn frames<'a>(words: &[Word<'a>]) -> (Vec<(&'a str, Spot)>, usize) {
         let Some(word) = rest.get(before).filter(|w| is_frame(w.text)) else { break };
         let guessed = before > 0 && rest[before - 1].text == "?";
         let name = word.text.split("+0x").next().unwrap_or("");
-        // Compilers add ends to the names of functions they changed.
+        // Compilers add suffixes to the names of modified functions.
         let name = name.split('.').next().filter(|n| !n.is_empty()).unwrap_or(name);
         if !guessed {
             all.push((name, word.spot));
@@ -226,7 +226,7 @@ fn frames<'a>(words: &[Word<'a>]) -> (Vec<(&'a str, Spot)>, usize) {
     (all, used)
 }
 
-/// Whether a word begins something else than a frame.
+/// Whether a word starts something other than a frame.
 fn ends(word: &Word) -> bool {
     let text = word.text;
     word.paragraph
@@ -259,7 +259,7 @@ mod tests {
         "submit_bio+0x11/0x22 [mod]",
     ];
 
-    /// With all that a log, a host and a mailer put before each line.
+    /// With all prefixes that a log, a host and a mailer add.
     fn log(head: &[&str], prefix: &str) -> String {
         let lines = head.iter().chain(&["Call Trace:", "<TASK>"]).chain(&STACK).chain(&["</TASK>"]);
         lines.map(|line| format!("{prefix}{line}\n")).collect()
@@ -297,7 +297,7 @@ mod tests {
         let tag = || "blk_mq_get_tag".to_owned();
         let expected = ["dnf:340", "fio:4711", "sh:4170"].map(|name| (name.to_owned(), tag()));
         assert_eq!(names, expected);
-        // Those that sleep otherwise are not blocked.
+        // Tasks that sleep in another state are not blocked.
         assert!(read(&log(&[&new.replace("state:D", "state:S")], "")).is_empty());
     }
 
@@ -323,7 +323,7 @@ mod tests {
         ] {
             let text = format!("[ 1.1] {head}\n[ 1.1] RAX: 00007f0b16a3c000 RBX: 0000000000000000\n{stack}");
             assert!(read(&text).is_empty(), "{head}");
-            // A task behind it, and one in words about a bug.
+            // A further task after it, and one mentioned in prose about a bug.
             let task = "fio             D ffff880234567890     0  4711      1 0x00000080";
             assert_eq!(read(&(text + &log(&[task], "[ 1.3] "))).len(), 1, "{head}");
             assert_eq!(read(&format!("{head}\n\n{}", log(&[task], "[ 1.3] "))).len(), 1, "{head}");

@@ -1,4 +1,4 @@
-//! bonnie++ 1.03 to 2.00: rates of one file and of many small ones, and from 1.96 on the longest latency of each.
+//! Reads bonnie++ 1.03 to 2.00: rates of one file and of many small ones, and since 1.96 the longest latency of each.
 //!
 //! ```text
 //! Version  1.97       ------Sequential Output------ --Sequential Input- --Random-
@@ -13,9 +13,9 @@
 //! Latency               640us     410us     425us     118us      35us      72us
 //! ```
 //!
-//! Of six columns with the same heading only the place says which they are, and a line of latencies has half as many words: so these are
-//! no rows for `table.rs`. `K` is 1024. Plus signs stand for what was too quick to be measured. The line with commas behind the tables says the same, and is
-//! read where they are missing (`bonnie_csv.rs`).
+//! Six columns have the same heading, so that only their order identifies them, and a line of latencies has half as many words:
+//! `table.rs` cannot read these. `K` is 1024. Plus signs mean that a test was too fast to be measured. The comma-separated line after
+//! the tables repeats them, and is read if they are missing (`bonnie_csv.rs`).
 //!
 //! **Versions**: bonnie++ 1.03 to 1.98 by published texts, 2.00a run.
 
@@ -27,15 +27,15 @@ use crate::output::words::Word;
 pub struct Bonnie;
 
 pub(super) const KIB: f64 = 1024.0;
-/// What is measured of one file, in the order of the columns.
+/// Tests on one file, in the order of the columns.
 pub(super) const MEASURED: [&str; 6] =
     ["write by bytes", "write", "rewrite", "read by bytes", "read", "seeks"];
-/// And of many.
+/// Tests on many files, in the order of the columns.
 pub(super) const FILES: [&str; 6] =
     ["create", "stat", "delete", "create at random", "stat at random", "delete at random"];
-/// Name and size of the heading, then a rate and a share of each.
+/// Words of the heading: name and size, then a rate and a share per test.
 const HEADING: usize = 2 + 2 * MEASURED.len();
-/// Words between a table and what belongs to it.
+/// Limit on words between a table and its continuation.
 const MOST_BETWEEN: usize = 24;
 
 impl Tool for Bonnie {
@@ -68,7 +68,7 @@ fn found(mut rows: Vec<Row>, words: &[Word], used: usize) -> Option<Found> {
     Found::all(Reading { tool: "bonnie++", rows, at: words[0].spot, ..Reading::default() }, used)
 }
 
-/// Whether a line with commas says what stands above it: 2.00 prints three digits there.
+/// Whether a comma-separated line repeats the rows before it: 2.00 prints three digits in its tables.
 fn agree(rows: &[Row], csv: &[Row]) -> bool {
     let same = |a: f64, b: f64| (a - b).abs() <= 0.01 * a.abs().max(b.abs());
     rows.iter().all(|row| {
@@ -83,9 +83,9 @@ fn of_one_file(words: &[Word]) -> Option<(Vec<Row>, usize)> {
     let heading = words.get(..HEADING)?;
     let rates = heading.iter().filter(|w| w.text.ends_with("/sec")).count();
     (rates == MEASURED.len() && heading.iter().filter(|w| w.text == "%CP").count() == rates).then_some(())?;
-    // Without its unit, 2.00 prints bytes with a suffix: `152m`.
+    // If the heading has no unit, 2.00 prints bytes with a suffix: `152m`.
     let suffixed = heading[0].text == "Name:Size";
-    // The size is missing where two lines are of one machine.
+    // The size is missing if two lines are from one machine.
     let rows = |from: usize| Some((from, pairs(words.get(HEADING + from..)?, &MEASURED, suffixed)?));
     let (from, mut rows) = [2, 1].into_iter().find_map(rows)?;
     let used = HEADING + from + 2 * MEASURED.len();
@@ -93,13 +93,13 @@ fn of_one_file(words: &[Word]) -> Option<(Vec<Row>, usize)> {
     Some((rows, used + more))
 }
 
-/// `files  /sec %CP  /sec %CP ...`
+/// Parses the table of many files: `files  /sec %CP  /sec %CP ...`.
 fn of_many(words: &[Word]) -> Option<(Vec<Row>, usize)> {
     const HEADING: usize = 1 + 2 * FILES.len();
     let heading = words.get(..HEADING)?;
     let parts = heading[1..].chunks(2).all(|pair| pair[0].text == "/sec" && pair[1].text == "%CP");
     (heading[0].text == "files" && parts).then_some(())?;
-    // How many there were, in 1024s: `16`, `16:100000:16/64`.
+    // The number of files, in units of 1024: `16`, `16:100000:16/64`.
     words.get(HEADING)?.text.starts_with(|c: char| c.is_ascii_digit()).then_some(())?;
     let mut rows = pairs(words.get(HEADING + 1..)?, &FILES, false)?;
     let used = HEADING + 1 + 2 * FILES.len();
@@ -107,7 +107,7 @@ fn of_many(words: &[Word]) -> Option<(Vec<Row>, usize)> {
     Some((rows, used + more))
 }
 
-/// The line of latencies below rates, and how many words it takes; `None` if it is cut off.
+/// Parses the line of latencies after rates; returns its number of words. `None` if it is truncated.
 fn latencies(words: &[Word], rows: &mut [Row]) -> Option<usize> {
     if words.first().is_none_or(|w| w.text != "Latency") {
         return Some(0);
@@ -119,7 +119,7 @@ fn latencies(words: &[Word], rows: &mut [Row]) -> Option<usize> {
     Some(1 + rows.len())
 }
 
-/// `15012us`, `812ms`.
+/// Adds a latency: `15012us`, `812ms`.
 pub(super) fn put_latency(row: &mut Row, text: &str, word: &Word) {
     if let Some((ns, unit @ Unit::Nanoseconds)) = quantity(text, f64::NAN, Unit::Unstated) {
         row.values.put("lat.max", ns, unit, word.spot);
@@ -134,7 +134,7 @@ fn pairs(words: &[Word], names: &[&str], suffixed: bool) -> Option<Vec<Row>> {
     names.iter().zip(all.chunks(2)).map(row).collect()
 }
 
-/// A rate and the share of a processor that it took; `None` if these are none. Plus signs and nothing stand for what is not known.
+/// A rate and its share of a processor; `None` if invalid. Plus signs or an empty field mean that a value is unknown.
 pub(super) fn rates(name: &str, rate: &str, cpu: &str, suffixed: bool, words: [&Word; 2]) -> Option<Row> {
     let mut row = Row::of(name);
     let is_unknown = |text: &str| text.bytes().all(|b| b == b'+');
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(value("read", "cpu"), Some(0.3));
     }
 
-    /// Its tables and its line with commas are one reading; of files that were too quick only the latency is known.
+    /// Its tables and its comma-separated line are one reading; for files that were too fast, only the latency is known.
     #[test]
     fn both_tables_and_the_line_behind_them_are_one() {
         let reading = one(&format!("{FIRST}{SECOND}{CSV}"), "bonnie++");
@@ -191,7 +191,7 @@ mod tests {
             (value("delete at random", "cpu"), value("rewrite", "lat.max")),
             (Some(0.4), Some(1012e6))
         );
-        // Another run's line.
+        // The line of another run.
         let two = crate::tool::testing::all(
             &format!("{FIRST}{SECOND}{}", CSV.replace("152345", "99999")),
             "bonnie++",

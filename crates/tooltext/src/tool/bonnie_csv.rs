@@ -1,4 +1,4 @@
-//! The line with commas that bonnie++ prints behind its tables, in three formats.
+//! Reads the comma-separated line that bonnie++ prints after its tables, in three formats.
 //!
 //! ```text
 //! server,512M,11264,95,20480,23,7168,8,10240,87,16384,5,144.5,1,16,512,98,+++++,+++,+++++,+++,520,97,+++++,+++,1700,96
@@ -6,9 +6,9 @@
 //! 1.98,2.00a,server,1,1764030000,48G,,8192,5,512,98,716800,97,...
 //! ```
 //!
-//! 1.03: name, size, six rates with their shares of a processor, how many files, six more. From 1.96 on: the format, the version,
-//! name, processes, seed, size and the size of a piece before them (1.98: seeks and their processes, too), four sizes behind the
-//! number of files, and the longest latency of each of the twelve. K/sec are 1024 bytes.
+//! 1.03: name, size, six rates with their shares of a processor, number of files, six more rates. Since 1.96 these are preceded by format,
+//! version, name, processes, seed, size and chunk size (1.98: also seeks and their processes), the number of files is followed by
+//! four sizes, and at the end is the longest latency of each of the twelve tests. K/sec are 1024 bytes.
 //!
 //! **Versions**: bonnie++ 1.03 to 1.98 by published texts, 2.00a run; from 1.96 on the format has a number of its own.
 
@@ -16,12 +16,12 @@ use super::bonnie::{put_latency, rates, FILES, MEASURED};
 use crate::output::reading::Row;
 use crate::output::words::Word;
 
-/// Words of a line that a mailer broke.
+/// Limit on parts of a line that a mailer broke.
 const MOST_WORDS: usize = 6;
-/// Commas without which no word is looked at further.
+/// Minimum number of commas in the first word.
 const LEAST_COMMAS: usize = 13;
 
-/// A format: where the six rates begin, where the six of files, where the latencies, and how many fields there are.
+/// A format: indexes of the size, the first six rates, the six rates of files, the latencies; and the number of fields.
 struct Format {
     size: usize,
     measured: usize,
@@ -34,14 +34,14 @@ const V1_03: Format = Format { size: 1, measured: 2, files: 15, latencies: None,
 const V1_96: Format = Format { size: 5, measured: 7, files: 24, latencies: Some(36), fields: 48 };
 const V1_98: Format = Format { size: 5, measured: 9, files: 26, latencies: Some(38), fields: 50 };
 
-/// The rows of the line at the first of some words, and how many words it takes.
+/// The rows of the line at the first word, and its number of words.
 pub(super) fn line(words: &[Word]) -> Option<(Vec<Row>, usize)> {
     let first = words.first()?;
     (first.text.matches(',').count() >= LEAST_COMMAS).then_some(())?;
     let mut text = first.text.to_owned();
     let mut used = 1;
     let format = format(first.text);
-    // What a mailer broke goes on with a comma, or ended in one.
+    // A line broken by a mailer continues with a comma, or ended with one.
     while text.split(',').count() < format.fields && used < MOST_WORDS {
         let Some(next) = words.get(used).filter(|w| text.ends_with(',') || w.text.starts_with(',')) else {
             break;
@@ -50,7 +50,7 @@ pub(super) fn line(words: &[Word]) -> Option<(Vec<Row>, usize)> {
         used += 1;
     }
     let fields: Vec<&str> = text.split(',').collect();
-    // 1.03 prints nothing of files where it made none.
+    // 1.03 prints no fields about files if it created none.
     let files = fields.len() == format.fields;
     (files || format.fields == V1_03.fields && fields.len() == V1_03.files - 1).then_some(())?;
     is_size(fields[format.size]).then_some(())?;
@@ -74,7 +74,7 @@ fn format(text: &str) -> &'static Format {
     }
 }
 
-/// `16G`, `300M:64k`, `8196M`; nothing where only files were made.
+/// Whether a field is a size: `16G`, `300M:64k`, `8196M`; empty if only files were tested.
 fn is_size(text: &str) -> bool {
     let one = |size: &str| {
         let digits = size.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 't', 'T']);
@@ -83,7 +83,7 @@ fn is_size(text: &str) -> bool {
     text.is_empty() || text.split(':').all(one)
 }
 
-/// Six pairs.
+/// Parses six pairs of rate and share.
 fn group(fields: &[&str], names: &[&str; 6], word: &Word) -> Option<Vec<Row>> {
     let pairs = fields.get(..2 * names.len())?.chunks(2);
     names.iter().zip(pairs).map(|(name, pair)| rates(name, pair[0], pair[1], false, [word, word])).collect()

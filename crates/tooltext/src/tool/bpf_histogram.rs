@@ -1,4 +1,4 @@
-//! bpftrace's histograms, and those of perf-tools' iolatency.
+//! Reads bpftrace's histograms, and those of perf-tools' iolatency.
 //!
 //! ```text
 //! @usecs:                                            >=(ms) .. <(ms)   : I/O      |Distribution                    |
@@ -9,8 +9,8 @@
 //! [1]                  724 |@@@@@@@@@@@@@|
 //! ```
 //!
-//! The upper bound is the first that is too much; `K` is 1024. What the numbers are the name of the map says, or nothing does: then
-//! only how many there were is kept.
+//! The upper bound is exclusive; `K` is 1024. The unit is known only if the map's name contains it (`@usecs`); otherwise
+//! only the total count is kept.
 //!
 //! **Versions**: bpftrace 0.17 (`hist`, `lhist`), perf-tools 1.0 (`iolatency`).
 
@@ -21,10 +21,10 @@ use crate::output::words::Word;
 
 pub struct BpfHistogram;
 
-/// Histograms of 64 bits have no more rows.
+/// Limit on buckets: histograms of 64-bit values have no more.
 const MOST_BUCKETS: usize = 66;
 const MOST_HISTOGRAMS: usize = 256;
-/// Words of a map's keys: a stack may be one.
+/// Limit on words of a map's key, which may be a stack.
 const MOST_OF_NAME: usize = 64;
 
 impl Tool for BpfHistogram {
@@ -44,7 +44,7 @@ impl Tool for BpfHistogram {
     }
 }
 
-/// `@usecs[key, key]:` and its rows.
+/// Parses `@usecs[key, key]:` and its buckets; also returns the number of words, and of words not understood.
 fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
     let first = words.first()?.text.strip_prefix('@')?;
     let end = words.iter().take(MOST_OF_NAME).position(|w| w.text.ends_with(':'))?;
@@ -69,7 +69,7 @@ fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
     while let Some((skip, (from, below, number), length)) =
         table::next(&words[used..], ends, bucket).filter(|_| buckets.len() < MOST_BUCKETS)
     {
-        // A remark may stand between two rows, which go on with the range; others are of a map whose name is lost.
+        // A remark may be between two buckets if the ranges continue; otherwise they belong to a map whose name is missing.
         if buckets.last().map_or(skip > 0, |(_, last, _)| from < *last) {
             break;
         }
@@ -91,7 +91,7 @@ fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
     Some((row, used, unknown))
 }
 
-/// `[1K, 2K) 426 |@@@ |`, `[1] 724 |@@@|`, `(..., 0) 1 |@|`.
+/// Parses a bucket: `[1K, 2K) 426 |@@@ |`, `[1] 724 |@@@|`, `(..., 0) 1 |@|`.
 fn bucket(words: &[Word]) -> Option<((f64, f64, Number), usize)> {
     let first = words.first()?.text;
     let (from, below, at) = match first.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
@@ -109,7 +109,7 @@ fn bucket(words: &[Word]) -> Option<((f64, f64, Number), usize)> {
     let word = words.get(at)?;
     let count = word.text.parse::<u64>().ok()? as f64;
     let bar = |w: &&Word| w.text.bytes().all(|b| b == b'|' || b == b'@' || b == b'#' || b == b'*');
-    // The bar is one or two words.
+    // The bar has one or two words.
     let (mut used, mut ends) = (at + 1, 0);
     while let Some(w) = words.get(used).filter(|w| ends < 2 && bar(w)) {
         ends += w.text.matches('|').count();
@@ -118,7 +118,7 @@ fn bucket(words: &[Word]) -> Option<((f64, f64, Number), usize)> {
     (ends > 0).then_some(((from, below, Number::new(count, Unit::Count, word.spot)), used))
 }
 
-/// `512`, `1K`, `4M`.
+/// Parses a bound: `512`, `1K`, `4M`.
 fn bound(text: &str) -> Option<f64> {
     let digits = text.trim_end_matches(['K', 'M', 'G', 'T']);
     let scale = match &text[digits.len()..] {
@@ -132,7 +132,7 @@ fn bound(text: &str) -> Option<f64> {
     digits.parse::<i64>().ok().map(|n| n.max(0) as f64 * scale)
 }
 
-/// perf-tools' iolatency.
+/// Reads the histogram of perf-tools' iolatency.
 fn iolatency(words: &[Word]) -> Option<Found> {
     let [">=(ms)", "..", "<(ms)", ":", "I/O", head] = texts(words)? else { return None };
     let mut used = 6 + usize::from(!head.ends_with('|') || head == "|Distribution");
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(reading.rows[2].value("count"), Some(3.0));
     }
 
-    /// `lhist()`: bounds of the user's, and what is outside of them.
+    /// `lhist()`: bounds chosen by the user, and values outside of them.
     #[test]
     fn linear_histograms_have_bounds_of_their_own() {
         let text = "@usecs:\n(..., 0)               1 |@     |\n[0, 100)              12 |@@    |\n[100, 200)           310 |@@@@@@|\n[900, 1000)            4 |      |\n[1000, ...)            2 |      |\n";

@@ -1,4 +1,4 @@
-//! btt's `.avg`: how long each step took (`btt/doc/btt.tex` of blktrace), on the whole, and per process and device.
+//! Reads btt's `.avg`: the time of each step (`btt/doc/btt.tex` of blktrace), in total, per process and per device.
 //!
 //! ```text
 //!             ALL           MIN           AVG           MAX           N
@@ -14,9 +14,9 @@
 //!  (  8,  0) |   9.7419%   2.4317%   0.0138%  29.1040%  58.7086%
 //! ```
 //!
-//! The first is a reading with a row for each step; the second, one of the name of its step with a row for each process
-//! or device (`D2C 8,0`); the third, `overhead`, has the shares of the steps in the whole time. The other tables of devices
-//! are in `btt_tables.rs`.
+//! The first table is a reading with a row per step; the second, a reading named after its step with a row per process
+//! or device (`D2C 8,0`); the third, `overhead`, has the shares of the steps in the total time. `btt_tables.rs` reads the other tables
+//! of devices.
 //!
 //! **Versions**: blktrace 1.2.0 (the tests run it), and before 1.0 by its manual.
 
@@ -28,13 +28,13 @@ use crate::output::words::Word;
 
 pub struct BttAvg;
 
-/// Bars and rules between two cells.
+/// Limit on bars and rulers between two cells.
 const MOST_BARS: usize = 24;
-/// Rows of a table that are read: processes and devices.
+/// Limit on rows of a table: processes and devices.
 const MOST_ROWS: usize = 1000;
-/// Words of a process's name.
+/// Limit on words of a process name.
 const MOST_WORDS_OF_NAME: usize = 4;
-/// What begins a table that is read.
+/// First heading of the table of all steps.
 const ALL: &str = "ALL";
 
 impl Tool for BttAvg {
@@ -50,13 +50,13 @@ impl Tool for BttAvg {
     }
 }
 
-/// `Q2C`: from one action to another, of all versions (`Q2I` of those before 1.0); those of device mapper's own requests end in `dm`.
+/// Whether a word is a step between two actions, in any version (`Q2I` only before 1.0): `Q2C`; steps of device mapper's own requests end in `dm`.
 fn is_step(text: &str) -> bool {
     let step = text.strip_suffix("dm").unwrap_or(text).as_bytes();
     matches!(step, [b'A'..=b'Z', b'2', b'A'..=b'Z'])
 }
 
-/// Goes from cell to cell: slides have bars and rules about them, btt's own tables have rules.
+/// Iterates over cells: slides put bars and rulers around them, btt's own tables have rulers.
 pub(super) struct Cells<'w, 'a> {
     pub words: &'w [Word<'a>],
     pub used: usize,
@@ -70,12 +70,12 @@ impl<'w, 'a> Cells<'w, 'a> {
         self.words.get(self.used - 1)
     }
 
-    /// `(  8,  0)` as `8,0`, or a word.
+    /// The next subject: a device `(  8,  0)` as `8,0`, or a word.
     pub fn subject(&mut self) -> Option<String> {
         let first = self.next()?.text;
         let Some(mut device) = first.strip_prefix('(').map(str::to_owned) else { return Some(first.into()) };
         while !device.ends_with(')') {
-            // No number has more digits, so no more words.
+            // Limits the digits and thus the words of a device.
             (device.len() <= MOST_DIGITS).then_some(())?;
             device += self.next()?.text;
         }
@@ -86,10 +86,10 @@ impl<'w, 'a> Cells<'w, 'a> {
     }
 }
 
-/// Of a device's two numbers together.
+/// Limit on digits of a device's two numbers together.
 const MOST_DIGITS: usize = 20;
 
-/// A table of times: of all steps, or of one.
+/// Reads a table of times: of all steps, or of one step.
 fn times(words: &[Word]) -> Option<Found> {
     let mut cells = Cells { words, used: 0 };
     let title = cells.next()?.text;
@@ -105,22 +105,22 @@ fn times(words: &[Word]) -> Option<Found> {
         let of = if by_step { row.of } else { format!("{title} {}", row.of) };
         Some((Row { of, ..row }, length))
     };
-    // A step begins a row of the first table, and any other table.
+    // The name of a step starts a row of the first table, and ends any other table.
     let ends = |w: &Word| ends_table(w) || !by_step && is_step(w.text);
     let found = table::gather(reading, words, cells.used, MOST_ROWS, ends, read);
-    // Most of the tables by step are empty: then a heading is all that belongs to it.
+    // Most tables of single steps are empty: only the heading is then consumed.
     match by_step {
         true => found,
         false => found.or_else(|| Found::noise(cells.used)),
     }
 }
 
-/// Whether a word begins another table: its first heading, one of its others, or the bar of a title.
+/// Whether a word starts another table: its first heading, a further heading, or the ruler of a title.
 pub(super) fn ends_table(word: &Word) -> bool {
     ["DEV", "MIN", "#", ALL].contains(&word.text) || word.text.starts_with("====")
 }
 
-/// `Q2C 0.000162944 0.051680212 34.306738827 901`
+/// Parses `Q2C 0.000162944 0.051680212 34.306738827 901`.
 fn row(words: &[Word]) -> Option<(Row, usize)> {
     let mut cells = Cells { words, used: 0 };
     let mut of = cells.subject()?;
@@ -134,7 +134,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     }
     let mut row = Row::of(of);
     for name in ["min", "mean", "max"] {
-        // Always nine digits behind the point: a name's last word may be a number too.
+        // Times have nine decimal places; the last word of a name may be a number, too.
         row.values.put(name, decimal(seconds.text)? * 1e9, Unit::Nanoseconds, seconds.spot);
         seconds = cells.next()?;
     }
@@ -142,7 +142,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     Some((row, cells.used))
 }
 
-/// The shares of the steps in the time of a device's requests.
+/// Reads the shares of the steps in the time of a device's requests.
 fn overhead(words: &[Word]) -> Option<Found> {
     let steps = ["Q2G", "G2I", "Q2M", "I2D", "D2C"];
     let mut cells = Cells { words, used: 1 };

@@ -1,4 +1,4 @@
-//! btt's tables of devices: merges, seeks, plugs, requests at queueing, active and idle time (`btt/output.c` of blktrace).
+//! Reads btt's tables of devices: merges, seeks, plugs, requests at queueing, active and idle time (`btt/output.c` of blktrace).
 //!
 //! ```text
 //! ==================== Device Q2Q Seek Information ====================
@@ -16,9 +16,9 @@
 //!   7.380989795   0.4
 //! ```
 //!
-//! A table is told by its headings; a cell such as `0(22)` or `1( 6)` is two numbers. btt counts seeks and sizes in
-//! sectors of 512 bytes. The lists of activity are points of a curve that stands at 0.4 (or 0.9) while something is
-//! active: the time between two such points is added up; they are no table.
+//! A table is identified by its headings; a cell such as `0(22)` or `1( 6)` has two numbers. btt counts seeks and sizes in
+//! sectors of 512 bytes. The lists of activity are points of a curve with height 0.4 (or 0.9) while something is
+//! active: the time between two consecutive such points is summed.
 //!
 //! **Versions**: blktrace 1.2.0 (the tests run it).
 
@@ -30,7 +30,7 @@ use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
 use Unit::{Bytes, Count, Nanoseconds, Share};
 
-/// A table: what its reading is called, its headings behind `DEV`, its numbers.
+/// A table: the name of its reading, its headings after `DEV`, its columns.
 struct Table {
     name: &'static str,
     headings: &'static [&'static str],
@@ -107,7 +107,7 @@ const TABLES: [Table; 7] = [
     },
 ];
 
-/// The headings between rules of `=`, and what they say about the table below.
+/// Titles between rulers of `=`, and the name that they give to the table below.
 const BANNERS: [(&str, Option<&str>); 11] = [
     ("Per Process", None),
     ("Per Device", None),
@@ -121,14 +121,14 @@ const BANNERS: [(&str, Option<&str>); 11] = [
     ("I/O Active Period Information", None),
     ("Q2D Histogram", None),
 ];
-/// Words of a banner, and of a process's name.
+/// Limit on words of a title, and of a process name.
 const MOST_WORDS: usize = 6;
-/// Rows of a table, and lists of activity.
+/// Limit on rows of a table, and on lists of activity.
 const MOST_ROWS: usize = 1000;
-/// Modes of equal weight that btt lists, a word each; more are `...(8 more)`.
+/// Limit on listed modes with equal count, one word each; btt abbreviates more as `...(8 more)`.
 const MOST_MODES: usize = 24;
 
-/// `======= Device Merge Information =======`, with the table below it if that is one of these.
+/// Reads `======= Device Merge Information =======`, with the table below it if that is one of these.
 pub(super) fn banner(words: &[Word]) -> Option<Found> {
     let rule = |text: &str| text.len() >= 8 && text.bytes().all(|b| b == b'=');
     rule(words.first()?.text).then_some(())?;
@@ -145,7 +145,7 @@ pub(super) fn banner(words: &[Word]) -> Option<Found> {
     }
 }
 
-/// A table that begins with `DEV`.
+/// Reads a table that starts with `DEV`.
 pub(super) fn table(words: &[Word]) -> Option<Found> {
     (words.first()?.text == "DEV").then_some(())?;
     let table = TABLES.iter().find(|t| headings(words, t.headings).is_some())?;
@@ -154,14 +154,14 @@ pub(super) fn table(words: &[Word]) -> Option<Found> {
     let ends = |w: &Word| ends_table(w) || w.text == "Overall";
     let read = |rest| row(rest, table.columns);
     let Some(found) = gather(reading, words, used, MOST_ROWS, ends, read) else { return Found::noise(used) };
-    // The headings stand again above the sum or mean of all devices.
+    // The headings are repeated before the sum or mean of all devices.
     let behind = found.used + rulers(&words[found.used..]);
     let Some(again) = headings(&words[behind..], table.headings) else { return Some(found) };
     let all = gather(found.reading?, words, behind + again, MOST_ROWS, ends, read)?;
     Some(Found { unknown: found.unknown + all.unknown, ..all })
 }
 
-/// Words up to the end of the headings, the first word being any (`DEV`, `Overall`).
+/// Number of words up to the end of the headings; the first word is `DEV` or `Overall`.
 fn headings(words: &[Word], wanted: &[&str]) -> Option<usize> {
     let mut cells = Cells { words, used: 0 };
     let first = cells.next()?.text;
@@ -172,7 +172,7 @@ fn headings(words: &[Word], wanted: &[&str]) -> Option<usize> {
 fn row(words: &[Word], columns: &[(&str, f64, Unit)]) -> Option<(Row, usize)> {
     let mut cells = Cells { words, used: 0 };
     let mut of = cells.subject()?;
-    // `Total Sys`
+    // The subject `Total Sys` has two words.
     if of == "Total" {
         of = format!("Total {}", cells.next()?.text);
     }
@@ -187,7 +187,7 @@ fn row(words: &[Word], columns: &[(&str, f64, Unit)]) -> Option<(Row, usize)> {
             .map_or((word.text.trim_end_matches('%'), None), |(a, b)| (a, Some(b)));
         row.values.put(*name, decimal(first)? * factor, *unit, word.spot);
         if let Some(second) = second {
-            // `1( 6)` is two words, `0(22)` one.
+            // `1( 6)` has two words, `0(22)` one.
             let (text, spot) = match second {
                 "" => cells.next().map(|w| (w.text, w.spot))?,
                 text => (text, word.spot),
@@ -204,7 +204,7 @@ fn row(words: &[Word], columns: &[(&str, f64, Unit)]) -> Option<(Row, usize)> {
     Some((row, cells.used))
 }
 
-/// `# NAME : q activity` and points; all lists of a report are one reading, with a row for each list.
+/// Reads `# NAME : q activity` and points; all lists of a report are one reading, with a row per list.
 pub(super) fn activity(words: &[Word]) -> Option<Found> {
     let mut reading =
         Reading { tool: "btt", name: "activity".into(), at: words.first()?.spot, ..Reading::default() };
@@ -238,7 +238,7 @@ fn curve(words: &[Word]) -> Option<(Row, usize)> {
     let mut row = Row::of(format!("{} {which}", name.join(" ")));
     let (mut used, mut before, mut active, mut periods) = (colon + 3, None, 0.0, 0.0);
     while let Some((time, height)) = point(&words[used..]) {
-        // 0.4 of 0.0, 0.9 of 0.5: higher by 0.4 than the curve's foot.
+        // 0.4 above 0.0, 0.9 above 0.5: active points are 0.4 above the curve's base.
         let high = (height * 10.0).round() % 5.0 == 4.0;
         if let Some((from, level)) = before {
             if level == height && high && time > from {
@@ -254,7 +254,7 @@ fn curve(words: &[Word]) -> Option<(Row, usize)> {
     Some((row, used))
 }
 
-/// `7.380989795 0.4`
+/// Parses a point: `7.380989795 0.4`.
 fn point(words: &[Word]) -> Option<(f64, f64)> {
     let nine = |text: &str| text.split_once('.').is_some_and(|(_, digits)| digits.len() == 9);
     let (time, height) = (words.first()?.text, words.get(1)?.text);

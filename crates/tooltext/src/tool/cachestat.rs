@@ -1,4 +1,4 @@
-//! cachestat of bcc and of perf-tools: hits and misses of the page cache, a row for each interval.
+//! Reads cachestat of bcc and of perf-tools: hits and misses of the page cache, a row per interval.
 //!
 //! ```text
 //!     HITS   MISSES  DIRTIES HITRATIO   BUFFERS_MB  CACHED_MB              bcc; before that TOTAL and MISSES came first

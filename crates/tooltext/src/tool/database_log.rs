@@ -1,4 +1,4 @@
-//! Lines in which databases complain of slow I/O: PostgreSQL, MySQL's InnoDB, etcd, Ceph.
+//! Reads log lines in which databases report slow I/O: PostgreSQL, MySQL's InnoDB, etcd, Ceph.
 //!
 //! ```text
 //! LOG:  duration: 9712.345 ms  statement: COMMIT                                            PostgreSQL: statements
@@ -13,7 +13,7 @@
 //! bluestore(/var/lib/ceph/osd) log_latency slow operation observed for kv_sync, latency = 5.123s    Ceph: kv_sync
 //! ```
 //!
-//! Each kind has a row: how many, and the percentiles of what they took. What was quick is not in such a log.
+//! Each kind of line has a row with its count and the percentiles of its times. Fast operations are not in these logs.
 //!
 //! **Versions**: PostgreSQL 15 run; by published logs InnoDB of MySQL 5.7 and 8.0 and of MariaDB 10.3, etcd 3.0 to 3.6, Ceph 10 to 16.
 
@@ -25,9 +25,9 @@ use crate::output::words::Word;
 
 pub struct DatabaseLog;
 
-/// Words of a line that are looked at.
+/// Words of a line that are examined.
 const LOOKED_AT: usize = 60;
-/// Words between two lines that are read: others of the same log.
+/// Limit on words between two lines that are read (other lines of the log).
 const MOST_BETWEEN: usize = 80;
 
 impl Tool for DatabaseLog {
@@ -57,7 +57,7 @@ impl Tool for DatabaseLog {
     }
 }
 
-/// What one line tells: kinds and their nanoseconds, and how many words it takes.
+/// The kinds in one line, each with its time in nanoseconds, and the number of words.
 type TimedLine = (Vec<(&'static str, f64)>, usize);
 
 fn line(words: &[Word]) -> Option<TimedLine> {
@@ -72,7 +72,7 @@ fn line(words: &[Word]) -> Option<TimedLine> {
         {
             Some((vec![("InnoDB page cleaner", ns(text(5))?)], 6))
         }
-        // MySQL's slow log: `# Query_time: 8.712345  Lock_time: 0.000123`.
+        // MySQL's slow query log: `# Query_time: 8.712345  Lock_time: 0.000123`.
         ["#", "Query_time:"] if text(3) == "Lock_time:" => {
             Some((vec![("MySQL statement", decimal(text(2))? * 1e9)], 3))
         }
@@ -80,12 +80,12 @@ fn line(words: &[Word]) -> Option<TimedLine> {
         ["Page", "cleaner"] if [text(2), text(4), text(5)] == ["took", "to", "flush"] => {
             Some((vec![("InnoDB page cleaner", ns(text(3))?)], 6))
         }
-        // `slow request 30.123456 seconds old`, `slow request osd_op(...) initiated ...` has no time.
+        // `slow request 30.123456 seconds old`; `slow request osd_op(...) initiated ...` has no time.
         ["slow", "request"] if text(3) == "seconds" => {
             Some((vec![("Ceph slow request", decimal(text(2))? * 1e9)], 4))
         }
         ["slow", "operation"] if text(2) == "observed" => ceph(words),
-        // `blocked for > 61.2 secs`: the mark is one of quoting to whoever does not know.
+        // `blocked for > 61.2 secs`: the `>` is removed like a quote mark.
         ["oldest", "blocked"] if text(2) == "for" && text(4).starts_with("sec") => {
             Some((vec![("Ceph oldest blocked", decimal(text(3))? * 1e9)], 5))
         }
@@ -105,7 +105,7 @@ fn line(words: &[Word]) -> Option<TimedLine> {
         ["took", "too"] if text(2) == "long" && text(3).starts_with('[') => {
             Some((vec![("etcd apply", ns(text(3).trim_start_matches('['))?)], 4))
         }
-        // `failed to send out heartbeat on time (exceeded the 100ms timeout for 218.2ms)`, by how much it was late
+        // `failed to send out heartbeat on time (exceeded the 100ms timeout for 218.2ms)`: the delay beyond the timeout.
         ["heartbeat", "on"] if [text(2), text(3), text(6)] == ["time", "(exceeded", "timeout"] => {
             Some((vec![("etcd heartbeat late", ns(text(8).trim_end_matches([')', ',']))?)], 9))
         }
@@ -113,7 +113,7 @@ fn line(words: &[Word]) -> Option<TimedLine> {
     }
 }
 
-/// `write=26.9 s, sync=12.3 s, total=39.9 s; ... longest=8.1 s, average=0.1 s`
+/// Parses `write=26.9 s, sync=12.3 s, total=39.9 s; ... longest=8.1 s, average=0.1 s`.
 fn checkpoint(words: &[Word]) -> Option<TimedLine> {
     let looked_at = &words[..words.len().min(LOOKED_AT)];
     let value = |key: &str| {
@@ -133,7 +133,7 @@ fn checkpoint(words: &[Word]) -> Option<TimedLine> {
     Some((found.into_iter().map(|(kind, (ns, _))| (kind, ns)).collect(), end))
 }
 
-/// `slow operation observed for kv_sync, latency = 5.123s`
+/// Parses `slow operation observed for kv_sync, latency = 5.123s`.
 fn ceph(words: &[Word]) -> Option<TimedLine> {
     let at = words.iter().take(12).position(|w| w.text == "latency")?;
     let value = words.get(at + 2).filter(|_| words[at + 1].text == "=")?;
@@ -146,7 +146,7 @@ fn ceph(words: &[Word]) -> Option<TimedLine> {
     Some((vec![(kind, ns(value.text.trim_end_matches(','))?)], at + 3))
 }
 
-/// `"msg":"slow fdatasync","took":"1.234s"`; before version 3.5 `wal: sync duration of 1.23s, expected less than 1s`.
+/// Parses `"msg":"slow fdatasync","took":"1.234s"`; before version 3.5 `wal: sync duration of 1.23s, expected less than 1s`.
 fn etcd(words: &[Word]) -> Option<TimedLine> {
     let first = words.first()?.text;
     if first == "wal:" && words.get(1)?.text == "sync" && words.get(2)?.text == "duration" {
@@ -164,7 +164,7 @@ fn etcd(words: &[Word]) -> Option<TimedLine> {
     })
 }
 
-/// `1.234s`, `4321ms.`; Go's `1m2.5s`.
+/// Parses a duration to nanoseconds: `1.234s`, `4321ms.`; Go's `1m2.5s`.
 fn ns(text: &str) -> Option<f64> {
     let (mut rest, mut sum) = (text.trim_end_matches('.'), 0.0);
     while !rest.is_empty() {

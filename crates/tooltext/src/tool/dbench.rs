@@ -1,4 +1,4 @@
-//! dbench: throughput, and what each operation took on average and at most.
+//! Reads dbench: throughput, and mean and maximum time of each operation.
 //!
 //! ```text
 //!  Operation      Count    AvgLat    MaxLat
@@ -19,7 +19,7 @@ use crate::output::words::Word;
 pub struct Dbench;
 
 const MS: f64 = 1e6;
-/// dbench divides by 1024 twice (`print_total`, dbench.c).
+/// dbench's MB: it divides by 1024 twice (`print_total`, dbench.c).
 const MB: f64 = 1024.0 * 1024.0;
 const MOST_ROWS: usize = 100;
 
@@ -50,7 +50,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     Some((row, 4))
 }
 
-/// `Throughput 123.456 MB/sec (sync open) 8 clients 8 procs max_latency=234.570 ms`
+/// Parses `Throughput 123.456 MB/sec (sync open) 8 clients 8 procs max_latency=234.570 ms`.
 fn throughput(words: &[Word]) -> Option<Found> {
     let [first, rate, "MB/sec"] = texts(words)? else { return None };
     (first == "Throughput").then_some(())?;

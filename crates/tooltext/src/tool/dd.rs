@@ -1,4 +1,4 @@
-//! dd's last lines (coreutils' dd.c, `print_xfer_stats`), in any locale and in all versions.
+//! Reads dd's last lines (coreutils' dd.c, `print_xfer_stats`), in any locale and all versions.
 //!
 //! ```text
 //! 2048+0 records in
@@ -19,20 +19,20 @@ use crate::output::words::Word;
 
 pub struct Dd;
 
-/// Words from the number of bytes to the rate.
+/// Limit on words from the number of bytes to the rate.
 const LONGEST: usize = 16;
-/// Words behind a number of records.
+/// Limit on words after a number of records.
 const LONGEST_REMARK: usize = 12;
 
 impl Tool for Dd {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let spot = words.first()?.spot;
         let mut used = 0;
-        // Records, in words that depend on the locale: `2048+0 records in`, `2048+0 Datensätze ein`.
+        // Records, with words that depend on the locale: `2048+0 records in`, `2048+0 Datensätze ein`.
         while words.get(used).is_some_and(|w| used < 3 * LONGEST_REMARK && is_records(w.text)) {
             let after = words[used + 1..].iter().take(LONGEST_REMARK);
             let number = |w: &Word| is_records(w.text) || w.text.parse::<u64>().is_ok();
-            // What begins a line is no part of a remark.
+            // A number at the start of a line is not part of the words before it.
             let next = after.clone().position(|w| w.first && number(w));
             used += 1 + next.or_else(|| after.clone().take(6).position(number))?;
         }
@@ -40,7 +40,7 @@ impl Tool for Dd {
         let size: u64 = bytes.text.parse().ok()?;
         let line = &words[used..words.len().min(used + LONGEST)];
         if !["bytes", "byte", "Bytes", "octets", "bytes,"].contains(&line.get(1)?.text) {
-            // Other languages: only with the records before it.
+            // Other languages are accepted only after lines of records.
             (used > 0).then_some(())?;
         }
         let mut row = Row::of("copy");
@@ -51,7 +51,7 @@ impl Tool for Dd {
     }
 }
 
-/// `5.06064 s, 424 MB/s`, `25.98 seconds, 39.4MB/s`: seconds, then a rate; gives how many words that are.
+/// Parses `5.06064 s, 424 MB/s`, `25.98 seconds, 39.4MB/s`: seconds, then a rate; returns the number of words.
 fn rate(words: &[Word], row: &mut Row) -> Option<usize> {
     let [seconds, "s," | "seconds," | "second,", rate] = texts(words)? else { return None };
     let (value, suffix) = with_suffix(rate)?;
@@ -59,11 +59,11 @@ fn rate(words: &[Word], row: &mut Row) -> Option<usize> {
         "" => (words.get(3)?.text, 4),
         suffix => (suffix, 3),
     };
-    // Of two that run at once the next line may begin where this one ends: `1.0 kB/s1+0 records in`.
+    // If two dd run at once, the next line may follow without a blank: `1.0 kB/s1+0 records in`.
     let (unit, rest) = unit.trim_end_matches(['.', ',']).split_once("/s")?;
     (rest.is_empty() || is_records(rest)).then_some(())?;
     let per_second = match used {
-        // BusyBox counts in 1024s, and writes no blank.
+        // BusyBox uses powers of 1024, and prints no blank.
         3 => 1024f64.powi("KMGT".find(unit.strip_suffix('B')?.chars().next()?)? as i32 + 1),
         _ => size_unit(unit)?,
     };
@@ -72,7 +72,7 @@ fn rate(words: &[Word], row: &mut Row) -> Option<usize> {
     Some(used)
 }
 
-/// `bytes transferred in 3.12 secs (343767088 bytes/sec)`; gives how many words that are with the number before them.
+/// Parses `bytes transferred in 3.12 secs (343767088 bytes/sec)`; returns the number of words, including the number before them.
 fn bsd(line: &[Word], row: &mut Row) -> Option<usize> {
     let [_, "bytes", "transferred", "in", seconds, "secs", rate, "bytes/sec)"] = texts(line)? else {
         return None;
@@ -83,7 +83,7 @@ fn bsd(line: &[Word], row: &mut Row) -> Option<usize> {
     Some(8)
 }
 
-/// `2048+0`
+/// Whether a word is a number of records: `2048+0`.
 fn is_records(text: &str) -> bool {
     text.split_once('+').is_some_and(|(a, b)| a.parse::<u64>().is_ok() && b.parse::<u64>().is_ok())
 }

@@ -1,4 +1,4 @@
-//! diskspd (Windows, and its port to Linux), version 2: sums of reads, writes and both, with the percentiles that `-L` adds.
+//! Reads diskspd (Windows, and its port to Linux), version 2: sums of reads, writes and both, with the percentiles of `-L`.
 //!
 //! ```text
 //! Read IO
@@ -12,7 +12,7 @@
 //!  3-nines |      5.100 |        N/A |      5.100
 //! ```
 //!
-//! Latencies are milliseconds. `3-nines` is 99.9 %. With `-D` a column of the deviation of the rate stands among them.
+//! Latencies are milliseconds. `3-nines` is 99.9 %. With `-D` there is an additional column for the deviation of the rate.
 //!
 //! **Versions**: diskspd 2.0.20a to 2.2 (`ResultParser.cpp`).
 
@@ -26,7 +26,7 @@ pub struct Diskspd;
 
 const MIB: f64 = 1024.0 * 1024.0;
 const MS: f64 = 1e6;
-/// Words of a section: a line for each thread, of a hundred perhaps.
+/// Limit on words of a section, which has a line per thread, perhaps a hundred.
 const MOST_WORDS: usize = 4096;
 const COLUMNS: [Column; 9] = [
     ("thread", Cell::Word),
@@ -58,18 +58,18 @@ impl Tool for Diskspd {
             ["%-ile", "|", _, "(ms)", "|", _] => percentiles(words)?,
             _ => return None,
         };
-        // Nothing was written: a row without any operation says no more.
+        // A row without operations (for example no writes) has no information.
         let rows: Vec<Row> = rows.into_iter().filter(|row| row.value("count") != Some(0.0)).collect();
         let at = words[0].spot;
         Found::all(Reading { tool: "diskspd", rows, at, ..Reading::default() }, used)
     }
 }
 
-/// The sum of a section, which has all columns but that of the file.
+/// The total of a section; its line has all columns except the file.
 fn total(words: &[Word], of: &str) -> Option<(Row, usize)> {
     let (mut columns, heading) = table::heading(&words[2..], &COLUMNS);
     columns.pop().filter(|(name, _)| *name == "file")?;
-    // Another section begins with `Write IO`.
+    // Another section starts with `Write IO`.
     let behind = words[2 + heading..].iter().take(MOST_WORDS).take_while(|w| w.text != "IO");
     let at = 2 + heading + behind.clone().position(|w| w.text == "total:")?;
     let (line, length) = table::row(&words[at..], &columns)?;
@@ -92,7 +92,7 @@ fn percentiles(words: &[Word]) -> Option<(Vec<Row>, usize)> {
     (!rows.is_empty()).then_some((rows, heading + all.used))
 }
 
-/// What a column of percentiles is of.
+/// The kind of I/O that a column of percentiles is about.
 fn kind(cell: Cell) -> Option<&'static str> {
     match cell {
         Cell::Number(name, ..) => Some(name),
@@ -100,7 +100,7 @@ fn kind(cell: Cell) -> Option<&'static str> {
     }
 }
 
-/// `99th` is `lat.p99`, `3-nines` is `lat.p99.9`.
+/// The name of a percentile: `99th` is `lat.p99`, `3-nines` is `lat.p99.9`.
 fn percentile(text: &str) -> Option<String> {
     if ["min", "max"].contains(&text) {
         return Some(format!("lat.{text}"));
@@ -140,7 +140,7 @@ mod tests {
         assert!(all[1].row("write").is_none());
     }
 
-    /// `-D` puts a column among those of latencies, which without `-L` are none.
+    /// `-D` adds a column among those of latencies, which do not exist without `-L`.
     #[test]
     fn the_deviation_of_the_rate_is_no_latency() {
         let with = "Write IO\nthread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | IopsStdDev | LatStdDev |  file\n\

@@ -1,4 +1,4 @@
-//! diskspd's XML (`-Rxml`), version 2: what its text has, summed over its threads here.
+//! Reads diskspd's XML (`-Rxml`), version 2: the same data as in its text, summed over threads.
 //!
 //! ```text
 //! <TimeSpan>
@@ -20,7 +20,7 @@
 //! </TimeSpan>
 //! ```
 //!
-//! Without `-L` there is no `<Latency>`. The percentile 0 is the least, 100 the most. What breaks off before its end is left out: sums
+//! Without `-L` there is no `<Latency>`. Percentile 0 is the minimum, 100 the maximum. A truncated time span is left out: sums
 //! over some of the threads would be too small.
 //!
 //! **Versions**: diskspd 2.0.20a to 2.2 (`XmlResultParser.cpp`).
@@ -34,17 +34,17 @@ use evidence::Spot;
 pub struct DiskspdXml;
 
 const MS: f64 = 1e6;
-/// Words of a run: hundreds of threads, and a line for each second.
+/// Limit on words of a run: hundreds of threads, and a line per second.
 const MOST_WORDS: usize = 1 << 18;
-/// Kinds: as it is written in the names of elements, and here.
+/// Kinds of I/O: as in element names, and as a row's subject.
 const KINDS: [(&str, &str); 2] = [("Read", "read"), ("Write", "write")];
 
-/// Sums of one kind.
+/// Sums for one kind of I/O.
 #[derive(Default)]
 struct Kind {
     bytes: f64,
     count: f64,
-    /// Latencies by their names.
+    /// Latencies with their names.
     latencies: Vec<(String, f64, Spot)>,
 }
 
@@ -53,7 +53,7 @@ impl Tool for DiskspdXml {
         if words.first()?.text != "<TimeSpan>" {
             return None;
         }
-        // The time spans of the profile have no results, and begin otherwise.
+        // Time spans of the profile have no results, and start differently.
         let (_, seconds) = element(words.get(1)?).filter(|(name, _)| *name == "TestTimeSeconds")?;
         let seconds = decimal(seconds).filter(|s| *s > 0.0)?;
         let end = words
@@ -71,7 +71,7 @@ impl Tool for DiskspdXml {
     }
 }
 
-/// `<ReadBytes>819200000</ReadBytes>`: its name and what it holds.
+/// Name and content of an element: `<ReadBytes>819200000</ReadBytes>`.
 fn element<'a>(word: &Word<'a>) -> Option<(&'a str, &'a str)> {
     let (name, rest) = word.text.strip_prefix('<')?.split_once('>')?;
     let value = rest.strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</")?;
@@ -116,7 +116,7 @@ fn sums(words: &[Word]) -> Option<[Kind; 2]> {
     Some(kinds)
 }
 
-/// `lat.p99`, `lat.p99.9`, `lat.min`, `lat.max`. Those in between are too many to be told.
+/// Name of a percentile: `lat.p99`, `lat.p99.9`, `lat.min`, `lat.max`. Others are left out, since there are too many.
 fn named(percentile: f64) -> Option<String> {
     const TOLD: [f64; 8] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
     match percentile {
@@ -127,7 +127,7 @@ fn named(percentile: f64) -> Option<String> {
 }
 
 impl Kind {
-    /// `None` where nothing of the kind was done.
+    /// `None` if there was no I/O of this kind.
     fn row(self, of: &str, seconds: f64, at: Spot) -> Option<Row> {
         (self.count > 0.0).then_some(())?;
         let mut row = Row::of(of);

@@ -1,10 +1,10 @@
-//! `/proc/diskstats` (Documentation/admin-guide/iostats.rst): sums since the machine was started.
+//! Reads `/proc/diskstats` (Documentation/admin-guide/iostats.rst): sums since boot.
 //!
 //! ```text
 //!    8       0 sda 1287 5 79000 702 151907 147 1200000 147202 0 3000 147904 [4 discards] [2 flushes]
 //! ```
 //!
-//! 11 numbers behind the name; 15 from Linux 4.18 on, 17 from 5.5 on. A sector is 512 bytes, times are milliseconds.
+//! 11 numbers follow the name; 15 since Linux 4.18, 17 since 5.5. A sector is 512 bytes, times are in milliseconds.
 //!
 //! **Versions**: Linux 2.6.25, 4.18 and 5.5 each added numbers; 6.1 run.
 
@@ -15,7 +15,7 @@ use crate::output::words::Word;
 
 pub struct Diskstats;
 
-/// Names, factors and units in the order of the numbers.
+/// Names, factors and units, in the order of the numbers.
 pub(super) const COLUMNS: [(&str, f64, Unit); 17] = [
     ("read.ios", 1.0, Unit::Count),
     ("read.merges", 1.0, Unit::Count),
@@ -35,16 +35,16 @@ pub(super) const COLUMNS: [(&str, f64, Unit); 17] = [
     ("flush.ios", 1.0, Unit::Count),
     ("flush.time", 1e6, Unit::Nanoseconds),
 ];
-/// How many of them a kernel prints.
+/// Possible numbers of values, depending on the kernel.
 const LENGTHS: [usize; 3] = [11, 15, 17];
 const MOST_ROWS: usize = 16_384;
-/// `sda`, `md0`, `sr0`.
+/// Shortest names: `sda`, `md0`, `sr0`.
 const SHORTEST_NAME: usize = 3;
 
 impl Tool for Diskstats {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let mut reading = Reading { tool: "diskstats", at: words.first()?.spot, ..Reading::default() };
-        // In flattened text it begins anywhere: `48 89 e5 41 57` are bytes of code.
+        // In flattened text a row may start anywhere. `48 89 e5 41 57` are bytes of code.
         (words[0].first || words[0].spot.column > 0).then_some(())?;
         let mut used = 0;
         while reading.rows.len() < MOST_ROWS {
@@ -67,7 +67,7 @@ fn line(words: &[Word]) -> Option<(Row, usize)> {
         return None;
     }
     let mut many = (0..LENGTHS[2] + 3).take_while(|i| number(3 + i).is_some()).count();
-    // The next line's device number is numbers too.
+    // The device number of the next line also consists of numbers.
     let next_is_name =
         |n: usize| words.get(3 + n).is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_alphabetic()));
     if !LENGTHS.contains(&many) && many >= 2 && next_is_name(many) {
@@ -87,7 +87,7 @@ fn line(words: &[Word]) -> Option<(Row, usize)> {
 mod tests {
     use crate::tool::testing::{all, one};
 
-    /// What an oops prints of the code are numbers and letters, too, also in a mail without lines.
+    /// The code bytes in an oops are numbers and letters, too, even in flattened text.
     #[test]
     fn bytes_of_code_are_no_disk() {
         let code = "Code: 02 4d 0a 66 90 90 90 48 89 e5 41 57 41 56 41 55 41 54 53 48 83 e4 e0 <48> 81 ec c0 02 00\n";

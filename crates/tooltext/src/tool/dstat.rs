@@ -1,4 +1,4 @@
-//! dstat and its heirs (pcp-dstat, dool): disks and processors, a row for each interval; the first is since the machine was started.
+//! Reads dstat and its successors (pcp-dstat, dool): disks and processors, a row per interval; the first covers the time since boot.
 //!
 //! ```text
 //! ----total-cpu-usage---- -dsk/total- -net/total-        --dsk/sda----dsk/sdb-- --io/total- ----system----
@@ -6,8 +6,8 @@
 //!   2   3  40  55   0   0|  12M   88M| 120B  360B         133k  420k:  10k   20k|10.0  20.0 |23-11 14:17:25
 //! ```
 //!
-//! Which columns there are depends on its options. `k` and `M` are 1024s of bytes and thousands of operations. Headings are of two
-//! lines, the same word stands below each device, and bars touch the cells: lines are taken apart here, rows gathered as of any table.
+//! The columns depend on dstat's options. `k` and `M` are powers of 1024 for bytes and of 1000 for operations. Headings have two
+//! lines, the same word is below each device, and bars touch the cells: lines are split here, rows are collected as for any table.
 //!
 //! **Versions**: dstat 0.7.4 run; pcp-dstat and dool have its form.
 
@@ -18,20 +18,20 @@ use crate::output::words::Word;
 
 pub struct Dstat;
 
-/// Columns that are kept of the processors.
+/// Columns of processors that are kept, with their names here.
 const CPU: [(&str, &str); 5] =
     [("usr", "user"), ("sys", "system"), ("idl", "idle"), ("wai", "iowait"), ("stl", "steal")];
 const MOST_TITLES: usize = 32;
 const MOST_COLUMNS: usize = 128;
 const MOST_ROWS: usize = 4096;
 
-/// What stands in a column.
+/// Content of a column.
 #[derive(Clone, Debug)]
 enum Column {
-    /// Of a device: its name, the number's name, its unit.
+    /// A number of a device: the device, the number's name, its unit.
     Device(String, &'static str, Unit),
     Cpu(&'static str),
-    /// A date and a time.
+    /// A date and a time, two words.
     Time,
     Other,
 }
@@ -48,16 +48,16 @@ impl Tool for Dstat {
         let devices = words[..titles].iter().flat_map(|w| title(w.text));
         let (columns, used) = heading(&words[titles..], devices.collect())?;
         let reading = Reading { tool: "dstat", at: words[0].spot, ..Reading::default() };
-        // Every screenful its headings stand again.
+        // The headings are repeated on every screen.
         let ends = |w: &Word| w.first && w.text.starts_with("--");
         table::gather_lines(reading, words, titles + used, MOST_ROWS, ends, |rest| line(rest, &columns))
     }
 }
 
-/// What titles with a slash begin with.
+/// Prefixes of titles with a slash.
 const KINDS: [&str; 3] = ["dsk/", "io/", "net/"];
 
-/// `--dsk/sda----dsk/sdb--`, `--dsk/sda---dsk/nvme0n1-dsk/sdb`: names with a slash between dashes, of which long names leave one.
+/// The devices in `--dsk/sda----dsk/sdb--`, `--dsk/sda---dsk/nvme0n1-dsk/sdb`: names with a slash, separated by dashes (long names leave only one).
 fn title(text: &str) -> Vec<&str> {
     let begins = |at: usize| {
         let kind = KINDS.iter().any(|kind| text[at..].starts_with(kind));
@@ -69,7 +69,7 @@ fn title(text: &str) -> Vec<&str> {
     all.map(|part| part.trim_matches(['-', '>'])).collect()
 }
 
-/// Cells of a line: what stands between blanks and bars. A colon between two devices is a bar, one within a time is not.
+/// Cells of a line, separated by blanks and bars. A colon between two devices is a separator, one within a time is not.
 fn cells<'w, 'a>(words: &'w [Word<'a>]) -> impl Iterator<Item = (&'a str, &'w Word<'a>)> {
     words
         .iter()
@@ -114,7 +114,7 @@ fn heading(words: &[Word], titles: Vec<&str>) -> Option<(Vec<Column>, usize)> {
     known.then_some((columns, length))
 }
 
-/// A line's rows: one for each device, one for the processors.
+/// The rows of a line: one per device, one for the processors.
 fn line(words: &[Word], columns: &[Column]) -> Option<(Vec<Row>, usize)> {
     let length = line_length(words);
     let mut cells = cells(&words[..length]);
@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    /// As `script` saves it.
+    /// As saved by `script`.
     #[test]
     fn colours_say_nothing() {
         let text = "----total-cpu-usage---- -dsk/total-\nusr sys idl wai stl| read  writ\n  2   3  40  55   0|  12M   88M\n";

@@ -1,4 +1,4 @@
-//! What etcd says of its disk when asked: `etcdctl check perf`, and the histograms of its `/metrics`.
+//! Reads what etcd reports about its disk on request: `etcdctl check perf`, and the histograms of its `/metrics`.
 //!
 //! ```text
 //! PASS: Throughput is 150 writes/s                     FAIL: Throughput too low: 130 writes/s
@@ -11,8 +11,8 @@
 //! etcd_disk_wal_fsync_duration_seconds_count 1610
 //! ```
 //!
-//! A bucket counts all that took at most so long, so those that are cut out of a list take nothing from the others. Two lists of
-//! one member, an hour apart, are two readings. Only histograms of the disk are read (`etcd_disk_`); those of requests are not.
+//! Buckets are cumulative, so missing ones do not affect the others. Two lists from
+//! one member, an hour apart, are two readings. Only histograms of the disk are read (`etcd_disk_`), not those of requests.
 //!
 //! **Versions**: etcd 3.4.23 run (`etcdctl check perf`, the metrics of its server).
 
@@ -25,7 +25,7 @@ pub struct Etcd;
 
 const S: f64 = 1e9;
 const MOST_ROWS: usize = 256;
-/// etcd's have 15.
+/// Limit on buckets; etcd's histograms have 15.
 const MOST_BUCKETS: usize = 64;
 
 impl Tool for Etcd {
@@ -39,7 +39,7 @@ impl Tool for Etcd {
     }
 }
 
-/// The lines of `check perf`, which may each pass or fail.
+/// Reads the lines of `check perf`, each of which may pass or fail.
 fn check(words: &[Word]) -> Option<Found> {
     let (mut row, mut used) = (Row::of("write"), 0);
     while let Some((name, value, unit, length)) = checked(&words[used..]) {
@@ -50,12 +50,12 @@ fn check(words: &[Word]) -> Option<Found> {
         used += length;
     }
     (used > 0).then_some(())?;
-    // The verdict of all.
+    // The overall verdict.
     used += usize::from(words.get(used).is_some_and(|w| ["PASS", "FAIL"].contains(&w.text)));
     Found::all(Reading { tool: "etcdctl", rows: vec![row], at: words[0].spot, ..Reading::default() }, used)
 }
 
-/// One of them: its name, its number, and how many words that takes.
+/// Parses one line: name, value, unit, number of words.
 fn checked(words: &[Word]) -> Option<(&'static str, f64, Unit, usize)> {
     const FORMS: [(&[&str], &str, Unit); 6] = [
         (&["Throughput", "is"], "w/s", Unit::PerSecond),
@@ -75,7 +75,7 @@ fn checked(words: &[Word]) -> Option<(&'static str, f64, Unit, usize)> {
         Unit::PerSecond => {
             (suffix.is_empty() && words.get(end)?.text == "writes/s").then_some((name, value, *unit, end + 1))
         }
-        // Words of which a second alone is none of etcd's: it writes six places.
+        // etcd prints seconds with six decimal places, so other words are not its output.
         _ => (suffix == "s" && rest[form.len()].text.contains('.')).then_some((name, value * S, *unit, end)),
     }
 }
@@ -83,7 +83,7 @@ fn checked(words: &[Word]) -> Option<(&'static str, f64, Unit, usize)> {
 const DISK: &str = "etcd_disk_";
 const DURATION: &str = "_duration_seconds_";
 
-/// A line of `/metrics`: what it is of, what it says (`bucket`, `sum`, `count`), a bucket's bound, its number.
+/// A line of `/metrics`.
 struct Metric {
     of: String,
     kind: Kind,
@@ -97,7 +97,7 @@ enum Kind {
     Count,
 }
 
-/// `etcd_disk_wal_fsync_duration_seconds_bucket{instance="10.0.0.1:2381",le="0.001"} 202`
+/// Parses `etcd_disk_wal_fsync_duration_seconds_bucket{instance="10.0.0.1:2381",le="0.001"} 202`.
 fn metric(words: &[Word]) -> Option<(Metric, usize)> {
     let (name, number) = (words.first()?.text, words.get(1)?);
     let rest = name.strip_prefix(DISK)?;
@@ -130,7 +130,7 @@ fn metrics(words: &[Word]) -> Option<Found> {
     let (mut used, mut unknown) = (0, 0);
     while reading.rows.len() < MOST_ROWS {
         let Some((row, length, skipped)) = one(&words[used..]) else { break };
-        // The same once more is of another time.
+        // The same histogram again is from another time.
         if row.as_ref().is_some_and(|row| reading.row(&row.of).is_some()) {
             break;
         }
@@ -145,8 +145,8 @@ fn metrics(words: &[Word]) -> Option<Found> {
     (used > 0).then_some(Found { reading, used, unknown })
 }
 
-/// One histogram, how many words it takes and how many of these say nothing here; no row if its counts fall, which those of a
-/// histogram never do.
+/// One histogram, its number of words, and of words not understood; no row if its counts decrease, which is impossible in a
+/// cumulative histogram.
 fn one(words: &[Word]) -> Option<(Option<Row>, usize, usize)> {
     let ends = |_: &Word| false;
     let (mut used, mut unknown) = (0, 0);
@@ -244,7 +244,7 @@ mod tests {
         let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
         assert!(names.contains(&"wal fsync {instance=\"10.0.0.2:2381\"}"), "{names:?}");
         assert!(all(&FSYNC.replace("} 113", "} 13"), "etcd").is_empty());
-        // Twice the same member, an hour apart.
+        // The same member twice, an hour apart.
         assert_eq!(all(&format!("{FSYNC}{}", FSYNC.replace("} 100", "} 101")), "etcd").len(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! filebench's statistics (`stats_snap`, filebench's stats.c): a line for each flow operation, and the summary.
+//! Reads filebench's statistics (`stats_snap`, filebench's stats.c): a line per flow operation, and the summary.
 //!
 //! ```text
 //! statfile1        84183ops     1402ops/s   0.0mb/s      0.6ms/op [0.00ms -  1.71ms]
@@ -6,7 +6,7 @@
 //! IO Summary: 5568143 ops, 92797.3 ops/s, (14280/14278 r/w), 452.3mb/s, 0us cpu/op, 2.7ms latency
 //! ```
 //!
-//! Its `mb` are 1024 times 1024 bytes; its time is a mean.
+//! Its `mb` are 1024 * 1024 bytes; its time is a mean.
 //!
 //! **Versions**: filebench 1.4.9 to 1.5-alpha3 (`stats.c`).
 
@@ -18,7 +18,7 @@ use crate::output::words::Word;
 pub struct Filebench;
 
 const MOST_ROWS: usize = 1000;
-/// Words of a summary.
+/// Limit on words of a summary.
 const LONGEST: usize = 16;
 
 impl Tool for Filebench {
@@ -54,7 +54,7 @@ fn put(row: &mut Row, word: &Word, suffix: &str) -> bool {
     true
 }
 
-/// `[0.77ms - 21.43ms]`: the least and the most.
+/// Adds minimum and maximum: `[0.77ms - 21.43ms]`.
 fn put_range(row: &mut Row, words: &[Word]) {
     let times = words.iter().filter(|w| w.text != "-" && !w.text.trim_matches(['[', ']']).is_empty());
     for (name, word) in ["min", "max"].iter().zip(times) {
@@ -77,7 +77,7 @@ fn summary(words: &[Word]) -> Option<(Row, usize)> {
     while at < words.len().min(LONGEST) && row.values.get("mean").is_none() {
         let next = words.get(at + 1).map_or("", |w| w.text.trim_matches(['(', ')', ',']));
         if put(&mut row, &words[at], next) {
-            // The unit is a word of its own, or hangs on the number.
+            // The unit is a separate word, or attached to the number.
             let apart = decimal(words[at].text.trim_end_matches(',')).is_some() || next == "latency";
             at += usize::from(apart);
             used = at + 1;
@@ -98,7 +98,7 @@ fn line(words: &[Word]) -> Option<(Row, usize)> {
     while used < words.len().min(LONGEST) && put(&mut row, &words[used], "") {
         used += 1;
     }
-    // `148us/op-cpu`, and in brackets the range: `[0ms - 12ms]`.
+    // `148us/op-cpu`, and the range in brackets: `[0ms - 12ms]`.
     used += usize::from(words.get(used).is_some_and(|w| w.text.ends_with("/op-cpu")));
     if words.get(used).is_some_and(|w| w.text.starts_with('[')) {
         let length =

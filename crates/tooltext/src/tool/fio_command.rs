@@ -1,4 +1,4 @@
-//! What fio prints besides results: the job's parameters, its version, its progress (`fio_progress.rs`); and job files (fio(1)).
+//! Reads fio's output other than results: the job's parameters, its version, its progress (`fio_progress.rs`); also job files (fio(1)).
 //!
 //! ```text
 //! randread: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1
@@ -17,7 +17,7 @@ use crate::output::words::Word;
 
 pub struct FioCommand;
 
-/// Parameters in a job file; fio(1) knows about 500.
+/// Limit on parameters in a job file; fio(1) knows about 500.
 const MOST_PARAMETERS: usize = 500;
 
 impl Tool for FioCommand {
@@ -29,7 +29,7 @@ impl Tool for FioCommand {
     }
 }
 
-/// `NAME: (g=0): rw=..., bs=..., ...`
+/// Parses `NAME: (g=0): rw=..., bs=..., ...`.
 fn parameters(words: &[Word]) -> Option<Found> {
     let [name, group] = texts(words)?;
     if !name.ends_with(':') || !group.starts_with("(g=") || !group.ends_with("):") {
@@ -37,7 +37,7 @@ fn parameters(words: &[Word]) -> Option<Found> {
     }
     let mut reading = Reading { tool: "fio job", name: name.trim_end_matches(':').into(), ..at(words) };
     let mut used = 2;
-    // fio 3: `bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B,`: words without a name are more of the value.
+    // fio 3: `bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B,`: words without a name continue the value.
     while let Some(word) = words.get(used) {
         let text = word.text.trim_end_matches(',');
         match text.split_once('=') {
@@ -57,12 +57,12 @@ fn parameters(words: &[Word]) -> Option<Found> {
             break;
         }
     }
-    // `...` stands for the other processes of the same job.
+    // `...` stands for further processes of the same job.
     used += usize::from(words.get(used).is_some_and(|w| w.text == "..."));
     Found::all(reading, used)
 }
 
-/// `[global]` and what follows, as far as it is parameters.
+/// Parses `[global]` and the following parameters.
 fn job_file(words: &[Word]) -> Option<Found> {
     if words.first()?.text != "[global]" {
         return None;
@@ -87,7 +87,7 @@ fn job_file(words: &[Word]) -> Option<Found> {
     Found::all(reading, used)
 }
 
-/// Parameters that may stand without a value.
+/// Parameters that may have no value.
 const FLAGS: [&str; 11] = [
     "group_reporting",
     "time_based",
@@ -117,7 +117,7 @@ fn noise(words: &[Word]) -> Option<Found> {
         Some(["fio:", "terminating", "on"]) => return Found::noise(words.len().min(5)),
         _ => {}
     }
-    // What is left where the reader of a job's results stopped.
+    // A word left where the reader of a job's results stopped.
     (first == "...").then_some(()).and_then(|()| Found::noise(1))
 }
 

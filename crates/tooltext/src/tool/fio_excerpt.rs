@@ -1,4 +1,4 @@
-//! Where less than a job of fio's begins: people paste an operation's line alone, or latencies, or percentiles.
+//! Recognises parts of a fio job: people paste only the line of an operation, or latencies, or percentiles.
 //!
 //! ```text
 //! read: IOPS=8738, BW=34.1MiB/s (35.8MB/s)(2048MiB/60001msec)
@@ -14,13 +14,13 @@
 use super::fio_text::{OF_ALL, OPERATIONS};
 use crate::output::words::Word;
 
-/// Whether a line of fio's begins here that no job's head stands above: `read: IOPS=8738, BW=...`, `write: io=1024MB, bw=...`,
+/// Whether a line of fio without a job's first line starts here: `read: IOPS=8738, BW=...`, `write: io=1024MB, bw=...`,
 /// `clat (usec): min=40, max=...`.
 pub(super) fn is_excerpt(words: &[Word]) -> bool {
     let text = |i: usize| words.get(i).map_or("", |w| w.text);
     let first = text(0).trim_end_matches(':');
     let summed = OF_ALL.iter().any(|(all, _)| *all == first);
-    // `sync (usec): min=` are latencies.
+    // `sync (usec): min=` is a line of latencies.
     let operation = OPERATIONS.contains(&first) && !text(1).starts_with('(');
     if operation || summed {
         let value = if text(1) == ":" { text(2) } else { text(1) };
@@ -37,10 +37,10 @@ pub(super) fn is_excerpt(words: &[Word]) -> bool {
     spread && least.is_some_and(|i| text(i - 1).ends_with(':'))
 }
 
-/// Words up to `min=`.
+/// Limit on words up to `min=`.
 const LONGEST_UNIT: usize = 4;
 
-/// `clat percentiles (msec):`, of which the line above is missing.
+/// Whether percentiles start here without the line before them: `clat percentiles (msec):`.
 pub(super) fn is_percentiles(words: &[Word]) -> bool {
     let text = |i: usize| words.get(i).map_or("", |w| w.text);
     let named = ["slat", "clat", "lat", "sync"].contains(&text(0)) && text(1) == "percentiles";
@@ -116,7 +116,7 @@ mod tests {
         );
         let row = one(&text("sync"), "fio").rows.remove(0);
         assert_eq!((row.of.as_str(), row.value("sync.p99.99")), ("sync", Some(902e6)));
-        // Below the latencies that they are of they are one with these; two of them are two.
+        // Percentiles after the latencies that they belong to are one reading with these; two such pairs are two readings.
         let both = format!("    clat (msec): min=1, max=999, avg=40.5, stdev=9.5\n{}", text("clat"));
         assert_eq!(one(&both, "fio").rows[0].value("clat.p50"), Some(31e6));
         assert_eq!(

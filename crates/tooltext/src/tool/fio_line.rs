@@ -1,11 +1,11 @@
-//! Rates of fio's that people put into lines of their own, each behind its own words.
+//! Reads rates of fio that people put into lines of their own, each after some words.
 //!
 //! ```text
 //! bs=4k       IOPS=11.1k, BW=43.2MiB/s
 //! w:  IOPS=62.5k, BW=244MiB/s (256MB/s)      before and after:  IOPS=651, BW=652MiB/s    IOPS=1442, BW=1442MiB/s
 //! ```
 //!
-//! The words before are the run's name; what operation it was they may say, this does not know.
+//! The words before are the run's name; they may name the operation, which this reader does not know.
 //!
 //! **Versions**: fio 3.0 to 3.42.
 
@@ -18,7 +18,7 @@ use crate::output::words::Word;
 pub struct FioLine;
 
 const RATES: [&str; 4] = ["IOPS", "iops", "BW", "bw"];
-/// Words of both rates, and one behind them.
+/// Limit on words of both rates and one more.
 const LONGEST: usize = 7;
 
 impl Tool for FioLine {
@@ -39,8 +39,8 @@ impl Tool for FioLine {
             end = cursor.at;
             cursor.eat(",");
         }
-        // One alone may be anybody's; the same twice are two. `BW=1MiB/s BW=2MiB/s IOPS=3 IOPS=4` are columns: who belongs to
-        // whom is not known.
+        // A single rate may be from another program; the same rate twice is two lines. In `BW=1MiB/s BW=2MiB/s IOPS=3 IOPS=4` the rates are
+        // columns, which cannot be assigned to each other.
         let again = all[..end].iter().rposition(|l| RATES.contains(&l.text)).map(|at| all[at].text);
         let columns = again.is_some() && cursor.ahead(0).map(|l| l.text) == again;
         (row.values.iter().count() == 2 && !columns).then_some(())?;
@@ -85,7 +85,7 @@ mod tests {
         assert!(all("IOPS=832 is too few, BW=the same", "fio").is_empty());
     }
 
-    /// `write read randwrite randread`, of the first two the bandwidth, of the others the operations.
+    /// `write read randwrite randread`: bandwidth of the first two, operations of the others.
     #[test]
     fn columns_are_no_pairs() {
         for text in [

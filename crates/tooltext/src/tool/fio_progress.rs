@@ -1,12 +1,12 @@
-//! fio's line of progress, where the results are missing: the rates of the last moment. Above results it says nothing that these do
-//! not.
+//! Reads fio's progress line if there are no results: the current rates. If results follow, the line adds no
+//! information.
 //!
 //! ```text
 //! Jobs: 4 (f=4): [r(4)][50.0%][r=1171MiB/s,w=0KiB/s][r=300k,w=0 IOPS][eta 00m:30s]              fio 3
 //! Jobs: 1 (f=1): [m(1)] [3.8% done] [312.1MB/15680KB/0KB /s] [80.2K/980/0 iops] [eta 28m:52s]  fio 2: read, written, trimmed
 //! ```
 //!
-//! fio 2 writes `KB` and means 1024 bytes.
+//! fio 2 prints `KB` for 1024 bytes.
 //!
 //! **Versions**: fio 2.1 to 3.42.
 
@@ -16,13 +16,13 @@ use crate::output::number::{size_unit, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
 
-/// Words of a line.
+/// Limit on words of a line.
 const LONGEST: usize = 40;
-/// Words behind the last line in which the results begin, if there are any: warnings, signals.
+/// Words after the last line in which results may start: warnings, signals.
 const MOST_BEFORE_RESULTS: usize = 40;
 const OPERATIONS: [(&str, &str); 3] = [("r", "read"), ("w", "write"), ("t", "trim")];
 
-/// The lines at the first of some words; without a reading if results follow or there are no rates.
+/// Reads the lines at the start of `words`; without a reading if results follow or there are no rates.
 pub(super) fn read(words: &[Word]) -> Option<Found> {
     let (mut used, mut unknown) = (0, 0);
     let mut reading =
@@ -38,14 +38,14 @@ pub(super) fn read(words: &[Word]) -> Option<Found> {
     (used > 0).then_some(Found { reading, used, unknown })
 }
 
-/// The rows of one line, and how many words it takes.
+/// The rows of one line, and its number of words.
 fn line(words: &[Word]) -> Option<(Vec<Row>, usize)> {
     ["bs:", "^Cbs:", "Jobs:", "^CJobs:"].contains(&words.first()?.text).then_some(())?;
     words.get(1)?.text.parse::<u32>().ok()?;
     let eta = words.iter().take(LONGEST).position(|w| w.text.ends_with("[eta"))?;
     let used = (eta + 2).min(words.len());
     let text = words[..used].iter().map(|w| w.text).collect::<Vec<_>>().join(" ");
-    // Without the letters of what each job does, which may be `=` too.
+    // Without the letters for the activity of each job, which may include `=`.
     let parts: Vec<&str> =
         text.split('[').skip(1).map(|part| part.trim_end().trim_end_matches(']')).collect();
     let mut rows: Vec<Row> = OPERATIONS.iter().map(|(_, of)| Row::of(*of)).collect();
@@ -64,7 +64,7 @@ fn line(words: &[Word]) -> Option<(Vec<Row>, usize)> {
 
 type Rate = Option<(&'static str, f64, Unit)>;
 
-/// `r=1171MiB/s,w=0KiB/s`, `r=300k,w=0 IOPS`.
+/// Parses `r=1171MiB/s,w=0KiB/s`, `r=300k,w=0 IOPS`.
 fn named(part: &str) -> Option<[Rate; 3]> {
     let (rates, iops) = part.strip_suffix(" IOPS").map_or((part, false), |rates| (rates, true));
     let mut all = [None; 3];
@@ -79,7 +79,7 @@ fn named(part: &str) -> Option<[Rate; 3]> {
     Some(all)
 }
 
-/// `312.1MB/15680KB/0KB /s`, `80.2K/980/0 iops`.
+/// Parses `312.1MB/15680KB/0KB /s`, `80.2K/980/0 iops`.
 fn in_order(part: &str) -> Option<[Rate; 3]> {
     let (values, unit) = part.rsplit_once(' ')?;
     let mut all = [None; 3];

@@ -1,4 +1,4 @@
-//! What fio's normal output has behind the latencies: processors, counts, the group's summary, the disks.
+//! Reads the parts of fio's normal output after the latencies: processors, counts, the group's summary, the disks.
 //!
 //! **Versions**: fio 2.0 to 3.42.
 
@@ -9,7 +9,7 @@ use crate::output::number::{decimal, with_suffix, Unit};
 use crate::output::reading::Row;
 
 impl Job {
-    /// `cpu : usr=0.91%, sys=3.48%, ctx=5426681, majf=0, minf=142`.
+    /// Parses `cpu : usr=0.91%, sys=3.48%, ctx=5426681, majf=0, minf=142`.
     pub fn cpu(&mut self, c: &mut Cursor) -> Option<()> {
         c.eat_all(&["cpu", ":"]).then_some(())?;
         let mut any = false;
@@ -17,7 +17,7 @@ impl Job {
             let value = c.next()?;
             let (v, suffix) = with_suffix(value.text)?;
             let (v, unit) = if suffix == "%" { (v / 100.0, Unit::Share) } else { (v, Unit::Count) };
-            // Old fio prints negative counts of faults as huge ones; they are no counts.
+            // Old fio prints negative counts of faults as huge numbers, which are left out.
             if v < 9e18 {
                 self.row("all").values.put(format!("cpu.{}", key.text), v, unit, value.spot);
             }
@@ -27,7 +27,7 @@ impl Job {
         any.then_some(())
     }
 
-    /// `issued : total=r=5426464/w=0/d=0, short=...` or `issued rwts: total=2,3,0,0 short=... dropped=...`.
+    /// Parses `issued : total=r=5426464/w=0/d=0, short=...` or `issued rwts: total=2,3,0,0 short=... dropped=...`.
     pub fn issued(&mut self, c: &mut Cursor) -> Option<()> {
         c.eat("issued").then_some(())?;
         if !c.eat(":") {
@@ -36,9 +36,9 @@ impl Job {
         }
         c.eat_all(&["total", "="]).then_some(())?;
         let named = c.ahead(1).is_some_and(|l| l.text == "=");
-        // fio 3's fourth number: syncs.
+        // The fourth number in fio 3 is of syncs.
         for of in ["read", "write", "trim", "sync"] {
-            // Some versions end the three with a comma.
+            // Some versions print a comma after the first three.
             if of == "sync" && c.peek().is_none_or(|l| decimal(l.text).is_none()) {
                 break;
             }
@@ -54,7 +54,7 @@ impl Job {
                 break;
             }
         }
-        // What was short or dropped, in the same forms; and fio 3's number of syncs.
+        // Short and dropped operations, in the same forms; and fio 3's number of syncs.
         while let Some(l) = c.peek() {
             let more = ["short", "dropped", "drop", "=", "/", "r", "w", "d", "s"].contains(&l.text)
                 || (l.text == "," && c.ahead(1).is_some_and(|l| l.text != "latency"))
@@ -67,7 +67,7 @@ impl Job {
         Some(())
     }
 
-    /// `Run status group 0 (all jobs):` and its lines, which repeat what was said of the jobs. They end with `maxt=`
+    /// Skips `Run status group 0 (all jobs):` and its lines, which repeat the jobs' numbers. They end with `maxt=`
     /// or `run=`.
     pub fn summary(&mut self, c: &mut Cursor) -> Option<()> {
         if c.eat_all(&["Run", "status", "group"]) {
@@ -86,7 +86,7 @@ impl Job {
         })
     }
 
-    /// `Disk stats (read/write):` and lines of `sdb: ios=5416500/2, merge=0/0, ticks=1323879/1, ...`.
+    /// Parses `Disk stats (read/write):` and lines such as `sdb: ios=5416500/2, merge=0/0, ticks=1323879/1, ...`.
     pub fn disks(&mut self, c: &mut Cursor) -> Option<()> {
         c.attempt(|c| {
             c.eat_all(&["Disk", "stats", "(", "read", "/", "write", ")", ":"]).then_some(())?;

@@ -1,12 +1,12 @@
-//! fio's `--minimal`, `--output-format=terse`: a line of fields with `;` between ("Terse output", fio(1)), versions 2 to 5.
+//! Reads fio's `--minimal`, `--output-format=terse`: a line of fields separated by `;` ("Terse output", fio(1)), versions 2 to 5.
 //!
 //! ```text
 //! 3;fio-3.33;rand;0;0;1048576;34952;8738;30000;3;90;5.1;1.1;40;9000;110.2;11.0;1.000000%=50;...
 //! ```
 //!
-//! Field 6 begins the reads: KiB, KiB/s, IOPS, milliseconds, then least, most, mean and deviation of slat and clat, 20 percentiles,
-//! lat in the same way, all in microseconds, and five numbers of bandwidth (from version 5 on with its samples, and the same of
-//! IOPS). The writes have as many fields; version 4 has trims behind them.
+//! Reads start at field 6: KiB, KiB/s, IOPS, milliseconds, then minimum, maximum, mean and deviation of slat and clat, 20 percentiles,
+//! the same four of lat, all in microseconds, and five numbers of bandwidth (since version 5 also its samples, and the same for
+//! IOPS). Writes have the same number of fields; in version 4 trims follow.
 //!
 //! **Versions**: fio 2.0 to 3.42, terse versions 2 to 5.
 
@@ -19,14 +19,14 @@ use evidence::Spot;
 
 pub struct FioTerse;
 
-/// Words of a line: a job's name and its description may have blanks.
+/// Limit on words of a line: a job's name and description may contain blanks.
 const MOST_WORDS: usize = 40;
-/// fio prints 20 percentiles, unused ones as `0%=0`.
+/// Number of percentiles that fio prints; unused ones are `0%=0`.
 const PERCENTILES: usize = 20;
 /// Fields before the reads: version, fio, job, group, error.
 const HEAD: usize = 5;
 
-/// Fields of one operation: rates, two spreads, percentiles, a spread, bandwidth; from version 5 on more of the last, and IOPS.
+/// Number of fields per operation: rates, two spreads, percentiles, a spread, bandwidth; since version 5 more for bandwidth, and IOPS.
 fn width(version: u32) -> usize {
     let bandwidth = if version >= 5 { 11 } else { 5 };
     4 + 4 + 4 + PERCENTILES + 4 + bandwidth
@@ -37,7 +37,7 @@ impl Tool for FioTerse {
         let first = words.first()?;
         let version: u32 = first.text.split(';').next()?.parse().ok().filter(|v| (2..=5).contains(v))?;
         first.text.split(';').nth(1)?.starts_with("fio-").then_some(())?;
-        // Up to the next line; in flattened text, as many words as there are.
+        // Up to the next line; in flattened text, up to the limit.
         let many = words.iter().take(MOST_WORDS).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
         let line = words[..many].iter().map(|w| w.text).collect::<Vec<_>>().join(" ");
         let fields: Vec<&str> = line.split(';').collect();
@@ -59,7 +59,7 @@ impl Tool for FioTerse {
     }
 }
 
-/// A row of one operation's fields; `None` if there was none of it.
+/// A row from the fields of one operation; `None` if there were no such operations.
 fn operation(of: &str, fields: &[&str], at: Spot) -> Option<Row> {
     let number = |i: usize| decimal(fields.get(i)?);
     let mut row = Row::of(of);
@@ -90,7 +90,7 @@ fn operation(of: &str, fields: &[&str], at: Spot) -> Option<Row> {
 mod tests {
     use crate::output::ToolOutput;
 
-    /// A line of a version: an operation that ran, and one that did not.
+    /// A line of some version: one operation that ran, and one that did not.
     fn line(version: u32) -> String {
         let percentiles: Vec<String> = (0..20)
             .map(|i| {

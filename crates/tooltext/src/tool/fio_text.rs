@@ -1,4 +1,4 @@
-//! fio's normal output, versions 2 and 3 (`show_thread_status_normal`, fio's stat.c).
+//! Reads fio's normal output, versions 2 and 3 (`show_thread_status_normal`, fio's stat.c).
 //!
 //! ```text
 //! rd: (groupid=0, jobs=2): err= 0: pid=57: Tue Dec 11 14:41:27 2012          rd: (groupid=0, jobs=2): err= 0: pid=57: ...
@@ -11,9 +11,9 @@
 //!   sda: ios=79/1287, merge=5/151907, ticks=702/147202, ...                      sda: ios=79/1287, sectors=..., merge=5/151907, ticks=...
 //! ```
 //!
-//! People also paste less than a job: an operation's line alone, or lines of latencies; these begin a reading without a name.
+//! People also paste parts of a job: the line of an operation, or lines of latencies; these start a reading without a name.
 //!
-//! fio 2 writes `KB` and means 1024 bytes (its `kb_base` is 1024 unless set); fio 3 writes `KiB` for that and `kB` for
+//! fio 2 prints `KB` for 1024 bytes (its `kb_base` is 1024 unless set); fio 3 prints `KiB` for that, and `kB` for
 //! 1000. `ticks` and `in_queue` are milliseconds.
 //!
 //! **Versions**: fio 2.0 to 3.42; the tests run 3.33.
@@ -28,9 +28,9 @@ use crate::output::words::Word;
 
 pub struct FioText;
 
-/// Words that one job's output may have: fio's longest is about 400.
+/// Limit on words of one job's output: fio's longest is about 400.
 const MOST_WORDS: usize = 2000;
-/// Lexemes that are skipped in search of more that is understood; a line of fio's has up to 60.
+/// Limit on lexemes skipped in search of the next item; a line of fio has up to 60.
 pub(super) const MOST_SKIPPED: usize = 120;
 
 impl Tool for FioText {
@@ -39,7 +39,7 @@ impl Tool for FioText {
         if !whole && !is_excerpt(words) && !is_percentiles(words) {
             return None;
         }
-        // Lines of latencies one below the other are many readings, each as short as it is.
+        // Consecutive lines of latencies are separate readings of one line each.
         let mut same = !whole;
         let end = (1..words.len().min(MOST_WORDS)).find(|i| {
             let rest = &words[*i..];
@@ -57,7 +57,7 @@ impl Tool for FioText {
         let mut skipped = 0;
         let most = if whole { MOST_SKIPPED } else { MOST_SKIPPED_OF_EXCERPT };
         while let Some(next) = cursor.peek().filter(|_| skipped < most) {
-            // The same line again is a second run's, perhaps called by the words between.
+            // The same line again belongs to a second run, possibly named by the words between.
             let rest = &words[next.word..];
             let again = job.says(next.text) && is_excerpt(rest)
                 || is_percentiles(rest) && job.says(&format!("{}.p", next.text));
@@ -79,10 +79,10 @@ impl Tool for FioText {
     }
 }
 
-/// Signs between two lines of an excerpt: marks, not sentences.
+/// As [`MOST_SKIPPED`], for an excerpt: punctuation between its lines, but no sentences.
 const MOST_SKIPPED_OF_EXCERPT: usize = 8;
 
-/// `NAME: (groupid=0, jobs=20): err=`; a name may have blanks, but only its last word is seen here.
+/// Whether a job starts here: `NAME: (groupid=0, jobs=20): err=`; only the last word of a name with blanks is checked.
 fn begins(words: &[Word]) -> Option<()> {
     let second = words.get(1)?.text;
     (words[0].text.ends_with(':') && second.starts_with("(groupid=")).then_some(())
@@ -99,7 +99,7 @@ fn head<'a>(c: &mut Cursor<'a, '_>) -> Option<Reading> {
     let value = jobs.text.to_owned();
     reading.settings.push(crate::output::reading::Setting { name: "numjobs".into(), value, at: jobs.spot });
     c.eat_all(&[")", ":", "err", "="]);
-    // `0: pid=11804: Wed Nov 15 01:22:00 2017`
+    // `0: pid=11804: Wed Nov 15 01:22:00 2017`.
     c.next();
     if c.eat_all(&[":", "pid", "="]) {
         c.next();
@@ -121,21 +121,21 @@ const DAYS_AND_MONTHS: [&str; 19] = [
     "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// Operations a job has rows for, as fio 2 and 3 write them (`io_ddir_name`, `READ` in the group's summary).
+/// Operations that have rows, as fio 2 and 3 print them (`io_ddir_name`; `READ` in the group's summary).
 pub(super) const OPERATIONS: [&str; 4] = ["read", "write", "trim", "sync"];
 
-/// The same as the summary of a group has them.
+/// Operations in the summary of a group, and the names of their rows.
 pub(super) const OF_ALL: [(&str, &str); 3] = [("READ", "read"), ("WRITE", "write"), ("TRIM", "trim")];
-/// What such a line says besides its bandwidth, and the signs and numbers between.
+/// Other keys in such a line, besides its bandwidth.
 const OF_GROUP: [&str; 4] = ["aggrb", "io", "run", "maxt"];
 const MOST_BETWEEN: usize = 32;
 
 #[derive(Default)]
 pub(super) struct Job {
     pub reading: Reading,
-    /// The row that latencies belong to.
+    /// Index of the row that latencies belong to.
     pub current: Option<usize>,
-    /// Whether the group's summary or the disks' have begun: nothing of the job comes after that.
+    /// Whether the summary of the group or the disks has started: no data of the job follows.
     pub over: bool,
 }
 
@@ -149,7 +149,7 @@ impl Job {
         &mut self.reading.rows[i]
     }
 
-    /// Whether the row of an operation is there already, or such a latency of the current one, or such percentiles (`clat.p`).
+    /// Whether an operation's row, a latency of the current row, or its percentiles (`clat.p`) exist already.
     fn says(&self, of: &str) -> bool {
         let row = self.current.and_then(|at| self.reading.rows.get(at));
         let said =
@@ -157,7 +157,7 @@ impl Job {
         self.reading.row(of).is_some() || row.is_some_and(|row| row.values.iter().any(|(name, _)| said(name)))
     }
 
-    /// One item: a line of fio's, or what would be one.
+    /// Reads one item: a line of fio, or what was a line before flattening.
     fn item(&mut self, c: &mut Cursor) -> Option<()> {
         if self.over {
             return c.attempt(|c| self.summary(c)).or_else(|| self.disks(c));
@@ -174,10 +174,10 @@ impl Job {
             .or_else(|| c.attempt(|c| self.disks(c)))
     }
 
-    /// `read : io=..., bw=..., iops=..., runt=...` or `read: IOPS=..., BW=... (...)(.../...)`.
+    /// Parses `read : io=..., bw=..., iops=..., runt=...` or `read: IOPS=..., BW=... (...)(.../...)`.
     fn operation(&mut self, c: &mut Cursor) -> Option<()> {
         let name = c.next()?;
-        // People shorten to lines of their own: `READ: IOPS=2033k BW=8329MB/s`.
+        // People write shortened lines: `READ: IOPS=2033k BW=8329MB/s`.
         let excerpt = self.reading.name.is_empty() && self.reading.settings.is_empty();
         let of_all = OF_ALL.iter().find(|(all, _)| excerpt && *all == name.text).map(|(_, op)| *op);
         let of = OPERATIONS.iter().find(|op| **op == name.text).copied().or(of_all)?;
@@ -224,20 +224,20 @@ impl Job {
         Some(())
     }
 
-    /// `fsync/fdatasync/sync_file_range:`, before the latencies of syncs.
+    /// Parses `fsync/fdatasync/sync_file_range:`, which precedes the latencies of syncs.
     fn syncs(&mut self, c: &mut Cursor) -> Option<()> {
         c.eat_all(&["fsync", "/", "fdatasync", "/", "sync_file_range", ":"]).then_some(())?;
         self.goes_on_with_syncs();
         Some(())
     }
 
-    /// What follows is of syncs.
+    /// Makes the row of syncs the current one.
     fn goes_on_with_syncs(&mut self) {
         self.row("sync");
         self.current = self.reading.rows.iter().position(|row| row.of == "sync");
     }
 
-    /// Latencies or rates alone; the operation is not named.
+    /// Adds a row for latencies or rates without an operation.
     fn unnamed(&mut self, name: &str) {
         if self.reading.rows.is_empty() && self.reading.name.is_empty() {
             self.row(if name == "sync" { "sync" } else { "I/O" });
@@ -245,7 +245,7 @@ impl Job {
         }
     }
 
-    /// `clat (usec): min=3, max=225702, avg= 7.32, stdev=411.95`; so also `slat`, `lat`, `sync`, `bw`, `iops`.
+    /// Parses `clat (usec): min=3, max=225702, avg= 7.32, stdev=411.95`; likewise `slat`, `lat`, `sync`, `bw`, `iops`.
     fn spread(&mut self, c: &mut Cursor) -> Option<()> {
         let name = c.next()?.text;
         if !["slat", "clat", "lat", "sync", "bw", "iops"].contains(&name) {
@@ -257,7 +257,7 @@ impl Job {
             false => return None,
         };
         c.eat(":").then_some(())?;
-        // The latencies of syncs are no write's, also where the line above them is missing.
+        // Latencies of syncs never belong to writes, even if the line before them is missing.
         if name == "sync" && self.current.is_some() {
             self.goes_on_with_syncs();
         }
@@ -270,7 +270,7 @@ impl Job {
                 "avg" => "mean",
                 other => other,
             };
-            // fio shortens large values: `max=1.2K`; bandwidth has the unit with it: `min=13096KB/s`.
+            // fio abbreviates large values: `max=1.2K`; a bandwidth has its unit attached: `min=13096KB/s`.
             let Some((v, suffix)) = with_suffix(value.text) else { return any.then_some(()) };
             let scale = match suffix {
                 "" => Some(1.0),
@@ -292,13 +292,13 @@ impl Job {
         any.then_some(())
     }
 
-    /// `clat percentiles (usec):` and lines of `| 1.00th=[  149], ...`.
+    /// Parses `clat percentiles (usec):` and lines of `| 1.00th=[  149], ...`.
     fn percentiles(&mut self, c: &mut Cursor) -> Option<()> {
         let name = c.next()?.text;
         if !["clat", "lat", "slat", "sync"].contains(&name) {
             return None;
         }
-        // fio 3 with `clat_prio_stats`: `clat prio 0/0 (50.00% of IOs) percentiles`; not of all I/O, so left out.
+        // fio 3 with `clat_prio_stats`: `clat prio 0/0 (50.00% of IOs) percentiles`; these do not cover all I/O and are left out.
         c.eat_all(&["percentiles", "("]).then_some(())?;
         let (factor, unit) = parenthesis(c)?;
         c.eat(":").then_some(())?;
@@ -333,7 +333,7 @@ impl Job {
         }
     }
 
-    /// `lat (usec) : 100=0.01%, 250=61.93%, ...`: shares of the job's I/O below each limit. Rows share these.
+    /// Parses `lat (usec) : 100=0.01%, 250=61.93%, ...`: shares of the job's I/O below each limit, over all operations.
     fn shares(&mut self, c: &mut Cursor) -> Option<()> {
         c.eat_all(&["lat", "("]).then_some(())?;
         let (factor, unit) = parenthesis(c)?;
@@ -360,7 +360,7 @@ impl Job {
         Some(())
     }
 
-    /// Puts the shares in order, each from the limit below it on.
+    /// Sorts the shares; each range starts at the limit below it.
     fn end(&mut self) {
         if let Some(all) = self.reading.rows.iter_mut().find(|row| row.of == "all") {
             all.histogram.sort_by(|a, b| a.below.total_cmp(&b.below));
@@ -373,8 +373,8 @@ impl Job {
     }
 }
 
-/// The limits of fio's shares in each unit (`io_u_lat_u`, stat.h); a share of nothing is not printed. The first of milliseconds lies
-/// above the last of microseconds; below that of microseconds fio 2 has none.
+/// Limits of fio's shares in each unit (`io_u_lat_u`, stat.h); shares of 0 are not printed. The first limit of milliseconds is
+/// above the last of microseconds; below microseconds fio 2 has no unit.
 const LIMITS: [f64; 11] = [2.0, 4.0, 10.0, 20.0, 50.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2000.0];
 
 fn limit_below(limit: f64, factor: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Excerpts of fio's text, and whose latency counts.
+//! Excerpts of fio's text, and the latency that is used.
 
 use crate::output::ToolOutput;
 
@@ -67,7 +67,7 @@ fn where_submitting_takes_long_the_total_counts() {
     assert_eq!((row.latency("p99"), row.value("clat.p99")), (None, Some(11_968.0)));
 }
 
-/// Each word is looked at a bounded number of times.
+/// Each word is examined a bounded number of times.
 #[test]
 fn many_lines_of_latencies_are_as_many_readings() {
     let output = read(&"clat (usec): min=1, max=2, avg=1.5\n".repeat(4000));
@@ -98,7 +98,7 @@ fn a_groups_line_alone_has_its_size_and_time() {
     }
 }
 
-/// fio leaves out shares of nothing: what the next has begins at its own limit, not at the last one printed.
+/// fio omits shares of 0: the next share starts at its own lower limit, not at the last one printed.
 #[test]
 fn shares_begin_at_the_limit_below_theirs() {
     let output = read("j: (groupid=0, jobs=1): err= 0: pid=1\n read: IOPS=1, BW=1KiB/s\n lat (usec) : 100=10.00%, 750=60.00%\n lat (msec) : 2=20.00%, 50=9.00%, >=2000=1.00%\n");
@@ -107,7 +107,7 @@ fn shares_begin_at_the_limit_below_theirs() {
     assert_eq!(bounds, [(50.0, 100.0), (500.0, 750.0), (1e3, 2e3), (20e3, 50e3), (2e6, f64::INFINITY)]);
 }
 
-/// Without the line above them, and without any latency of the writes.
+/// Without the line before them, and without any latency of the writes.
 #[test]
 fn latencies_of_syncs_are_no_writes() {
     for head in ["", "  fsync/fdatasync/sync_file_range:\n"] {

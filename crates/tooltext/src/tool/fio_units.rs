@@ -1,18 +1,18 @@
-//! Numbers as fio's text writes them: with units behind or before, shortened, in pairs.
+//! Numbers in fio's text: with units after or before them, abbreviated, in pairs.
 
 use super::lexeme::{Cursor, Lexeme};
 use crate::output::number::{size_unit, time_unit, with_suffix, Unit};
 use crate::output::reading::Row;
 
-/// A number with its unit behind it: `20001msec`.
+/// A number with its unit attached: `20001msec`.
 pub(super) fn suffixed(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let (value, suffix) = with_suffix(text)?;
     Some(value * unit(suffix)?)
 }
 
-/// fio 2's sizes, and fio 3's.
+/// Bytes per unit of size in fio 2 and fio 3.
 pub(super) fn fio_size(unit: &str) -> Option<f64> {
-    // fio 3 prints powers of ten with a small k (`kB`) or as the second of two figures, which is not read here.
+    // fio 3 prints powers of ten with a small k (`kB`), or as the second of two values, which is not read here.
     Some(match unit {
         "B" => 1.0,
         "KB" | "KiB" => 1024.0,
@@ -24,7 +24,7 @@ pub(super) fn fio_size(unit: &str) -> Option<f64> {
     })
 }
 
-/// fio shortens large counts: `79.5k`, `1.2M`.
+/// Factor of a suffix: fio abbreviates large counts as `79.5k`, `1.2M`.
 pub(super) fn thousands(suffix: &str) -> Option<f64> {
     Some(match suffix {
         "" => 1.0,
@@ -35,12 +35,12 @@ pub(super) fn thousands(suffix: &str) -> Option<f64> {
     })
 }
 
-/// `p50`, `p99`, `p99.9`.
+/// The name of a percentile: `p50`, `p99`, `p99.9`.
 pub(crate) fn percentile_name(percentile: f64) -> String {
     format!("p{}", units::words::decimals(percentile, 6))
 }
 
-/// The unit in a parenthesis, the first of which was read: `usec)`, `KB/s)`, `KB /s)`.
+/// The unit in parentheses, after the opening one: `usec)`, `KB/s)`, `KB /s)`.
 pub(super) fn parenthesis(c: &mut Cursor) -> Option<(f64, Unit)> {
     let unit = c.next()?.text;
     let found = match time_unit(unit) {
@@ -54,7 +54,7 @@ pub(super) fn parenthesis(c: &mut Cursor) -> Option<(f64, Unit)> {
     c.eat(")").then_some(found)
 }
 
-/// A number of one word as people write it, with separators of thousands: `IOPS=9,877,`. fio itself prints none.
+/// A number with thousands separators in one word, as people write it: `IOPS=9,877,`. fio itself prints none.
 fn with_groups(value: Lexeme, c: &mut Cursor) -> String {
     let mut text = value.text.to_owned();
     while text.bytes().all(|b| b.is_ascii_digit()) {
@@ -67,20 +67,20 @@ fn with_groups(value: Lexeme, c: &mut Cursor) -> String {
     text
 }
 
-/// What an operation's own line says, or its line in the summary of a group.
+/// Adds a value of an operation's line, or of its line in the summary of a group; returns whether the key is known.
 pub(super) fn measure(row: &mut Row, key: Lexeme, value: Lexeme, c: &mut Cursor) -> bool {
     let text = &with_groups(value, c);
     let put = match key.text {
         "io" => suffixed(text, fio_size).map(|v| ("bytes", v, Unit::Bytes)),
         "bw" | "BW" | "aggrb" => {
             c.eat_all(&["/", "s"]);
-            // `BW` is fio 3's, whose MB are 1000 kB; `bw` fio 2's, whose MB are 1024 KB.
+            // `BW` is from fio 3, whose MB are 1000 kB; `bw` is from fio 2, whose MB are 1024 KB.
             let unit = if key.text == "BW" { size_unit } else { fio_size };
             suffixed(text, unit).map(|v| ("bw", v, Unit::BytesPerSecond))
         }
         "iops" | "IOPS" => suffixed(text, thousands).map(|v| ("iops", v, Unit::PerSecond)),
         "runt" | "maxt" => suffixed(text, time_unit).map(|v| ("runtime", v, Unit::Nanoseconds)),
-        // `60001-60002msec`: of the job that ran shortest and of the one that ran longest.
+        // `60001-60002msec`: the shortest and the longest job.
         "run" => suffixed(text.rsplit('-').next().unwrap_or(""), time_unit)
             .map(|v| ("runtime", v, Unit::Nanoseconds)),
         _ => None,
@@ -91,7 +91,7 @@ pub(super) fn measure(row: &mut Row, key: Lexeme, value: Lexeme, c: &mut Cursor)
     put.is_some()
 }
 
-/// `ticks=1323879/1`: of reads and of writes. `in_queue` and `util` have one value.
+/// Adds `ticks=1323879/1`, for reads and writes. `in_queue` and `util` have one value.
 pub(super) fn disk_value(row: &mut Row, key: &str, first: Lexeme, second: Option<Lexeme>) {
     let (name, factor, unit) = match key {
         "ios" => ("ios", 1.0, Unit::Count),
@@ -100,7 +100,7 @@ pub(super) fn disk_value(row: &mut Row, key: &str, first: Lexeme, second: Option
         "ticks" => ("time", 1e6, Unit::Nanoseconds),
         "in_queue" => ("in_queue", 1e6, Unit::Nanoseconds),
         "util" => ("util", 1.0, Unit::Share),
-        // Sums over the disks below, which have lines of their own.
+        // Sums over the disks below, which have their own lines.
         _ => return,
     };
     let values = [("read", Some(first)), ("write", second)];
@@ -117,7 +117,7 @@ pub(super) fn disk_value(row: &mut Row, key: &str, first: Lexeme, second: Option
     }
 }
 
-/// Lines without use here: depths, submissions, completions, errors, the latency target.
+/// Skips lines that are not used: depths, submissions, completions, errors, the latency target.
 pub(super) fn plain_line(c: &mut Cursor) -> Option<()> {
     let named = match c.next()?.text {
         "IO" => c.eat("depths"),

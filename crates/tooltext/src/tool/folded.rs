@@ -1,12 +1,12 @@
-//! Off-CPU time as folded stacks, as offcputime -f (bcc, libbpf-tools) prints it for flame graphs: who slept where, in
+//! Reads off-CPU time as folded stacks, which offcputime -f (bcc, libbpf-tools) prints for flame graphs: task, stack, and
 //! microseconds.
 //!
 //! ```text
 //! fio;[unknown];fsync;entry_SYSCALL_64_after_hwframe;...;jbd2_log_wait_commit;schedule;__schedule 12345678
 //! ```
 //!
-//! Folded stacks of a profile look alike; these end in the scheduler, where no running task is. Each task and function that
-//! it waits in has a row with the sum, the longest first.
+//! Folded stacks of a profile look alike, but off-CPU stacks end in the scheduler, unlike those of running tasks. Each pair of a task
+//! and the function that it waits in has a row with the sum; the longest comes first.
 //!
 //! **Versions**: bcc 0.1.8 to 0.37 (`tools/offcputime.py -f`).
 
@@ -19,12 +19,12 @@ use std::collections::HashMap;
 
 pub struct Folded;
 
-/// Rows that are kept of those that waited longest.
+/// Limit on rows; those with the longest times are kept.
 const MOST_ROWS: usize = 64;
 const MOST_STACKS: usize = 1 << 16;
-/// A name has blanks at most so often.
+/// Limit on words of a task name.
 const LONGEST_NAME: usize = 4;
-/// Functions that only say that a task sleeps.
+/// Functions of the scheduler, which only show that a task sleeps.
 const SCHEDULER: [&str; 9] = [
     "__schedule",
     "schedule",
@@ -46,7 +46,7 @@ impl Tool for Folded {
             let Some((of, us, length)) = stack(&words[used..]) else { break };
             match of {
                 Some(of) => sums.entry(of).or_insert((0.0, words[used].spot)).0 += us,
-                // A profile, which is nothing of this from its first line on.
+                // A profile is rejected at its first line.
                 None if used == 0 => return None,
                 None => {}
             }
@@ -65,7 +65,7 @@ impl Tool for Folded {
     }
 }
 
-/// A line: who waits where (`None` if it does not end in the scheduler), the microseconds, how many words it takes.
+/// Parses a line: task and function (`None` if the stack does not end in the scheduler), microseconds, number of words.
 fn stack(words: &[Word]) -> Option<(Option<String>, f64, usize)> {
     let at = words.iter().take(LONGEST_NAME).position(|w| w.text.matches(';').count() >= 2)?;
     words[1..=at].iter().all(|w| !w.first).then_some(())?;

@@ -1,11 +1,11 @@
-//! fs_mark: files made a second, a row for each round.
+//! Reads fs_mark: files created per second, a row per round.
 //!
 //! ```text
 //! FSUse%        Count         Size    Files/sec     App Overhead
 //!      0      1600000            0     147123.4         12345678
 //! ```
 //!
-//! With `-v` there are three numbers more for each call, in microseconds: `CREAT (Min/Avg/Max)`, `FSYNC (Min/Avg/Max)`.
+//! With `-v` each call has three more numbers, in microseconds: `CREAT (Min/Avg/Max)`, `FSYNC (Min/Avg/Max)`.
 //!
 //! **Versions**: fs_mark 3.3 run.
 
@@ -32,7 +32,7 @@ impl Tool for FsMark {
     }
 }
 
-/// Calls that have columns of their own, in small letters.
+/// The calls with their own columns, in lower case.
 fn calls(words: &[Word]) -> Vec<String> {
     let pairs = words.chunks_exact(2).take(MOST_CALLS);
     pairs
@@ -41,13 +41,13 @@ fn calls(words: &[Word]) -> Vec<String> {
         .collect()
 }
 
-/// CREAT, WRITE, FSYNC, SYNC, CLOSE, UNLINK.
+/// Limit on calls: CREAT, WRITE, FSYNC, SYNC, CLOSE, UNLINK.
 const MOST_CALLS: usize = 8;
 
 fn row(words: &[Word], calls: &[String]) -> Option<(Row, usize)> {
     let line = words.get(..5)?;
     let whole = |i: usize| line[i].text.parse::<u64>().ok();
-    // With a blank in front of it the share may have its sign with it.
+    // The share may have its `%` sign.
     let full = line[0].text.trim_end_matches('%').parse::<u32>().ok().filter(|n| *n <= 100)?;
     let (count, size, overhead) = (whole(1)?, whole(2)?, whole(4)?);
     let rate = decimal(line[3].text).filter(|_| line[3].text.contains('.'))?;

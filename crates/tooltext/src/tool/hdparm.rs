@@ -1,4 +1,4 @@
-//! hdparm -tT: what a disk reads in a few seconds, from the cache and from the medium.
+//! Reads hdparm -tT: read rate of a disk over a few seconds, from the cache and from the medium.
 //!
 //! ```text
 //! /dev/sda:
@@ -16,9 +16,9 @@ use crate::output::words::Word;
 
 pub struct Hdparm;
 
-/// hdparm's `MB` is 1024 times its `kB`, of 1024 bytes (`time_device`, hdparm.c).
+/// hdparm's `MB` is 1024 of its `kB`, which are 1024 bytes (`time_device`, hdparm.c).
 const UNITS: [(&str, f64); 2] = [("MB/sec", 1024.0 * 1024.0), ("kB/sec", 1024.0)];
-/// Words of a line.
+/// Limit on words of a line.
 const LONGEST: usize = 18;
 
 impl Tool for Hdparm {

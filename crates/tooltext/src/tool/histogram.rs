@@ -1,4 +1,4 @@
-//! Histograms of bcc's and bpftrace's tools: xfsdist, ext4dist, btrfsdist, biolatency (`print_log2_hist`, bcc's
+//! Reads histograms of bcc's and bpftrace's tools: xfsdist, ext4dist, btrfsdist, biolatency (`print_log2_hist`, bcc's
 //! table.py).
 //!
 //! ```text
@@ -10,9 +10,9 @@
 //!          2 -> 3          : 22484    |*                                       |
 //! ```
 //!
-//! The bounds are whole units: `2 -> 3` holds 2 and all below 4. Linear ones (`print_linear_hist`) have one value in each row, and all
-//! up to the next: `4 : 17 |**|`. biolatency names what a histogram is about `disk =
-//! 'sda'` (-D) or `flags = Sync-Read` (-F); without either it is one of all.
+//! Bounds are whole units: `2 -> 3` covers 2 up to, but not including, 4. Linear histograms (`print_linear_hist`) have one value per row,
+//! which covers the range up to the next: `4 : 17 |**|`. biolatency names the subject of a histogram: `disk =
+//! 'sda'` (-D) or `flags = Sync-Read` (-F); otherwise it covers all I/O.
 //!
 //! **Versions**: bcc 0.1.7 to 0.37 (`print_log2_hist`, `print_linear_hist`).
 
@@ -23,11 +23,11 @@ use crate::output::words::Word;
 
 pub struct Histograms;
 
-/// log2 histograms of 64 bits have no more rows.
+/// Limit on rows: log2 histograms of 64-bit values have no more.
 const MOST_BUCKETS: usize = 64;
-/// Linear ones have up to 1025 (`linear_index_max`, bcc's table.py).
+/// Limit on rows of linear histograms: 1025 (`linear_index_max`, bcc's table.py).
 const MOST_LINEAR: usize = 1025;
-/// Histograms in one reading: operations, disks or flags.
+/// Limit on histograms in one reading: operations, disks or flags.
 const MOST_HISTOGRAMS: usize = 256;
 
 impl Tool for Histograms {
@@ -48,13 +48,13 @@ impl Tool for Histograms {
             reading.rows.push(row);
             used += length;
             unknown += remarks;
-            // The next one may come after a time of day (`08:15:32:`), which begins a new reading.
+            // The next histogram may follow a time (`08:15:32:`), which starts a new reading.
         }
         (used > 0).then_some(Found { reading: Some(reading), used, unknown })
     }
 }
 
-/// `Tracing XFS operation latency... Hit Ctrl-C to end.`; gives the tool's name to what follows.
+/// Reads `Tracing XFS operation latency... Hit Ctrl-C to end.`, which names the tool of the following histograms.
 fn banner(words: &[Word]) -> Option<Found> {
     let end = words.iter().take(12).position(|w| w.text == "end.")?;
     let said: Vec<&str> = words[..end].iter().map(|w| w.text).collect();
@@ -76,14 +76,14 @@ fn banner(words: &[Word]) -> Option<Found> {
     }
 }
 
-/// One histogram: what it is about, the heading, the buckets.
+/// Reads one histogram: its subject, the heading, the buckets. Also returns the number of words, and of words not understood.
 fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
-    // A mark before each line: `+`, as patches have it.
+    // A mark before each line: `+`, as in patches.
     let mark = words.first().is_some_and(|w| w.text == "+" || w.text == "-");
     let (mut used, words) = (0, &words[usize::from(mark)..]);
     let mut row = Row::of("all");
     if let ["operation" | "disk" | "flags" | "Disk", "="] = texts(words)? {
-        // Flags may be several words: `flags = ForcedUnitAccess-Metadata-Sync-Write`, or with blanks between.
+        // Flags may be one word, `flags = ForcedUnitAccess-Metadata-Sync-Write`, or several with blanks between them.
         let named = |i: &usize| words.get(i + 1..).and_then(texts) == Some([":", "count", "distribution"]);
         let heading = (2..10).find(named)?;
         let said: Vec<&str> = words.get(2..heading)?.iter().map(|w| w.text).collect();
@@ -100,8 +100,8 @@ fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
     })?;
     let factor = unit_of(words[used].text).filter(|_| heading == 1);
     let title: Vec<&str> = words[used..used + heading].iter().map(|w| w.text).collect();
-    // Bars of another histogram, not words.
-    // All of one line: what stands above it is not of the title.
+    // A title has words, not the bars of another histogram,
+    // and is on one line: words above that line do not belong to it.
     let of_one_line = words[used + 1..used + heading].iter().all(|w| !w.first);
     (of_one_line && title.iter().all(|word| word.contains(char::is_alphanumeric))).then_some(())?;
     used += heading + 3;
@@ -110,7 +110,7 @@ fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
     used += length;
     let first = row.histogram.first()?.count;
     if factor.is_none() {
-        // Of sizes, or of anything else that is no time: how many there were is all that is kept.
+        // For sizes, and anything else that is no time, only the total count is kept.
         let all = row.histogram.drain(..).map(|b| b.count.value).sum();
         row.values.put("count", all, Unit::Count, first.at);
         row.of = format!("{} of {}", title.join(" "), row.of);
@@ -118,22 +118,22 @@ fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
     Some((row, used + usize::from(mark), unknown))
 }
 
-/// Buckets in rising order, how many words they take, and how many of these are remarks: behind a row (`<-- here`) or between
-/// two (`...`). A row behind a remark must go on with the range, or it is another histogram's.
+/// Buckets in rising order, their number of words, and the number of remarks among these: after a row (`<-- here`) or between
+/// two (`...`). A row after a remark must continue the range; otherwise it belongs to another histogram.
 fn buckets(words: &[Word], factor: f64) -> (Vec<Bucket>, usize, usize) {
     let ranges = rising(words, MOST_BUCKETS, |rest| range(rest, factor));
     if !ranges.0.is_empty() {
         return ranges;
     }
     let (mut all, used, unknown) = rising(words, MOST_LINEAR, |rest| single(rest, factor));
-    // All are as wide, and rows without any may be left out.
+    // All buckets have the same width; empty rows may be left out.
     let steps = all.windows(2).map(|two| two[1].from - two[0].from);
     let step = steps.fold(f64::INFINITY, f64::min);
     all.iter_mut().for_each(|b| b.below = b.from + if step.is_finite() { step } else { factor });
     (all, used, unknown)
 }
 
-/// Buckets one above the other, as `read` takes them: how many words they take, and how many of these are remarks.
+/// Consecutive buckets, parsed by `read`; also the number of words, and the number of remarks among these.
 pub(super) fn rising(
     words: &[Word],
     most: usize,
@@ -154,17 +154,17 @@ pub(super) fn rising(
     (all, used, unknown)
 }
 
-/// Words of a heading: `usecs`, `Block size`.
+/// Limit on words of a heading: `usecs`, `Block size`.
 const MOST_OF_HEADING: usize = 3;
 
 fn unit_of(text: &str) -> Option<f64> {
     ["nsecs", "usecs", "msecs", "secs"].contains(&text).then(|| time_unit(text)).flatten()
 }
 
-/// Signs that people and patches put before a line: `+`, `*`, `-->`.
+/// Limit on marks that people and patches put before a line: `+`, `*`, `-->`.
 const MOST_MARKS: usize = 2;
 
-/// `2 -> 3 : 22484 |*  |`, perhaps with a mark before it.
+/// Parses `2 -> 3 : 22484 |*  |`, optionally after a mark.
 fn range(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
     let marks = marks(words);
     let [from, "->", to, ":", count] = texts(&words[marks..])? else { return None };
@@ -175,14 +175,14 @@ fn range(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
     Some((Bucket { from: from as f64 * factor, below, count }, at + bar(&words[at..]).0))
 }
 
-/// `2 : 22484 |*  |`; how wide it is only the next one says.
+/// Parses `2 : 22484 |*  |`; its width depends on the next row.
 fn single(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
     let marks = marks(words);
     let [value, ":", count] = texts(&words[marks..])? else { return None };
     let (value, count): (u64, u64) = (value.parse().ok()?, count.parse().ok()?);
     let at = marks + 3;
     let (length, ends) = bar(&words[at..]);
-    // `4 : 17` alone may be anything.
+    // `4 : 17` without a bar may be anything.
     (ends > 0).then_some(())?;
     let count = Number::new(count as f64, Unit::Count, words[at - 1].spot);
     let from = value as f64 * factor;
@@ -194,7 +194,7 @@ fn marks(words: &[Word]) -> usize {
     words.iter().take(MOST_MARKS).take_while(sign).count()
 }
 
-/// The words of a bar, and its ends: one word or two: `|****|`, `|*` and `|`, `|` and `|`.
+/// Number of words of a bar, and of its ends. A bar has one or two words: `|****|`, `|*` and `|`, `|` and `|`.
 fn bar(words: &[Word]) -> (usize, usize) {
     let (mut used, mut ends) = (0, 0);
     while let Some(word) = words.get(used).filter(|w| ends < 2 && w.text.bytes().all(|b| BAR.contains(&b))) {
@@ -204,7 +204,7 @@ fn bar(words: &[Word]) -> (usize, usize) {
     (used, ends)
 }
 
-/// What a bar is drawn with; `+` ends one that is too long for its column.
+/// Characters of a bar; `+` ends one that is too long for its column.
 const BAR: &[u8] = b"|*+#@";
 
 #[cfg(test)]
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(counts, [(Some(7.0), 0), (Some(7.0), 0)]);
     }
 
-    /// The step is the least between two rows: of linear histograms those without any may be cut out.
+    /// The width is the smallest step between two rows: empty rows of linear histograms may be left out.
     #[test]
     fn linear_histograms_have_a_value_in_each_row() {
         let text = "Tracing block device I/O... Hit Ctrl-C to end.\n^C\n     msecs         : count     distribution\n        0          : 4379     |***************************             |\n\
@@ -238,13 +238,13 @@ mod tests {
         let queue = "runqlen       : count     distribution\n 0          : 991      |***|\n 1          : 9      |   |\n";
         let row = &crate::tool::testing::one(queue, "histogram").rows[0];
         assert_eq!((row.value("count"), row.of.as_str()), (Some(1000.0), "runqlen of all"));
-        // The first row of ranges lost its beginning.
+        // The first range has lost its beginning.
         let damaged = "usecs : count distribution\n 1 : 5 |** |\n 2 -> 3 : 7 |***|\n 4 -> 7 : 1 |*  |\n";
         let row = &crate::tool::testing::one(damaged, "histogram").rows[0];
         assert_eq!((row.slower_than(0.0).0, row.histogram[0].from), (8.0, 2e3));
     }
 
-    /// Rows of one histogram, whatever stands before each and however its bars end.
+    /// Rows of one histogram, with any marks before them and any ends of their bars.
     #[test]
     fn marks_before_a_row_and_bars_that_are_cut_end_no_histogram() {
         for (mark, end) in [("", "|"), ("+ ", "|"), ("--> ", "+|"), ("* ", "+|")] {

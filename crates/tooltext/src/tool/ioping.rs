@@ -1,4 +1,4 @@
-//! ioping, 0.5 to 1.3: how long single requests take, a line for each, and their sum.
+//! Reads ioping, 0.5 to 1.3: the time of single requests, a line each, and the summary.
 //!
 //! ```text
 //! 4 KiB <<< /mnt (ext4 /dev/vda 255.9 GiB): request=1 time=412.9 us (warmup)         `>>>` are writes
@@ -10,9 +10,9 @@
 //! min/avg/max/mdev = 412.9 us / 811.5 us / 1.21 ms / 398.6 us                        before 0.7: `0.2/2.8/12.7/5.0 ms`
 //! ```
 //!
-//! The rates are those of the requests one after the other, without the pauses between them. The first request of versions that say
-//! so (`warmup`) is in no sum. Lines of which the sum counts as many give it their percentiles. Its raw statistics (`-p`, `-B`) are
-//! numbers without names and are not read.
+//! The rates are those of consecutive requests, without the pauses between them. The first request (`warmup`, in versions that
+//! mark it) is in no sum. If the number of request lines equals the summary's count, they provide the percentiles. Raw statistics
+//! (`-p`, `-B`) are numbers without names and are not read.
 //!
 //! **Versions**: ioping 0.5 to 1.3 (`ioping.c`); 1.3 run.
 
@@ -25,9 +25,9 @@ use crate::output::words::Word;
 
 pub struct Ioping;
 
-/// Words between the heading of the sum and its last line, and of one line.
+/// Limit on words between the heading of the summary and its last line.
 const MOST_BETWEEN: usize = 60;
-/// Words of a request's line before its number: a path may have blanks.
+/// Limit on words of a request's line: a path may contain blanks.
 const MOST_OF_LINE: usize = 16;
 const NAMES: [&str; 4] = ["lat.min", "lat.mean", "lat.max", "lat.stdev"];
 
@@ -66,11 +66,11 @@ fn found(words: &[Word], row: Row, used: usize, unknown: usize) -> Option<Found>
     Some(Found { reading: Some(reading), used, unknown })
 }
 
-/// A request's line: its time, unless it warmed up, and how many words it takes.
+/// Parses a request's line: its time (`None` for the warmup), and the number of words.
 fn request(words: &[Word]) -> Option<(Option<u64>, usize)> {
     let (size, unit, from) = (words.first()?, words.get(1)?, words.get(2)?);
     decimal(size.text).filter(|_| bytes(unit.text).is_some())?;
-    // The mark of writes is one of quoting to whoever does not know.
+    // The mark of writes was removed like a quote mark.
     (["from", "<<<"].contains(&from.text) || from.after_mark).then_some(())?;
     let line = &words[..words.len().min(MOST_OF_LINE)];
     let at = (3..line.len()).find(|i| line[*i].text.starts_with("request="))?;
@@ -82,7 +82,7 @@ fn request(words: &[Word]) -> Option<(Option<u64>, usize)> {
     Some(((!warmup).then_some(ns), at + 3 + usize::from(remark)))
 }
 
-/// The sum: its last line alone, or from its heading on.
+/// Parses the summary: from its heading on, or its last line alone.
 fn sum(words: &[Word]) -> Option<(Row, usize)> {
     let last = match words.first()?.text {
         "min/avg/max/mdev" => 0,
@@ -99,7 +99,7 @@ fn sum(words: &[Word]) -> Option<(Row, usize)> {
     let used = behind
         + match spread(&words[behind..], &mut row) {
             Some(length) => length,
-            // ping prints the same.
+            // ping prints the same form.
             None if last > 0 => old_spread(&words[behind..], &mut row)?,
             None => return None,
         };
@@ -107,7 +107,7 @@ fn sum(words: &[Word]) -> Option<(Row, usize)> {
     Some((row, used))
 }
 
-/// `generated 2.15 k requests in 5.00 s, 536.2 MiB, 428 iops, 107.2 MiB/s` alone, as scripts cut it out: rates with the pauses.
+/// Parses `generated 2.15 k requests in 5.00 s, 536.2 MiB, 428 iops, 107.2 MiB/s` alone, as cut out by scripts: these rates include the pauses.
 fn generated(words: &[Word]) -> Option<(Row, usize)> {
     (words.first()?.text == "generated").then_some(())?;
     let line = &words[1..words.len().min(MOST_OF_LINE)];
@@ -120,7 +120,7 @@ fn generated(words: &[Word]) -> Option<(Row, usize)> {
     (row.get("count").is_some() && row.get("iops").is_some()).then_some((row, 1 + used))
 }
 
-/// `412.9 us / 811.5 us / 1.21 ms / 398.6 us`
+/// Parses `412.9 us / 811.5 us / 1.21 ms / 398.6 us`.
 fn spread(words: &[Word], row: &mut Row) -> Option<usize> {
     let mut used = 0;
     let mut all = vec![];
@@ -139,7 +139,7 @@ fn spread(words: &[Word], row: &mut Row) -> Option<usize> {
     Some(used)
 }
 
-/// `0.2/2.8/12.7/5.0 ms`
+/// Parses `0.2/2.8/12.7/5.0 ms`.
 fn old_spread(words: &[Word], row: &mut Row) -> Option<usize> {
     let (all, unit) = (words.first()?, time(words.get(1)?.text)?);
     let values: Vec<f64> = all.text.split('/').map(decimal).collect::<Option<_>>()?;
@@ -150,7 +150,7 @@ fn old_spread(words: &[Word], row: &mut Row) -> Option<usize> {
     Some(2)
 }
 
-/// `99 requests completed in 98.1 ms, 396 KiB read, 1.01 k iops, 3.94 MiB/s`; of the line behind it, with the pauses, nothing.
+/// Parses `99 requests completed in 98.1 ms, 396 KiB read, 1.01 k iops, 3.94 MiB/s`; the next line, which includes the pauses, is ignored.
 fn rates(words: &[Word], row: &mut Row) {
     let Some(done) =
         words.windows(2).position(|w| w[0].text == "requests" && ["completed", "in"].contains(&w[1].text))
@@ -167,7 +167,7 @@ fn rates(words: &[Word], row: &mut Row) {
         [.., value] => Some((decimal(value.text)?, value.spot)),
         [] => None,
     };
-    // `9 requests` at the beginning of a line, `70.7 k requests`.
+    // `9 requests` at the start of a line, or `70.7 k requests`.
     let count = match count {
         [_, number] if decimal(number.text).is_some() => shortened(&count[1..]),
         both => shortened(both),
@@ -194,7 +194,7 @@ fn rates(words: &[Word], row: &mut Row) {
     }
 }
 
-/// Units of size: before 1.0 small letters, which are 1024s too.
+/// Bytes per unit of size: before 1.0 in lower case, also powers of 1024.
 fn bytes(unit: &str) -> Option<f64> {
     match unit {
         "kb" => size_unit("KiB"),
@@ -282,7 +282,7 @@ mod tests {
                 (Some(533.3e3), true),
                 "{form}"
             );
-            // Lines are missing: whose percentiles would these be?
+            // Lines are missing: their percentiles would not match the summary.
             let row = &one(&format!("{text}{}", sum.replace("3 requests", "300 requests")), "ioping").rows[0];
             assert_eq!((row.value("count"), row.get("lat.p50")), (Some(300.0), None), "{form}");
         }

@@ -1,14 +1,14 @@
-//! iostat's device tables and sar -d's, from sysstat 7 with `svctm` and `avgrq-sz` to today's with discards and flushes, basic and
-//! extended, in kB, MB or blocks, long, short and human (iostat(1); `write_ext_stat`, sysstat's iostat.c).
+//! Reads the device tables of iostat and sar -d, from sysstat 7 with `svctm` and `avgrq-sz` to current versions with discards and flushes,
+//! basic and extended, in kB, MB or blocks, long, short and human (iostat(1); `write_ext_stat`, sysstat's iostat.c).
 //!
 //! ```text
 //! Device:  rrqm/s wrqm/s   r/s    w/s  rkB/s    wkB/s avgrq-sz avgqu-sz  await r_await w_await svctm  %util
 //! dm-37      0.00   0.00  0.00 263.92   0.00 12338.14    93.50   128.54 505.81    0.00  505.81  3.89 102.68
 //! ```
 //!
-//! A row is a name and as many numbers as there are columns, so it may be wrapped; columns that are not known are counted too, or
-//! numbers would stand below another's heading. With `-h`, `--pretty` or `-j` the name stands last. Slides sometimes break a table of
-//! one row in two, the further columns standing below: these are read too. `kB` is 1024 bytes, `MB` 1024 times that,
+//! A row is a name and one number per column, so it may be wrapped. Unknown columns are counted, too; otherwise
+//! numbers would be assigned to the wrong heading. With `-h`, `--pretty` or `-j` the name comes last. Slides sometimes split a table of
+//! one row in two, with the further columns below: these are read as well. `kB` is 1024 bytes, `MB` 1024 times that,
 //! a block or sector 512 bytes.
 //!
 //! **Versions**: sysstat 7 to 12.7; the tests run 12.6.1.
@@ -33,7 +33,7 @@ impl Tool for IostatText {
         let heading = heading(words)?;
         let mut used = heading.words;
         let mut unknown = heading.columns.iter().filter(|c| c.is_none()).count();
-        // sar -d has the same columns below `DEV`, and a time before each row.
+        // sar -d has the same columns after `DEV`, and a time before each row.
         let tool = if [words[0], words[heading.words - 1]].iter().any(|w| w.text == "DEV") {
             "sar"
         } else {
@@ -50,7 +50,7 @@ impl Tool for IostatText {
             let times = before.iter().filter(|w| table::is_time(w.text)).count();
             unknown += skip - times;
             used += skip + length;
-            // What sysstat prints at the end is of all the rows above; alone, it is all there is.
+            // The average that sysstat prints at the end repeats the rows above; it is used only if there are no others.
             let average = before.iter().any(|w| table::is_average(w.text));
             if average && reading.rows.is_empty() {
                 reading.name = AVERAGE.into();
@@ -66,26 +66,26 @@ impl Tool for IostatText {
     }
 }
 
-/// What stands above a table: its columns, those that are not known among them, and where the device stands in a row.
+/// The heading of a table: its columns, including unknown ones, and the position of the device in a row.
 struct Heading {
-    /// `None`: a column that this program does not know, of which the numbers are left out.
+    /// `None`: an unknown column, whose numbers are left out.
     columns: Vec<Option<&'static Column>>,
-    /// `--pretty`, `-j`, `-h`: the device stands behind its numbers.
+    /// Whether the device comes after its numbers: `--pretty`, `-j`, `-h`.
     device_last: bool,
     words: usize,
 }
 
-/// What a table of sar's means of all intervals is called.
+/// Name of a reading with sar's averages over all intervals.
 const AVERAGE: &str = "average";
-/// Columns that a heading must have: "Device" alone is an ordinary word.
+/// Minimum number of known columns in a heading: "Device" alone is an ordinary word.
 const LEAST_COLUMNS: usize = 3;
-/// Columns of the widest table, with room for those of kernels to come.
+/// Limit on columns, with room for those of future kernels.
 const MOST_COLUMNS: usize = 48;
 
 fn heading(words: &[Word]) -> Option<Heading> {
     let last = column(words[0].text).is_some();
     let from = usize::from(!last);
-    // The rest of a heading is none: the device is no column's name, and stands last only where a line begins.
+    // The end of a heading is not a heading: a device name is no column name, and comes last only if a line starts with a column.
     let first = words[0];
     let begins = match last {
         true => first.first || first.spot.column > 0,
@@ -93,11 +93,11 @@ fn heading(words: &[Word]) -> Option<Heading> {
     };
     begins.then_some(())?;
     column(words.get(from)?.text)?;
-    // The columns end where the first row's numbers begin: one word before, its device, or `Device` itself.
+    // The columns end one word (the first device, or `Device` itself) before the first number.
     let is_number = |i: usize| words.get(i).is_some_and(|w| number(w.text).is_some());
     let end = (from..(from + MOST_COLUMNS).min(words.len())).find(|i| is_number(i + 1))?;
     let all = &words[from..end];
-    // A line of its own, up to a row that begins one: whatever word stands there is a column.
+    // If the heading is one line, and a row starts the next one, every word in it is a column.
     let of_one_line = is_device(first.text)
         && first.first
         && words[1..end].iter().all(|w| !w.first)
@@ -107,7 +107,7 @@ fn heading(words: &[Word]) -> Option<Heading> {
     let columns: Vec<_> = all[..known].iter().map(|w| column(w.text)).collect();
     let of_known = columns.iter().flatten().count();
     let whole = known == all.len() && 2 * of_known >= columns.len();
-    // What is no heading ends it: only what is known up to there counts.
+    // An unknown word ends the heading: only the known columns up to there count.
     let columns = match whole {
         true => columns,
         false => all.iter().map_while(|w| column(w.text)).map(Some).collect(),
@@ -118,24 +118,24 @@ fn heading(words: &[Word]) -> Option<Heading> {
     let end = from + columns.len();
     let time = |i: usize| words.get(i).is_some_and(|w| table::is_time(w.text));
     let device_last = is_device(words.get(end)?.text) && (is_number(end + 1) || time(end + 1));
-    // `sar -d -p` has a time before both.
+    // `sar -d -p` has a time before the columns and the device.
     let timed = device_last && !last && time(0);
     let words = end + usize::from(device_last);
     (last == device_last || timed).then_some(Heading { words, columns, device_last })
 }
 
-/// `Device`, `Device:`, sar's `DEV`.
+/// Whether a word is `Device`, `Device:` or sar's `DEV`.
 fn is_device(text: &str) -> bool {
     ["Device", "DEV"].contains(&text.trim_end_matches(':'))
 }
 
-/// Whether a word may be a column's name: `zrqm/s`, `%zrqm`, `z_await`, `kB_w+d`.
+/// Whether a word may be the name of a column: `zrqm/s`, `%zrqm`, `z_await`, `kB_w+d`.
 fn is_heading(text: &str) -> bool {
     text.contains(['/', '%', '_', '-']) && text.len() <= 12 && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 impl Heading {
-    /// A row: a device and a number for each column; perhaps a mark behind the device (`<KEY>`).
+    /// Parses a row: a device and a number per column; the device may be followed by a mark (`<KEY>`).
     fn row(&self, words: &[Word]) -> Option<(Row, usize)> {
         let many = self.columns.len();
         let marks = match self.device_last {
@@ -149,13 +149,13 @@ impl Heading {
         };
         let device = name.text.trim_start_matches("/dev/").trim_matches(SIGNS);
         let next = words.get(many + 1 + marks);
-        // Something must tell a device from a number that belongs to nothing. By identity (`-j`) devices may be called anything.
+        // A device must be distinguishable from an unrelated number. With `-j` device names are arbitrary.
         let named = match self.device_last {
             true => {
                 let whole = next.is_none_or(|w| w.first) && !name.first && !name.text.contains('.');
                 number(name.text).is_none() || whole
             }
-            // Whatever stands behind a row, a number does not: it would be the row's.
+            // A row is not followed by a number, which would belong to it.
             false => {
                 let more = next.is_some_and(|w| !w.paragraph && number(w.text).is_some());
                 device.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') && !more
@@ -168,19 +168,19 @@ impl Heading {
     }
 }
 
-/// Signs that people put around a device's name: `*sda`, `` `sdb` ``.
+/// Characters that people put around a device's name: `*sda`, `` `sdb` ``.
 const SIGNS: [char; 5] = ['*', '`', '!', '+', '_'];
-/// Marks behind one.
+/// Limit on marks after a device's name.
 const MOST_MARKS: usize = 2;
 
-/// `<KEY>`, `(bad)`, `-->`: a word of the author's between a device and its numbers.
+/// Whether a word is the author's mark between a device and its numbers: `<KEY>`, `(bad)`, `-->`.
 fn is_mark(word: &Word) -> bool {
     number(word.text).is_none()
         && word.text.starts_with(['<', '(', '[', '*', '!', '-', '=', '#'])
         && word.text.ends_with(['>', ')', ']', '*', '!', '-', '=', '#'])
 }
 
-/// Slides sometimes break a table of one row in two, the further columns standing below; gives how many words that are.
+/// Reads further columns below a table of one row, as slides split it; returns the number of words.
 fn further(words: &[Word], row: &mut Row) -> usize {
     let columns: Vec<_> = words.iter().map_while(|w| column(w.text)).map(Some).collect();
     let values = words.get(columns.len()..2 * columns.len()).unwrap_or(&[]);
@@ -193,12 +193,12 @@ fn further(words: &[Word], row: &mut Row) -> usize {
 /// A number as iostat prints it: `0.00`, `1,5`, with `-h` or `--human` also `222.1k`, `0.0%`.
 fn number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim_matches(['*', '`']);
-    // A counter that went back; such a number is named and not used.
+    // From a counter that decreased: such a number is reported but not used.
     let negative = text.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if let Some(positive) = negative {
         return number(positive).map(|(value, suffix)| (-value, suffix));
     }
-    // Two places stand behind a comma of decimals, three behind one of thousands.
+    // A decimal comma is followed by two digits, a thousands separator by three.
     if let Some(value) = grouped(text).filter(|_| text.contains(',')) {
         return Some((value, ""));
     }
@@ -207,7 +207,7 @@ fn number(text: &str) -> Option<(f64, &str)> {
         .then_some((value, suffix))
 }
 
-/// Puts one number for each column; `None`, and nothing put, if there are not as many.
+/// Adds one number per column; `None`, without adding any, if their numbers differ.
 fn put(row: &mut Row, words: &[Word], columns: &[Option<&Column>]) -> Option<()> {
     let numbers: Option<Vec<(f64, &str, Spot)>> =
         words.iter().map(|w| number(w.text).map(|(value, suffix)| (value, suffix, w.spot))).collect();
@@ -216,7 +216,7 @@ fn put(row: &mut Row, words: &[Word], columns: &[Option<&Column>]) -> Option<()>
         let Some((_, name, factor, unit)) = column else { continue };
         let scale = match (suffix, unit) {
             ("" | "%", _) => *factor,
-            // Of what is no size a thousand is one.
+            // For units other than sizes, prefixes are powers of 1000.
             ("k", Unit::PerSecond | Unit::Count) => 1e3,
             ("M", Unit::PerSecond | Unit::Count) => 1e6,
             ("B", _) => 1.0,
@@ -230,15 +230,15 @@ fn put(row: &mut Row, words: &[Word], columns: &[Option<&Column>]) -> Option<()>
     Some(())
 }
 
-/// Six percents, with `--dec=0` each rounded to a whole one.
+/// Tolerance for the sum of six percentages, each rounded to a whole one with `--dec=0`.
 const ROUNDED: f64 = 0.035;
-/// The columns of processors, in the order that all versions have.
+/// The columns of processors, in the same order in all versions.
 const HEADINGS: [&str; 6] = ["%user", "%nice", "%system", "%iowait", "%steal", "%idle"];
 
-/// `avg-cpu:  %user   %nice %system %iowait  %steal   %idle` and a line of numbers. sysstat translates no word of it (9.1 to 12.7);
-/// where a packager or an author did, six percentages that make a whole have the same order.
+/// Reads `avg-cpu:  %user   %nice %system %iowait  %steal   %idle` and a line of numbers. sysstat has no translations of these names (9.1 to 12.7);
+/// if a packager or author translated them, six percentages that add up to 100 are in the same order.
 fn processors(words: &[Word]) -> Option<Found> {
-    // `avg-cpu:%user`, of which an East Asian keyboard made one word.
+    // `avg-cpu:%user`: one word after the removal of a full-width colon.
     let from = usize::from(!words[0].text.contains('%'));
     let name = |w: &Word| HEADINGS.iter().find(|h| w.text.ends_with(*h)).copied();
     let mut heads: Vec<&str> = words[from..].iter().map_while(name).collect();
@@ -260,7 +260,7 @@ fn processors(words: &[Word]) -> Option<Found> {
     if heads.is_empty() {
         return None;
     }
-    // A number before the first, of a line perhaps, and all stand below others' headings; the last is left over.
+    // If an additional number (such as a line number) comes first, all numbers are shifted, and the last is left over.
     let sum: f64 = row.values.iter().map(|(_, n)| n.value).sum();
     let whole = heads.len() < HEADINGS.len() || (sum - 1.0).abs() <= ROUNDED;
     let more = words.get(from + 2 * heads.len()).is_some_and(|w| !w.first && decimal(w.text).is_some());
@@ -269,7 +269,7 @@ fn processors(words: &[Word]) -> Option<Found> {
     Found::all(reading, from + 2 * heads.len())
 }
 
-/// `%utilisateur`, `%usuario`: a word behind the sign.
+/// Whether a word is a `%` sign followed by letters: `%utilisateur`, `%usuario`.
 fn is_percentage(text: &str) -> bool {
     text.strip_prefix('%').is_some_and(|t| !t.is_empty() && t.chars().all(|c| c.is_alphabetic() || c == '-'))
 }

@@ -1,4 +1,4 @@
-//! The columns of iostat's and sar's device tables, of all versions: as printed, and what stands below.
+//! The columns in the device tables of iostat and sar, of all versions: printed name and content.
 //!
 //! `kB` is 1024 bytes, `MB` 1024 times that, a block or sector 512 bytes; waits are milliseconds (iostat(1)).
 
@@ -7,12 +7,12 @@ use crate::output::number::Unit;
 pub(super) const KB: f64 = 1024.0;
 pub(super) const MB: f64 = 1024.0 * 1024.0;
 pub(super) const GB: f64 = 1024.0 * MB;
-/// A sector, and what iostat calls a block.
+/// Bytes of a sector, which iostat also calls a block.
 const SECTOR: f64 = 512.0;
 const MS: f64 = 1e6;
 pub(super) const PERCENT: f64 = 0.01;
 
-/// A column: as printed, its name in a row, the factor to its unit.
+/// A column: printed name, name in a row, factor, unit.
 pub(crate) type Column = (&'static str, &'static str, f64, Unit);
 
 use Unit::{Bytes, BytesPerSecond, Count, Nanoseconds, PerSecond, Share};
@@ -70,7 +70,7 @@ const COLUMNS: [Column; 78] = [
     ("GB_read", "rbytes", GB, Bytes),
     ("GB_wrtn", "wbytes", GB, Bytes),
     ("GB_dscd", "dbytes", GB, Bytes),
-    // `-s`: written and discarded together.
+    // `-s`: written and discarded data together.
     ("kB_w+d/s", "wbytes/s", KB, BytesPerSecond),
     ("MB_w+d/s", "wbytes/s", MB, BytesPerSecond),
     ("GB_w+d/s", "wbytes/s", GB, BytesPerSecond),
@@ -99,7 +99,7 @@ const COLUMNS: [Column; 78] = [
     ("wr_sec/s", "wbytes/s", SECTOR, BytesPerSecond),
 ];
 
-/// The column of this heading.
+/// The column with this heading.
 pub(crate) fn column(text: &str) -> Option<&'static Column> {
     COLUMNS.iter().find(|(heading, ..)| *heading == text)
 }

@@ -1,4 +1,4 @@
-//! iotop(8): which thread reads and writes how much, and the part of its time it waits for I/O and for swap.
+//! Reads iotop(8): rates of reads and writes per thread, and the part of its time that it waits for I/O and for swap.
 //!
 //! ```text
 //! Total DISK READ :       0.00 B/s | Total DISK WRITE :      12.34 M/s              of all threads
@@ -37,7 +37,7 @@ impl Tool for Iotop {
     }
 }
 
-/// How many words the heading at the first of some words has.
+/// Number of words of the heading at the start of `words`.
 fn heading(words: &[Word]) -> Option<usize> {
     let first = words.first()?.text;
     let begins =
@@ -46,10 +46,10 @@ fn heading(words: &[Word]) -> Option<usize> {
     Some(words.iter().take(16).position(|w| w.text == "COMMAND")? + 1)
 }
 
-/// What a line above the threads begins with, and what it is of.
+/// First word of a line of totals, and the subject of its row.
 const TOTALS: [(&str, &str); 3] = [("Total", "threads"), ("Actual", "devices"), ("Current", "devices")];
 
-/// `Total DISK READ : 0.00 B/s | Total DISK WRITE : 12.34 M/s`
+/// Parses `Total DISK READ : 0.00 B/s | Total DISK WRITE : 12.34 M/s`.
 fn total(words: &[Word]) -> Option<(Row, usize)> {
     let first = words.first()?.text;
     let (_, of) = TOTALS.iter().find(|(text, _)| *text == first)?;
@@ -65,12 +65,12 @@ fn total(words: &[Word]) -> Option<(Row, usize)> {
     Some((row, at))
 }
 
-/// Whether another screen begins here.
+/// Whether another screen starts with this word.
 fn is_heading(word: &Word) -> bool {
     ["TID", "PID"].contains(&word.text) || TOTALS.iter().any(|(text, _)| *text == word.text)
 }
 
-/// A row; the end of a long command is perhaps on a second line.
+/// Parses a row; the end of a long command may be on a second line.
 fn row(words: &[Word]) -> Option<(Row, usize)> {
     let (row, length, command, tid) = row_of_line(words)?;
     let begins = |rest: &[Word]| rest.first().is_some_and(is_heading) || row_of_line(rest).is_some();
@@ -79,7 +79,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     Some((Row { of: format!("{} ({tid})", command.join(" ")), ..row }, length + more))
 }
 
-/// A row of one line, how many words it has, how many of these are the command, and the thread's number.
+/// Parses the first line of a row: the row, its number of words, the number of words of the command, and the thread id.
 fn row_of_line(words: &[Word]) -> Option<(Row, usize, usize, u32)> {
     let text = |i: usize| words.get(i).map(|w| w.text);
     let tid: u32 = text(0)?.parse().ok()?;
@@ -103,7 +103,7 @@ fn row_of_line(words: &[Word]) -> Option<(Row, usize, usize, u32)> {
     (many > 0).then_some((row, at + many, many, tid))
 }
 
-/// `be/4`, `rt/0`, `idle`.
+/// Whether a word is an I/O priority: `be/4`, `rt/0`, `idle`.
 fn is_priority(text: &str) -> bool {
     text.contains('/') || text == "idle"
 }
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(value("threads", "wbytes/s"), Some((12.34f64 * 1048576.0 * 1e4).round() / 1e4));
     }
 
-    /// Those of the devices are not those of the threads: what is written back is done by others, later.
+    /// Totals of devices differ from those of threads: writeback is done later, by other threads.
     #[test]
     fn totals_stand_above_the_threads_or_alone() {
         let actual = "Total DISK READ :       0.00 B/s | Total DISK WRITE :       1.50 M/s\n\

@@ -1,4 +1,4 @@
-//! iozone's results: the table of one process, and the lines of its throughput mode (`-t`).
+//! Reads iozone's results: the table of a single process, and the lines of its throughput mode (`-t`).
 //!
 //! ```text
 //!                                                               random    random     bkwd    record    stride
@@ -7,9 +7,9 @@
 //! Children see throughput for  4 initial writers  =  336585.12 kB/sec
 //! ```
 //!
-//! A row has as many rates as tests were chosen (`-i 0 -i 2`), the columns of the others are empty: a rate is that of the heading
-//! below which it ends. Where mailers left no blanks, the rates are those of the first columns. A table's rates are
-//! kB a second (1024 bytes). With `-O` they are operations a second, and the heading is `ops`; such a
+//! A row has a rate per selected test (`-i 0 -i 2`); the other columns are empty. A rate belongs to the heading that ends at
+//! the same position. If a mailer removed the blanks, the rates are assigned to the first columns. Rates in a table are in
+//! kB per second (1024 bytes). With `-O` they are operations per second, and the heading is `ops`; such a
 //! table is not read.
 //!
 //! **Versions**: iozone 3.465 to 3.492 by published texts.
@@ -21,12 +21,12 @@ use crate::output::words::Word;
 
 pub struct Iozone;
 
-/// Headings of rates; `random read` and its like are two words, above each other in iozone's own table.
+/// Headings of rates; `random read` and similar are two words, on two lines in iozone's own table.
 const RATES: [&str; 12] = [
     "write", "rewrite", "read", "reread", "random", "bkwd", "record", "stride", "fwrite", "frewrite",
     "fread", "freread",
 ];
-/// All of them, as they stand below iozone's upper line and as people write them; and what they are.
+/// All headings: the lower line of iozone's heading, the words on one line as people write them, and the names of the tests.
 const BELOW: [&str; 13] = [
     "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read", "fwrite", "frewrite",
     "fread", "freread",
@@ -51,7 +51,7 @@ const MEASURED: [&str; 13] = [
     "freread",
 ];
 const MOST_ROWS: usize = 1000;
-/// Words of a heading.
+/// Limit on words of a heading.
 const LONGEST: usize = 24;
 const KB: f64 = 1024.0;
 
@@ -101,7 +101,7 @@ fn table(words: &[Word]) -> Option<Found> {
     table::gather(reading, words, 2 + heads.len(), MOST_ROWS, next_table, |rest| row(rest, &columns))
 }
 
-/// What is measured: iozone prints `random` above and `read` below it, people both in one line or the first alone.
+/// Names of the tests: iozone prints `random` above `read`; people write both on one line, or only the first.
 fn names(heads: &[&str]) -> Vec<String> {
     let all = [BELOW, ABOVE].iter().any(|table| heads == *table);
     if all {
@@ -115,21 +115,21 @@ fn names(heads: &[&str]) -> Vec<String> {
     names
 }
 
-/// The columns of rates: their names, and where that of the record and they end.
+/// The columns of rates: their names, and the end positions of the record's and their headings.
 struct Columns {
     names: Vec<String>,
     ends: Vec<usize>,
 }
 
-/// Where the words of a line end, from the end of its first on. Of the same text the difference of two addresses is one of places.
+/// End positions of a line's words, relative to the end of the first. Words are slices of one text, so addresses give positions.
 fn ends(line: &[Word]) -> Vec<usize> {
     let end = |w: &Word| w.text.as_ptr() as usize + w.text.len();
     line.iter().skip(1).map(|w| end(w).saturating_sub(end(&line[0]))).collect()
 }
 
 impl Columns {
-    /// The columns of a row's rates: those below which they end, each another; `None` if one ends below none. The record ends
-    /// exactly below its heading, unless blanks were taken out.
+    /// The columns of a row's rates, by end position, in rising order; `None` if a rate is below no heading. The record ends
+    /// exactly below its heading, unless blanks were removed.
     fn of(&self, row: &[usize]) -> Option<Vec<usize>> {
         let ((record, rates), (head, heads)) = (row.split_first()?, self.ends.split_first()?);
         (record == head).then_some(())?;
@@ -144,13 +144,13 @@ impl Columns {
     }
 }
 
-/// Characters between the ends of a heading and of its numbers: iozone's own are not quite below each other.
+/// Allowed distance between the ends of a heading and its numbers: iozone's own table is not exactly aligned.
 const FARTHEST: usize = 3;
-/// Size, record and at least one rate.
+/// Minimum number of values in a row: size, record and one rate.
 const LEAST_OF_ROW: usize = 3;
 
-/// A row with as many rates as it has, no more than there are names. One that breaks off before the last column ends where the next
-/// begins. A wrapped row goes on with a rate.
+/// Parses a row with its rates, at most one per name. A row with fewer rates ends where the next row
+/// starts. A wrapped row continues with a rate.
 fn row(words: &[Word], columns: &Columns) -> Option<(Row, usize)> {
     begins(words).then_some(())?;
     let line = words.iter().take(2 + columns.names.len()).enumerate();
@@ -168,7 +168,7 @@ fn row(words: &[Word], columns: &Columns) -> Option<(Row, usize)> {
     Some((row, numbers.len()))
 }
 
-/// Whether a size and a record stand here: a file is of whole records, which iozone wants to be powers of two.
+/// Whether a row starts here with a size and a record: a file has whole records, whose size must be a power of two.
 fn begins(words: &[Word]) -> bool {
     let number = |i: usize| words.get(i)?.text.parse::<u64>().ok();
     number(0)
@@ -180,7 +180,7 @@ fn begins(words: &[Word]) -> bool {
 mod tests {
     use crate::tool::testing::one;
 
-    /// `-i 0 -i 1 -i 2` leaves seven of thirteen columns empty, and the next row begins below the first.
+    /// `-i 0 -i 1 -i 2` leaves seven of thirteen columns empty, and the next row follows directly.
     #[test]
     fn a_row_without_all_tests_takes_nothing_of_the_next() {
         let heading = "kB reclen write rewrite read reread random random bkwd record stride fwrite frewrite fread freread\n";

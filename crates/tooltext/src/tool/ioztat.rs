@@ -1,5 +1,5 @@
-//! ioztat, which tells for each data set of OpenZFS what `zpool iostat` tells for pools; the first table is since the machine was started,
-//! unless it was left out (`-y`).
+//! Reads ioztat, which reports for each data set of OpenZFS what `zpool iostat` reports for pools; the first table covers the time since boot,
+//! unless it was omitted (`-y`).
 //!
 //! ```text
 //!                    operations    throughput      opsize           `-x`; with `-xx` also: unlinks
@@ -11,8 +11,8 @@
 //! ssd                          17.96       0.10       3.99       0.05       5.66      12.29
 //! ```
 //!
-//! Operations have 1000s, bytes 1024s (not with `-D`, which the table does not tell); before version 2 1000s, too. Names of data sets
-//! above others, which have no numbers, stand on lines of their own.
+//! Operations use powers of 1000, bytes powers of 1024 (not with `-D`, which the table does not show); before version 2 all use 1000.
+//! Parent data sets without numbers are on lines of their own.
 //!
 //! **Versions**: ioztat 1.0 to 2.0.2 and those before, by its source.
 
@@ -24,7 +24,7 @@ use crate::output::words::Word;
 
 pub struct Ioztat;
 
-/// What stands below a heading: names, the factor to the unit and that of a suffix's step.
+/// A column: name, factor, step of a suffix, unit.
 type Column = (&'static str, f64, f64, Unit);
 const GROUPS: [(&str, [&str; 2], [Column; 2]); 4] = [
     (
@@ -66,7 +66,7 @@ impl Tool for Ioztat {
     }
 }
 
-/// The columns below `operations    throughput      opsize` and how many words both lines have.
+/// The columns below `operations    throughput      opsize`, and the number of words in both lines.
 fn grouped(words: &[Word]) -> Option<(Vec<Column>, usize)> {
     let many = words.iter().take(GROUPS.len() + 1).position(|w| w.text == "dataset")?;
     let groups = GROUPS.get(..many).filter(|_| many > 1)?;
@@ -84,11 +84,11 @@ fn before_2(words: &[Word]) -> Option<(Vec<Column>, usize)> {
     same.then(|| (BEFORE_2.iter().map(|(_, column)| *column).collect(), heading.len()))
 }
 
-/// `images/DC1 4 18 49.0K 98.0K 12.5K 5.56K`
+/// Parses `images/DC1 4 18 49.0K 98.0K 12.5K 5.56K`.
 fn row(words: &[Word], columns: &[Column]) -> Option<(Row, usize)> {
     let line = words.get(..=columns.len())?;
     let name = line[0].text;
-    // Broken lines end where the row does.
+    // A broken line ends where the row does.
     let ends = words.get(columns.len() + 1).is_none_or(|w| w.first);
     (!name.ends_with("--") && (ends || line[1..].iter().all(|w| !w.first))).then_some(())?;
     let mut row = Row::of(name);

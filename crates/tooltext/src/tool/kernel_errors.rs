@@ -1,4 +1,4 @@
-//! What the kernel's log says of devices that fail: errors, timeouts, resets of links and controllers (drivers/ata/libata-eh.c,
+//! Reads messages about failing devices in the kernel's log: errors, timeouts, resets of links and controllers (drivers/ata/libata-eh.c,
 //! drivers/scsi/sd.c, drivers/usb/storage/uas.c, drivers/nvme/host/core.c and pci.c, block/blk-core.c, drivers/md).
 //!
 //! ```text
@@ -11,11 +11,11 @@
 //! md/raid:md0: read error corrected (8 sectors at 2048 on sda1)                         sda1: corrected read errors
 //! ```
 //!
-//! A command that the host or the driver gave up (`hostbyte=DID_NO_CONNECT`) did not come back from the disk: the block layer's error
-//! of it is none of the disk's.
+//! A command that the host or the driver gave up (`hostbyte=DID_NO_CONNECT`) did not return from the disk: its error in the block layer
+//! is not counted for the disk.
 //!
-//! Lines of one log are one reading: a row for each device, with how often each kind stands there. Which device an `ata3` is the
-//! kernel says elsewhere.
+//! Lines of one log are one reading: a row per device, with the count of each kind. Other lines of the log tell which device an
+//! `ata3` is.
 //!
 //! **Versions**: Linux 6.1 by the sources named above, older forms by logs that people mailed.
 
@@ -28,24 +28,24 @@ use std::collections::BTreeMap;
 
 pub struct KernelErrors;
 
-/// Words between two matching lines: others of the same error, and what stands before each line.
+/// Limit on words between two matching lines: other lines of the same error, and prefixes of lines.
 const MOST_BETWEEN: usize = 60;
-/// Devices of one log.
+/// Limit on devices in one log.
 const MOST_DEVICES: usize = 512;
-/// Words of a line that are looked at.
+/// Words of a line that are examined.
 const LOOKED_AT: usize = 14;
 
-/// How often each kind stands there, and where first.
+/// The count of each kind, and the place of the first.
 type Kinds = BTreeMap<&'static str, (u64, Spot)>;
 
-/// One line: which device, what, and how many words were needed to tell.
+/// A matching line: device, kind, number of words used.
 type Event<'a> = (String, &'static str, usize);
 
 impl Tool for KernelErrors {
     fn read(&self, words: &[Word]) -> Option<Found> {
         event(words)?;
         let mut devices: Vec<(String, Kinds)> = vec![];
-        // Disks whose last command the host gave up.
+        // Disks whose last command was given up by the host.
         let mut given_up: Vec<String> = vec![];
         let (mut used, mut unknown) = (0, 0);
         loop {
@@ -91,30 +91,30 @@ impl Tool for KernelErrors {
     }
 }
 
-/// Kinds as they are counted.
+/// Kinds of messages that are counted.
 pub(crate) const RESETS: &str = "resets";
 const TIMEOUTS: &str = "timeouts";
 const EXCEPTIONS: &str = "exceptions";
 pub(crate) const ERRORS: &str = "I/O errors";
 const MEDIUM: &str = "medium errors";
 const FAILED: &str = "failed";
-/// The host's own results (`DID_NO_CONNECT`, ..., include/scsi/scsi_status.h): the command did not come back from the disk.
+/// Results set by the host (`DID_NO_CONNECT`, ..., include/scsi/scsi_status.h): the command did not return from the disk.
 pub(crate) const TRANSPORT: &str = "transport errors";
-/// That the disk is no longer tried.
+/// The disk is no longer used.
 const OFFLINE: &str = "offline messages";
-/// What md could not read, and wrote again from the other disks.
+/// Sectors that md could not read, and rewrote with data from the other disks.
 const CORRECTED: &str = "corrected read errors";
-/// What a disk says once after a reset, and after it was attached: which one it is, [`scsi_disks`](crate::output) tells.
+/// A message of a disk after a reset or after attachment; [`scsi_disks`](crate::output) distinguishes the two.
 pub(crate) const POWER_ON: &str = "unit attentions";
-/// What SCSI's driver says of a request that the block layer tells again, and what the page cache says of it, and of what kinds
-/// these are.
+/// Further messages about one failure: the SCSI driver's result, the page cache's error, and the sense data. [`AGAIN`] gives the kinds
+/// that they count for.
 const RESULT: &str = "result";
 const BUFFER: &str = "buffer";
 const SENSE: &str = "sense";
 const AGAIN: [(&str, &str); 3] = [(RESULT, ERRORS), (BUFFER, ERRORS), (SENSE, MEDIUM)];
 
-/// One failure has several lines: the driver's result and sense key, the block layer's error, and the buffer's. Each kind counts as
-/// often as whoever says more of it.
+/// Merges the messages about one failure: the driver's result and sense key, the block layer's error, and the buffer's. Each kind counts as
+/// often as its most frequent message.
 fn told_once(kinds: &mut Kinds) {
     for (driver, kind) in AGAIN {
         if let Some((count, at)) = kinds.remove(driver) {
@@ -124,10 +124,10 @@ fn told_once(kinds: &mut Kinds) {
     }
 }
 
-/// A matching line, if one begins here.
+/// The matching line at the start of `words`, if any.
 fn event<'a>(words: &[Word<'a>]) -> Option<Event<'a>> {
     let first = words.first()?.text;
-    // Up to the next line, in flattened text up to its time. What does not begin as a line of the log is one's end that a mailer wrapped.
+    // Up to the next line, in flattened text up to its time. A line that does not start like a log line continues a wrapped one.
     let goes_on = |(i, w): &(usize, &Word)| {
         *i == 0
             || w.text != "["
@@ -144,7 +144,7 @@ fn event<'a>(words: &[Word<'a>]) -> Option<Event<'a>> {
         .or_else(|| raid(line, &says))
 }
 
-/// Whether a word may begin a line of the log, or of words around it: a time, a date, a driver's name.
+/// Whether a word may start a line of the log, or of prose: a time, a date, a driver's name.
 fn begins(text: &str) -> bool {
     let driver = ["sd", "scsi", "nvme", "critical", "res", "cmd", "XFS", "BTRFS", "EXT4-fs"].contains(&text);
     let date = text.contains(['-', ':']) && text.starts_with(|c: char| c.is_ascii_digit());
@@ -154,10 +154,10 @@ fn begins(text: &str) -> bool {
     driver || date || sentence || text.ends_with(':') || text.starts_with(['[', '<', '-'])
 }
 
-/// Words of a line that is long enough to be wrapped.
+/// Minimum number of words of a line that a mailer wraps.
 const LEAST_OF_WRAPPED: usize = 4;
 
-/// `ata3.00: exception ...`, `ata3: hard resetting link`.
+/// Parses `ata3.00: exception ...`, `ata3: hard resetting link`.
 fn ata<'a>(first: &str, says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     let port = first.strip_suffix(':')?;
     let digits = port.strip_prefix("ata")?;
@@ -178,7 +178,7 @@ fn ata<'a>(first: &str, says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     Some((format!("ata{port}"), kind, 2))
 }
 
-/// `I/O error, dev sdb, sector 12`, `critical medium error, dev sdb, sector 12`, `Buffer I/O error on dev sdb1, logical block 0`.
+/// Parses `I/O error, dev sdb, sector 12`, `critical medium error, dev sdb, sector 12`, `Buffer I/O error on dev sdb1, logical block 0`.
 fn io_error<'a>(line: &[Word]) -> Option<Event<'a>> {
     let text = |i: usize| line.get(i).map_or("", |w| w.text);
     let device = |name: &str| {
@@ -197,7 +197,7 @@ fn io_error<'a>(line: &[Word]) -> Option<Event<'a>> {
     }
 }
 
-/// `sd 2:0:0:0: [sdb] ...`.
+/// Parses `sd 2:0:0:0: [sdb] ...`.
 fn scsi<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     let text = |i: usize| line.get(i).map_or("", |w| w.text);
     let address = |t: &str| {
@@ -238,10 +238,10 @@ fn scsi<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     Some((name, kind, 3))
 }
 
-/// Results of commands that came back from the disk.
+/// Results of commands that returned from the disk.
 const OF_THE_DISK: [&str; 3] = ["DID_OK", "DID_MEDIUM_ERROR", "DID_ALLOC_FAILURE"];
 
-/// `usb 2-1: reset SuperSpeed USB device number 2 using xhci_hcd`
+/// Parses `usb 2-1: reset SuperSpeed USB device number 2 using xhci_hcd`.
 fn usb<'a>(line: &[Word]) -> Option<Event<'a>> {
     let text = |i: usize| line.get(i).map_or("", |w| w.text);
     let port = text(1).strip_suffix(':').filter(|_| text(0) == "usb" && text(2) == "reset")?;
@@ -250,7 +250,7 @@ fn usb<'a>(line: &[Word]) -> Option<Event<'a>> {
     fits.then(|| (format!("usb {port}"), RESETS, 3))
 }
 
-/// `nvme nvme0: I/O 12 QID 3 timeout, aborting`, `nvme nvme0: controller is down; will reset: CSTS=0x3`.
+/// Parses `nvme nvme0: I/O 12 QID 3 timeout, aborting`, `nvme nvme0: controller is down; will reset: CSTS=0x3`.
 fn nvme<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     let text = |i: usize| line.get(i).map_or("", |w| w.text);
     let name = text(1).strip_suffix(':').filter(|n| text(0) == "nvme" && n.starts_with("nvme"))?;
@@ -264,7 +264,7 @@ fn nvme<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     Some((name.to_owned(), kind, 2))
 }
 
-/// `md/raid1:md0: Disk failure on sdb1, disabling device.`, `md/raid:md0: read error corrected (8 sectors at 2048 on sda1)`.
+/// Parses `md/raid1:md0: Disk failure on sdb1, disabling device.`, `md/raid:md0: read error corrected (8 sectors at 2048 on sda1)`.
 fn raid<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     let text = |i: usize| line.get(i).map_or("", |w| w.text);
     let device = |name: &str| {

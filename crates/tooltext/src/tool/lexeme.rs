@@ -1,15 +1,15 @@
-//! fio's text as lexemes: names and numbers apart from the signs between them, so that `min= 3 , max=7` and
+//! Splits fio's text into lexemes: names and numbers, and the signs between them, so that `min= 3 , max=7` and
 //! `min=3,max=7` are the same.
 
 use crate::output::words::Word;
 use evidence::Spot;
 
-/// A sign, or what stands between two signs.
+/// A sign, or the text between two signs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lexeme<'a> {
     pub text: &'a str,
     pub spot: Spot,
-    /// Which word it is part of.
+    /// Index of the word that it is part of.
     pub word: usize,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn lexemes<'a>(words: &[Word<'a>]) -> Vec<Lexeme<'a>> {
     all
 }
 
-/// A place among lexemes. All readers either move it past what they read, or leave it where it was.
+/// A position among lexemes. A reader either moves it past what it parses, or leaves it unchanged.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a, 'b> {
     all: &'b [Lexeme<'a>],
@@ -48,38 +48,38 @@ impl<'a, 'b> Cursor<'a, 'b> {
         Cursor { all, at: 0 }
     }
 
-    /// What comes next, without moving.
+    /// The next lexeme, without moving.
     pub fn peek(&self) -> Option<Lexeme<'a>> {
         self.ahead(0)
     }
 
-    /// What comes `n` later.
+    /// The lexeme `n` positions after the next, without moving.
     pub fn ahead(&self, n: usize) -> Option<Lexeme<'a>> {
         self.all.get(self.at + n).copied()
     }
 
-    /// Moves past the next lexeme.
+    /// Moves past the next lexeme and returns it.
     pub fn next(&mut self) -> Option<Lexeme<'a>> {
         let next = self.peek()?;
         self.at += 1;
         Some(next)
     }
 
-    /// Moves past the next lexeme if it is this one.
+    /// Moves past the next lexeme if it is `text`.
     pub fn eat(&mut self, text: &str) -> bool {
         let same = self.peek().is_some_and(|l| l.text == text);
         self.at += usize::from(same);
         same
     }
 
-    /// Moves past these lexemes if they come next, all of them.
+    /// Moves past the next lexemes if all of them match.
     pub fn eat_all(&mut self, texts: &[&str]) -> bool {
         let same = texts.iter().enumerate().all(|(i, text)| self.ahead(i).is_some_and(|l| l.text == *text));
         self.at += if same { texts.len() } else { 0 };
         same
     }
 
-    /// Runs `read`; moves back if it fails.
+    /// Runs `read`; restores the position if it fails.
     pub fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let before = self.at;
         let result = read(self);
@@ -89,7 +89,7 @@ impl<'a, 'b> Cursor<'a, 'b> {
         result
     }
 
-    /// `NAME = `.
+    /// Parses `NAME = `.
     pub fn key(&mut self) -> Option<Lexeme<'a>> {
         let name = self.peek()?;
         let named = !SIGNS.contains(name.text) && self.ahead(1)?.text == "=";

@@ -1,4 +1,4 @@
-//! mdflush of bcc and of bpftrace: each flush that an md array passes to its members, and who asked for it.
+//! Reads mdflush of bcc and of bpftrace: each flush that an md array sends to its members, and the task that caused it.
 //!
 //! ```text
 //! Tracing md flush requests... Hit Ctrl-C to end.
@@ -7,7 +7,7 @@
 //! 03:14:08 16864  Web Content      md0
 //! ```
 //!
-//! A row for each array, and for each task with it: how many flushes. How long they took it does not say.
+//! A row for each array, and for each array and task, with the number of flushes. The tool does not show their times.
 //!
 //! **Versions**: bcc 0.1.8 to 0.37 (`tools/mdflush.py`), bpftrace 0.17 (`mdflush.bt`).
 
@@ -22,9 +22,9 @@ use std::collections::HashMap;
 pub struct Mdflush;
 
 const HEADING: [&str; 4] = ["TIME", "PID", "COMM", "DEVICE"];
-/// Words of a line: a name has four at most.
+/// Limit on words of a line: a name has at most four.
 const MOST_WORDS: usize = 7;
-/// Arrays and tasks.
+/// Limit on rows of arrays and tasks.
 const MOST_ROWS: usize = 256;
 
 impl Tool for Mdflush {
@@ -63,7 +63,7 @@ impl Tool for Mdflush {
     }
 }
 
-/// The array and the task of a line.
+/// Parses the array and the task in a line.
 fn flush<'a>(words: &[Word<'a>]) -> Option<((&'a str, String), usize)> {
     let [time, pid, ..] = texts::<4>(words)?;
     (time.split(':').count() == 3 && table::is_time(time) && pid.parse::<u32>().is_ok()).then_some(())?;

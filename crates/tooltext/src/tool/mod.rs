@@ -1,8 +1,8 @@
-//! What tools print, a file per tool. Each tells by its own content where its output begins, and reads it as far as it
-//! understands it.
+//! Readers of tools' output, a file per tool. Each recognises the start of its output by content, and reads as far as it
+//! understands.
 //!
-//! A tool's reader sees words, not lines (`output/words.rs` says why). It must look at few words to say that nothing of
-//! its tool begins here, since it is asked at every word of a document.
+//! A reader sees words, not lines (`output/words.rs` explains why). It must need few words to reject a text,
+//! since it is called at every word of a document.
 
 mod biolatpcts;
 mod biosnoop;
@@ -79,20 +79,20 @@ pub(crate) use iostat_columns::column as iostat_column;
 use crate::output::reading::Reading;
 use crate::output::words::Word;
 
-/// A reader of what one tool prints.
+/// A reader for the output of one tool.
 pub(crate) trait Tool: Sync {
-    /// Reads what begins at the first of `words`; `None` if nothing of this tool does.
+    /// Parses output at the start of `words`; `None` if no output of this tool starts there.
     fn read(&self, words: &[Word]) -> Option<Found>;
 }
 
-/// What a tool's reader made of the words before it.
+/// The result of a tool's reader.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// What was read; `None` for what tools print besides numbers ("Hit Ctrl-C to end.").
+    /// What was parsed; `None` for output without numbers ("Hit Ctrl-C to end.").
     pub reading: Option<Reading>,
-    /// Words that belong to it, those in the middle that were not understood included.
+    /// Number of words that belong to it, including words in between that were not understood.
     pub used: usize,
-    /// How many of these were not understood.
+    /// Number of these that were not understood.
     pub unknown: usize,
 }
 
@@ -106,7 +106,7 @@ impl Found {
     }
 }
 
-/// All readers, those first that are least easily mistaken for another.
+/// All readers; the first are the least likely to be mistaken for another.
 pub(crate) fn all() -> &'static [&'static dyn Tool] {
     &[
         &fio_text::FioText,
@@ -166,7 +166,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
     ]
 }
 
-/// The texts of the first words, as many as `N`.
+/// The texts of the first `N` words; `None` if there are fewer.
 fn texts<'a, const N: usize>(words: &[Word<'a>]) -> Option<[&'a str; N]> {
     let first = words.get(..N)?;
     Some(std::array::from_fn(|i| first[i].text))

@@ -1,4 +1,4 @@
-//! nfsiostat (nfs-utils): operations of an NFS mount, and how long they took: on the wire (RTT), and from the call on (exe).
+//! Reads nfsiostat (nfs-utils): operations of an NFS mount, with their times on the wire (RTT) and from the call on (exe).
 //!
 //! ```text
 //! server:/export mounted on /mnt/nfs:
@@ -8,7 +8,7 @@
 //!                    1.234        123.456          16.000        0 (0.0%)           1.234           2.345
 //! ```
 //!
-//! Newer versions have a time in the queue and errors behind that, older ones `op/s` above all operations. `-a` and `-d` have other
+//! Newer versions add a time in the queue and errors, older ones print `op/s` for all operations. `-a` and `-d` add
 //! operations: getattr, access, lookup, readdir.
 //!
 //! **Versions**: nfs-utils 2.6.2 (`nfs-iostat.py`), older forms by published texts.
@@ -31,12 +31,12 @@ const COLUMNS: [Column; 8] = [
     ("avg queue (ms)", Cell::Number("queued", 1e6, Unit::Nanoseconds)),
     ("errors", Cell::Counted("errors")),
 ];
-/// Columns of the oldest version but one.
+/// Minimum number of columns: those of the second oldest version.
 const LEAST_COLUMNS: usize = 5;
 
-/// Operations of `-a` and `-d`, too.
+/// Operations, including those of `-a` and `-d`.
 const OPERATIONS: [&str; 7] = ["read", "write", "getattr", "access", "lookup", "readdir", "readdirplus"];
-/// What the row of all operations is called.
+/// Subject of the row of all operations.
 const ALL: &str = "all";
 
 impl Tool for Nfsiostat {
@@ -47,7 +47,7 @@ impl Tool for Nfsiostat {
             reading.name = mount.to_owned();
             used = length;
         }
-        // Each operation has a heading of its own; the same again is another mount, or another interval.
+        // Each operation has its own heading; a repeated one is from another mount or interval.
         while let Some((row, length)) = sums(&words[used..]).or_else(|| operation(&words[used..])) {
             if reading.row(&row.of).is_some() {
                 break;
@@ -60,14 +60,14 @@ impl Tool for Nfsiostat {
     }
 }
 
-/// `server:/export mounted on /mnt/nfs:`.
+/// Parses `server:/export mounted on /mnt/nfs:`.
 fn mount<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
     let [export, "mounted", "on", mount] = texts(words)? else { return None };
     let mount = mount.strip_suffix(':').filter(|path| path.starts_with('/') && export.contains(":/"))?;
     Some((mount, 4))
 }
 
-/// `ops/s rpc bklog` and a number of each.
+/// Parses `ops/s rpc bklog` and its two numbers.
 fn sums(words: &[Word]) -> Option<(Row, usize)> {
     let ["ops/s" | "op/s", "rpc", "bklog", rate, backlog] = texts(words)? else { return None };
     let mut row = Row::of(ALL);
@@ -84,7 +84,7 @@ fn operation(words: &[Word]) -> Option<(Row, usize)> {
     let (line, length) = table::row(&words[1 + heading..], &columns)?;
     let used = 1 + heading + length;
     let more = words.get(used).is_some_and(|w| !w.first && decimal(w.text).is_some());
-    // A share of anything else: a heading or a number is missing.
+    // A share after the row means that a heading or a number is missing.
     let share = words.get(used).is_some_and(|w| w.text.starts_with('('));
     (!more && !share).then(|| (line.row(of), used))
 }

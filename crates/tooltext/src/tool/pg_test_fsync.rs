@@ -1,4 +1,4 @@
-//! pg_test_fsync of PostgreSQL 9.1 and later: how long each way to make 8 KiB safe takes.
+//! Reads pg_test_fsync of PostgreSQL 9.1 and later: the time of each method to make 8 KiB durable.
 //!
 //! ```text
 //! Compare file sync methods using one 8kB write:
@@ -15,7 +15,7 @@ use crate::output::words::Word;
 
 pub struct PgTestFsync;
 
-/// Words between two lines: headings, ways that the system does not have.
+/// Limit on words between two lines: headings, methods that the system lacks.
 const MOST_BETWEEN: usize = 40;
 const MOST_ROWS: usize = 64;
 
@@ -28,7 +28,7 @@ impl Tool for PgTestFsync {
             let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
             let next = (0..most).find_map(|skip| Some((skip, row(&rest[skip..])?)));
             let Some((skip, row)) = next else { break };
-            // The same once more is of other writes; its name is the heading's, which is not read.
+            // The same method again is from a test with other writes, which only the heading (not read) names.
             if reading.row(&row.of).is_some() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! pgbench(1): transactions a second and their latency, all versions.
+//! Reads pgbench(1): transactions per second and their latency, all versions.
 //!
 //! ```text
 //! number of transactions actually processed: 123456
@@ -13,7 +13,7 @@
 //!         45.123           0 END;
 //! ```
 //!
-//! Each line of progress is a row, of its interval alone. Each statement has one, too: the END is what waits for the log.
+//! Each progress line is a row with the numbers of its interval. Each statement is a row, too: END waits for the log.
 //!
 //! **Versions**: PostgreSQL 15 run, older forms by published texts.
 
@@ -47,7 +47,7 @@ impl Tool for Pgbench {
         }
         let (row, used, unknown) = phrases::row(words, &PHRASES, "transactions")?;
         let again = once_more(&words[used..]);
-        // "latency average" alone may be anybody's words.
+        // "latency average" alone may be prose.
         let said =
             words.get(used).is_some_and(|w| ["(including", "(excluding", "(without"].contains(&w.text));
         (row.get("tps").is_some() && (said || row.values.iter().count() > 1)).then_some(())?;
@@ -56,10 +56,10 @@ impl Tool for Pgbench {
     }
 }
 
-/// Words between two rates, those that mailers and logs put before a line among them.
+/// Limit on words between two rates, including prefixes of lines.
 const MOST_BETWEEN: usize = 16;
 
-/// The rate once more, without connecting, is no other run: how many words it takes.
+/// Number of words of a second rate, without connecting, which belongs to the same run.
 fn once_more(words: &[Word]) -> usize {
     if words.first().is_none_or(|w| w.text != "(including") {
         return 0;
@@ -74,7 +74,7 @@ fn once_more(words: &[Word]) -> usize {
     (1..MOST_BETWEEN.min(words.len())).find(second).map_or(0, |at| (at + 6).min(words.len()))
 }
 
-/// What pgbench prints in lines of one form.
+/// Reads lines of one form.
 fn lines(
     name: &str,
     words: &[Word],
@@ -86,7 +86,7 @@ fn lines(
     table::gather(reading, words, used, table::MOST_ROWS, ends, read)
 }
 
-/// `progress: 5.0 s, 123.4 tps, lat 8.123 ms stddev 2.234, lag 0.05 ms, 2 skipped, 0 failed`
+/// Parses `progress: 5.0 s, 123.4 tps, lat 8.123 ms stddev 2.234, lag 0.05 ms, 2 skipped, 0 failed`.
 fn interval(words: &[Word]) -> Option<(Row, usize)> {
     let ["progress:", at, "s,", tps, "tps,", "lat", lat, "ms", "stddev", stdev] = texts(words)? else {
         return None;
@@ -94,10 +94,10 @@ fn interval(words: &[Word]) -> Option<(Row, usize)> {
     let mut row = Row::of("transactions");
     decimal(at)?;
     row.values.put("tps", decimal(tps)?, Unit::PerSecond, words[3].spot);
-    // Of no transaction there is no mean: `-nan`, in some versions 0.
+    // Without transactions there is no mean: `-nan`, in some versions 0.
     let (stdev, mut more) = stdev.strip_suffix(',').map_or((stdev, false), |stdev| (stdev, true));
     for (name, text, at) in [("lat.mean", lat, 6), ("lat.stdev", stdev, 9)] {
-        // Three places are printed of each: a whole number is another's.
+        // These have three decimal places: a whole number is something else.
         (text.contains('.') || text.ends_with("nan") || text.ends_with("NaN")).then_some(())?;
         let ms = decimal(text).filter(|_| row.value("tps") != Some(0.0));
         ms.into_iter().for_each(|ms| row.values.put(name, ms * MS, Unit::Nanoseconds, words[at].spot));
@@ -125,10 +125,10 @@ fn interval(words: &[Word]) -> Option<(Row, usize)> {
     Some((row, used))
 }
 
-/// Words of a statement.
+/// Limit on words of a statement.
 const MOST_OF_STATEMENT: usize = 64;
 
-/// `statement latencies in milliseconds:`, and a line for each: from 15 on with failures, and where it tries again with these.
+/// Reads `statement latencies in milliseconds:` and a line per statement: since 15 with failures, with retries enabled also with their number.
 fn statements(words: &[Word]) -> Option<Found> {
     let ["statement", "latencies", "in", unit] = texts(words)? else { return None };
     unit.starts_with("milliseconds").then_some(())?;
@@ -148,7 +148,7 @@ fn statements(words: &[Word]) -> Option<Found> {
     lines("statements", words, end + 1, statement)
 }
 
-/// Words of `statement latencies in milliseconds, failures and retries:`.
+/// Limit on words of `statement latencies in milliseconds, failures and retries:`.
 const MOST_OF_TITLE: usize = 8;
 
 #[cfg(test)]
@@ -171,7 +171,7 @@ mod tests {
         assert!(all("progress: 5.0 s, 12 of 20 tps, lat unknown", "pgbench").is_empty());
     }
 
-    /// Whatever stands before each line.
+    /// Any prefix before each line.
     #[test]
     fn the_rate_without_connecting_is_no_other_run() {
         let text = "latency average = 3773.5 ms\ntps = 2.5 (including connections establishing)\ntps = 2.75 (excluding connections establishing)\n";

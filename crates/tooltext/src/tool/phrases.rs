@@ -1,4 +1,4 @@
-//! Numbers behind phrases: what tools print that make sentences instead of tables.
+//! Reads numbers after phrases, for tools that print sentences instead of tables.
 //!
 //! ```text
 //! latency average = 12.345 ms         phrase `latency average =`, number, unit
@@ -9,15 +9,15 @@ use crate::output::number::{quantity, size_unit, time_unit, Unit};
 use crate::output::reading::Row;
 use crate::output::words::Word;
 
-/// A phrase: its words, the name of the number behind it, the factor to its unit, its unit.
+/// A phrase: its words, the name of the following number, the factor to its unit, its unit.
 pub(super) type Phrase = (&'static [&'static str], &'static str, f64, Unit);
 
-/// Words between two phrases with numbers.
+/// Limit on words between two phrases.
 const MOST_BETWEEN: usize = 24;
 
-/// What stands behind phrases in a text that begins with one: a row, how many words it takes, how many of these say nothing here.
+/// Reads the numbers after phrases in a text that starts with one: a row, its number of words, and the number of words not understood.
 pub(super) fn row(words: &[Word], phrases: &[Phrase], of: &str) -> Option<(Row, usize, usize)> {
-    // Asked at every word: few begin a phrase.
+    // Called at every word: few words start a phrase.
     let first = words.first()?.text;
     phrases.iter().any(|(phrase, ..)| phrase[0] == first).then_some(())?;
     let mut row = Row::of(of);
@@ -27,7 +27,7 @@ pub(super) fn row(words: &[Word], phrases: &[Phrase], of: &str) -> Option<(Row, 
         let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
         let next = (0..most).find_map(|skip| Some((skip, one(&rest[skip..], phrases)?)));
         let Some((skip, (phrase, value, unit, length))) = next else { break };
-        // The same once more is another run of the tool.
+        // A repeated phrase belongs to another run of the tool.
         if row.get(phrase.1).is_some() {
             break;
         }
@@ -38,7 +38,7 @@ pub(super) fn row(words: &[Word], phrases: &[Phrase], of: &str) -> Option<(Row, 
     (used > 0).then_some((row, used, unknown))
 }
 
-/// One phrase with its number.
+/// Reads one phrase with its number.
 fn one<'p>(words: &[Word], phrases: &'p [Phrase]) -> Option<(&'p Phrase, f64, Unit, usize)> {
     phrases.iter().find_map(|phrase| {
         let (texts, _, factor, unit) = *phrase;
@@ -46,7 +46,7 @@ fn one<'p>(words: &[Word], phrases: &'p [Phrase]) -> Option<(&'p Phrase, f64, Un
         let number = words.get(texts.len()).filter(|_| same)?;
         let plain = number.text.trim_end_matches([',', ';', ')']);
         let (value, of) = quantity(plain, factor, unit)?;
-        // A unit of its own may stand apart: `12.3 ms`, `4.5 MiB/sec`.
+        // A unit may be a separate word: `12.3 ms`, `4.5 MiB/sec`.
         let next = words.get(texts.len() + 1).map_or("", |w| w.text.trim_end_matches([',', ';', ')', '.']));
         let bare = plain.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b',');
         let apart = match unit {

@@ -1,4 +1,4 @@
-//! pidstat -d (sysstat): what each task reads and writes, and how long it was delayed by that.
+//! Reads pidstat -d (sysstat): rates of reads and writes per task, and the delay that these cause.
 //!
 //! ```text
 //! 12:53:20      UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command
@@ -9,8 +9,8 @@
 //! # Time  UID   PID  %usr %system %guest %CPU CPU minflt/s majflt/s VSZ RSS %MEM kB_rd/s kB_wr/s kB_ccwr/s cswch/s nvcswch/s Command     -durwh
 //! ```
 //!
-//! `iodelay` is in clock ticks, a hundredth of a second each. With `-t` there are TGID and TID in place of PID. With `-h` the columns of
-//! all other options stand in the same line; of these only what a task reads and writes is kept.
+//! `iodelay` is in clock ticks of 1/100 second. With `-t` there are TGID and TID in place of PID. With `-h` the columns of
+//! all other options are on the same line; only reads, writes and the delay are kept.
 //!
 //! **Versions**: sysstat 10.0 to 12.7 (`pidstat.c`), `iodelay` from 11 on; 12.6.1 run.
 
@@ -23,9 +23,9 @@ use crate::output::words::Word;
 pub struct Pidstat;
 
 const KIB: f64 = 1024.0;
-/// `USER_HZ` (include/asm-generic/param.h).
+/// Nanoseconds per clock tick, from `USER_HZ` (include/asm-generic/param.h).
 const TICK: f64 = 1e7;
-/// What is not kept.
+/// A column that is not kept.
 const OTHER: Cell = Cell::Number("", 1.0, Unit::Unstated);
 const COLUMNS: [Column; 33] = [
     ("Time", Cell::Time),
@@ -38,7 +38,7 @@ const COLUMNS: [Column; 33] = [
     ("kB_wr/s", Cell::Number("wbytes/s", KIB, Unit::BytesPerSecond)),
     ("kB_ccwr/s", Cell::Number("cancelled/s", KIB, Unit::BytesPerSecond)),
     ("iodelay", Cell::Number("delayed", TICK, Unit::Nanoseconds)),
-    // -u, -r, -s, -v, -R, -w.
+    // Columns of -u, -r, -s, -v, -R, -w.
     ("%usr", OTHER),
     ("%user", OTHER),
     ("%system", OTHER),
@@ -81,12 +81,12 @@ impl Tool for Pidstat {
             let command = line.text("Command").unwrap_or_default();
             let mut row =
                 Row::of(format!("{} ({})", command.trim_start_matches('|'), id.unwrap_or_default()));
-            // A negative rate is one that could not be read.
+            // A negative rate means that it could not be read.
             let known = line.numbers().filter(|(name, n)| !name.is_empty() && n.value >= 0.0);
             known.for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
             row
         };
-        // The time is no user's number: then a number behind it was lost.
+        // A time in the column of the user id means that a number after it was lost.
         let timed = |line: &&table::Line| line.text("UID").is_some_and(|uid| table::is_time(&uid));
         let rows: Vec<Row> = all.lines.iter().filter(|line| !timed(line)).map(row).collect();
         let used = mark + heading + all.used;
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// With `-h` the columns of other options stand in the same line, before and behind those of `-d`.
+    /// With `-h` the columns of other options are on the same line, before and after those of `-d`.
     #[test]
     fn columns_of_other_options_are_passed_over() {
         let text = "#      Time   UID       PID    %usr %system  %guest   %wait    %CPU   CPU  minflt/s  majflt/s     VSZ     RSS   %MEM StkSize  StkRef   kB_rd/s   kB_wr/s kB_ccwr/s iodelay threads   fd-nr   cswch/s nvcswch/s  Command\n \

@@ -1,4 +1,4 @@
-//! `/proc/pressure/io` and its kin, and `io.stat` of control groups: what the kernel says of waiting for I/O, and of who did how much
+//! Reads `/proc/pressure/io` and similar files, and `io.stat` of cgroups: pressure of waiting for I/O, and I/O per device
 //! (Documentation/accounting/psi.rst, Documentation/admin-guide/cgroup-v2.rst).
 //!
 //! ```text
@@ -17,7 +17,7 @@ use crate::output::words::Word;
 
 pub struct Pressure;
 
-/// Keys of both files: name, factor, unit.
+/// Keys of both files: printed name, name in a row, factor, unit.
 const KEYS: [(&str, &str, f64, Unit); 10] = [
     ("avg10", "avg10", 0.01, Unit::Share),
     ("avg60", "avg60", 0.01, Unit::Share),
@@ -58,7 +58,7 @@ impl Tool for Pressure {
     }
 }
 
-/// `==> /proc/pressure/io <==`, or the same of a group (`.../io.pressure`): which resource.
+/// The resource in `==> /proc/pressure/io <==`, or in the path of a cgroup's file (`.../io.pressure`).
 fn file<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
     let ["==>", path, "<=="] = texts(words)? else { return None };
     let name = path.rsplit('/').next()?;
@@ -68,7 +68,7 @@ fn file<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
 
 fn row(words: &[Word]) -> Option<(Row, usize)> {
     let name = words.first()?.text;
-    // grep prints the file before it: `/proc/pressure/io:some avg10=...`, `system.slice/io.stat:8:16 rbytes=...`
+    // grep prints the file before the line: `/proc/pressure/io:some avg10=...`, `system.slice/io.stat:8:16 rbytes=...`.
     let (group, name) = match name.split_once("io.stat:") {
         Some((path, name)) => (path.trim_end_matches('/').rsplit('/').next(), name),
         None => (None, name),
@@ -88,11 +88,11 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     while let Some((key, value)) = words.get(used).and_then(|w| w.text.split_once('=')) {
         match KEYS.iter().find(|(known, ..)| *known == key) {
             Some((_, to, factor, unit)) => {
-                // People add what it is.
+                // People add a `%` sign.
                 let value = if *unit == Unit::Share { value.trim_end_matches('%') } else { value };
                 row.values.put(*to, decimal(value)? * factor, *unit, words[used].spot);
             }
-            // Of the controllers of cost and latency, where they are on.
+            // Keys of the controllers of cost and latency, if these are enabled.
             None if key.contains('.') || key.ends_with("_lat") || key == "depth" => {}
             None => break,
         }

@@ -1,4 +1,4 @@
-//! `sar -u` and mpstat (sysstat): what the processors did, all together and each, a row for each interval.
+//! Reads `sar -u` and mpstat (sysstat): time of the processors, in total and each, a row per interval.
 //!
 //! ```text
 //! 12:00:01 AM     CPU     %user     %nice   %system   %iowait    %steal     %idle
@@ -7,7 +7,7 @@
 //! Average:     all      5.23      0.00      1.20     10.30      0.00     83.27
 //! ```
 //!
-//! A processor that waits for I/O is idle, so `%iowait` says neither that I/O is slow nor who waits for it.
+//! A processor that waits for I/O is idle, so `%iowait` shows neither that I/O is slow nor which task waits for it.
 //!
 //! **Versions**: sysstat 12.6.1 run, 12.7 by its tests.
 
@@ -37,11 +37,11 @@ const COLUMNS: [Column; 13] = [
     ("%gnice", percent("guest nice")),
     ("%idle", percent("idle")),
 ];
-/// Up to ten percentages, each rounded to two places; with `--dec=0` to whole ones.
+/// Tolerance for the sum of up to ten percentages, each rounded to two decimal places, or to whole ones with `--dec=0`.
 const ROUNDED: f64 = 0.055;
-/// Words before a row that say when it was.
+/// Limit on words of a time before a row.
 const MOST_TIMES: usize = 3;
-/// What sysstat prints at the end is of all the rows above; alone, it is all there is.
+/// Marks the average that sysstat prints at the end; it is used only if there are no other rows.
 const AVERAGE: &str = "average";
 
 impl Tool for Processors {
@@ -65,7 +65,7 @@ impl Tool for Processors {
     }
 }
 
-/// A row with its time, whose parts make a whole: where they do not, a heading or a number was lost.
+/// Parses a row with its time. The percentages must add up to 100; otherwise a heading or a number was lost.
 fn row(words: &[Word], columns: &[Column]) -> Option<(Row, usize)> {
     let times = words.iter().take(MOST_TIMES).take_while(|w| table::is_time(w.text)).count();
     let average = words[..times].iter().any(|w| table::is_average(w.text));

@@ -1,4 +1,4 @@
-//! ps(1) with the place where each task sleeps in the kernel (`wchan`): who is blocked, and where.
+//! Reads ps(1) with the kernel function in which each task sleeps (`wchan`), for the blocked tasks.
 //!
 //! ```text
 //!   PID STAT WCHAN                            COMMAND
@@ -7,9 +7,9 @@
 //! 4 D     0  4711     1  0  80   0 -  1234 io_sch ?        00:00:01 dd
 //! ```
 //!
-//! Lines without the heading (`ps ... | grep D`) are read if they are `PID STAT WCHAN COMMAND` and the place is one that is known.
+//! Lines without a heading (`ps ... | grep D`) are read if they are `PID STAT WCHAN COMMAND` and the function is known.
 //!
-//! Only those in state D (uninterruptible) are told; ps may cut `wchan` to six letters, which then says little.
+//! Only tasks in state D (uninterruptible) are reported; ps may truncate `wchan` to six letters, which then tells little.
 //!
 //! **Versions**: procps 4.0.2 run.
 
@@ -59,10 +59,10 @@ const COLUMNS: [Column; 34] = [
     ("CMD", Cell::Rest),
     ("COMMAND", Cell::Rest),
 ];
-/// Names of the column of states, and of the last one.
+/// Names of the state column and of the last column.
 const STATES: [&str; 2] = ["STAT", "S"];
 const COMMANDS: [&str; 2] = ["COMMAND", "CMD"];
-/// Tasks that are told.
+/// Limit on reported tasks.
 const MOST: usize = 1000;
 
 impl Tool for Ps {
@@ -101,7 +101,7 @@ fn add(reading: &mut Reading, command: &str, pid: &str, wchan: &str, at: Spot) {
     reading.rows.push(row);
 }
 
-/// `1290 D+ wbt_wait dd`: such lines, one below the other.
+/// Reads consecutive lines such as `1290 D+ wbt_wait dd`.
 fn without_heading(words: &[Word]) -> Option<Found> {
     let mut reading = Reading { tool: "ps", at: words.first()?.spot, ..Reading::default() };
     let mut used = 0;
@@ -121,7 +121,7 @@ fn without_heading(words: &[Word]) -> Option<Found> {
     Found::all(reading, used)
 }
 
-/// Words of a command behind its name.
+/// Limit on words of a command after its name.
 const MOST_OF_COMMAND: usize = 64;
 
 #[cfg(test)]

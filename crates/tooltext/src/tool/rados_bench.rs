@@ -1,4 +1,4 @@
-//! rados bench of Ceph (`ObjBencher`, obj_bencher.cc), which writes and reads objects: a row for each second, and the sum.
+//! Reads rados bench of Ceph (`ObjBencher`, obj_bencher.cc), which writes and reads objects: a row per second, and the summary.
 //!
 //! ```text
 //! Maintaining 16 concurrent writes of 4194304 bytes to objects of size 4194304 for up to 10 seconds or 0 objects
@@ -15,7 +15,7 @@
 //! Max latency(s):         0.862328
 //! ```
 //!
-//! MB are 1024 * 1024 bytes. Means since the start are left out of the rows of seconds: they are none of the second's.
+//! MB are 1024 * 1024 bytes. Means since the start are left out of the rows of seconds, since they cover a longer time.
 //!
 //! **Versions**: Ceph 0.80 to 16 (`obj_bencher.cc`).
 
@@ -68,9 +68,9 @@ const COLUMNS: [Column; 8] = [
 const SINCE_START: &str = "";
 /// Words of a heading.
 const HEADING: usize = 13;
-/// Words between what it is told to do and the table.
+/// Limit on words between the description of the benchmark and the table.
 const MOST_BEFORE: usize = 40;
-/// Words between two parts of the table, which has its heading again every 20 seconds.
+/// Limit on words between two parts of the table, whose heading is repeated every 20 seconds.
 const MOST_BETWEEN: usize = 16;
 
 impl Tool for RadosBench {
@@ -92,7 +92,7 @@ impl Tool for RadosBench {
     }
 }
 
-/// `Maintaining 16 concurrent writes of 4194304 bytes to objects of size 4194304`
+/// Parses `Maintaining 16 concurrent writes of 4194304 bytes to objects of size 4194304`.
 fn settings(words: &[Word]) -> Vec<Setting> {
     let one = |name: &str, at: usize| {
         let word = words.get(at).filter(|w| w.text.bytes().all(|b| b.is_ascii_digit()))?;
@@ -114,7 +114,7 @@ fn is_heading(words: &[Word]) -> bool {
         && ["lat", "lat(s)"].contains(&a)
 }
 
-/// The rows of seconds, those behind a heading that is repeated, too.
+/// Reads the rows of seconds, including those after a repeated heading.
 fn seconds(words: &[Word]) -> Option<Found> {
     is_heading(words).then_some(())?;
     let mut reading = Reading { tool: "rados bench", at: words[0].spot, ..Reading::default() };
@@ -138,7 +138,7 @@ fn seconds(words: &[Word]) -> Option<Found> {
     (used > HEADING).then_some(Found { reading, used, unknown })
 }
 
-/// What one line says of its second, nothing of the one before the first; `None` if its numbers do not stand below their headings.
+/// The row of one second; `Some(None)` for second 0; `None` if the numbers are not below their headings.
 fn second(line: &table::Line) -> Option<Option<Row>> {
     let whole = |name: &str| line.text(name)?.parse::<u64>().ok();
     let in_flight = whole("started")?.checked_sub(whole("finished")?)?;
@@ -151,7 +151,7 @@ fn second(line: &table::Line) -> Option<Option<Row>> {
 
 fn sum(words: &[Word]) -> Option<Found> {
     let (mut row, used, unknown) = phrases::row(words, &SUM, "objects")?;
-    // Any program has a bandwidth, or a latency, or a time.
+    // A bandwidth, a latency or a time alone may be from any program.
     (row.get("bw").is_some() && (row.get("lat.mean").is_some() || row.get("count").is_some()))
         .then_some(())?;
     let said = |what: &str| words[..used].windows(2).any(|w| w[0].text == what && w[1].text == "made:");
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(rows[0].values.iter().count(), 3);
     }
 
-    /// Operations in flight are those that were started and did not finish.
+    /// Operations in flight are those started but not finished.
     #[test]
     fn a_row_that_lost_a_number_is_left_out() {
         let text = format!(

@@ -1,4 +1,4 @@
-//! rbd bench of Ceph: rates of the last five seconds, once in each, and the sum.
+//! Reads rbd bench of Ceph: rates of the last five seconds, one row per second, and the summary.
 //!
 //! ```text
 //! bench  type write io_size 4096 io_threads 16 bytes 1073741824 pattern sequential
@@ -7,7 +7,7 @@
 //! elapsed: 12   ops: 262144   ops/sec: 21845.3   bytes/sec: 85 MiB/s
 //! ```
 //!
-//! `OPS` are all since the start.
+//! `OPS` is the count since the start.
 //!
 //! **Versions**: Ceph 9 to 18 (`src/tools/rbd/action/Bench.cc`); bytes have a unit from 14 on.
 
@@ -54,7 +54,7 @@ fn seconds(words: &[Word]) -> Option<Found> {
 fn second(words: &[Word]) -> Option<(Row, usize)> {
     let (line, length) = table::row(words, &COLUMNS)?;
     let mut row = line.row("second");
-    // The unit stands apart.
+    // The unit is a separate word.
     let unit = words.get(length).filter(|w| !w.first).and_then(|w| size_unit(w.text.strip_suffix("/s")?));
     if let (Some(unit), Some(bytes)) = (unit, row.values.take("bw")) {
         row.values.put("bw", bytes.value * unit, bytes.unit, bytes.at);

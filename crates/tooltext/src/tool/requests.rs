@@ -1,5 +1,5 @@
-//! Excerpts of blkparse's text in a mail: a few events, with or without CPU and sequence number, with remarks between
-//! them, or as a table with bars. Whole files of it are recordings, which crate `trace` reads.
+//! Reads excerpts of blkparse's text in a mail: a few events, with or without CPU and sequence number, with remarks between
+//! them, or as a table with bars. Whole files of this text are recordings, which crate `trace` reads.
 //!
 //! ```text
 //! 8,0    3   11  118.779435324   638  G  WS 11705240 + 8 [kjournald]
@@ -8,7 +8,7 @@
 //! 8,0  123.784506489   0 D WS 11705240 + 8 [swapper]
 //! ```
 //!
-//! Each request has a row: its size, and when (`at.G`, `at.I`, ...) what became of it.
+//! Each request has a row with its size and the times of its steps (`at.G`, `at.I`, ...).
 //!
 //! **Versions**: blktrace 1.2.0 (`blkparse`).
 
@@ -20,14 +20,14 @@ use evidence::Spot;
 
 pub struct Requests;
 
-/// Words of remarks between two events.
+/// Limit on words of remarks between two events.
 const MOST_REMARKS: usize = 16;
-/// Bars between two cells: the end of a line and the start of the next, a ruler between them.
+/// Limit on bars between two cells: the end of a line, a ruler, the start of the next line.
 const MOST_BARS: usize = 24;
-/// Events that are kept; more are a recording, not an excerpt.
+/// Limit on events; more are a recording, not an excerpt.
 const MOST_EVENTS: usize = 1000;
 
-/// An event's line.
+/// A parsed line of an event.
 struct Line<'a> {
     time: f64,
     action: &'a str,
@@ -50,11 +50,11 @@ impl Tool for Requests {
         let mut unknown = 0;
         for _ in 1..MOST_EVENTS {
             let rest = &words[used..];
-            // A remark may stand between two lines of one excerpt; a blank line ends it.
+            // A remark may be between two lines of one excerpt; a blank line ends the excerpt.
             let within = rest.iter().take(MOST_REMARKS).take_while(|w| !w.paragraph || is_bar(w)).count();
             let next = (0..=within).find_map(|skip| Some((skip, event(rest.get(skip..)?)?)));
             let Some((skip, (line, length))) = next else { break };
-            // Time that goes back is another excerpt.
+            // An earlier time belongs to another excerpt.
             if line.time < last {
                 break;
             }
@@ -71,7 +71,7 @@ fn is_bar(word: &Word) -> bool {
     word.text.bytes().all(|b| b == b'|' || b == b'-')
 }
 
-/// `Dev CPU Seq Time PID Act Dir Sector + len`, which slides have above such excerpts.
+/// Whether a heading starts here: `Dev CPU Seq Time PID Act Dir Sector + len`, as in slides.
 fn is_heading(words: &[Word]) -> bool {
     let mut heads = words.iter().take(MOST_BARS).filter(|w| !is_bar(w)).take(9).map(|w| w.text);
     heads.next() == Some("Dev") && heads.clone().any(|w| w == "PID") && heads.any(|w| w == "Act")
@@ -82,7 +82,7 @@ fn heading_words(words: &[Word]) -> usize {
     words.iter().take_while(|w| is_bar(w) || HEADS.contains(&w.text)).count()
 }
 
-/// A part of an event's line, as slides have them: what it is of cannot be told.
+/// Skips part of an event's line, as in slides, whose request cannot be determined.
 fn fragment(words: &[Word]) -> Option<Found> {
     let number = |i: usize| words.get(i).is_some_and(|w| w.text.parse::<u64>().is_ok());
     if is_device(words[0].text) && words.get(1).is_some_and(|w| is_time(w.text)) && number(2) {
@@ -100,7 +100,7 @@ fn fragment(words: &[Word]) -> Option<Found> {
     letters.then_some(Found { reading: None, used, unknown: used })
 }
 
-/// How many words a name in brackets has: `[kjournald]`, `[crm node]`.
+/// Number of words of a name in brackets: `[kjournald]`, `[crm node]`.
 fn name_words(words: &[Word]) -> usize {
     match words.first() {
         Some(first) if first.text.starts_with('[') => {
@@ -110,10 +110,10 @@ fn name_words(words: &[Word]) -> usize {
     }
 }
 
-/// One event; also how many words it takes.
+/// Parses one event; also returns its number of words.
 fn event<'a>(words: &[Word<'a>]) -> Option<(Line<'a>, usize)> {
     let first = words.first()?;
-    // A row of a table with bars begins with one.
+    // A row of a table with bars starts with a bar.
     if !(is_device(first.text) || first.text == "|") {
         return None;
     }
@@ -160,13 +160,13 @@ fn event<'a>(words: &[Word<'a>]) -> Option<(Line<'a>, usize)> {
     Some((Line { time, action, rwbs, sector, sectors, task, spot: first.spot }, used))
 }
 
-/// `8,0`; also `8.0`, as scanned slides have it: what follows must fit anyway.
+/// Whether a word is a device: `8,0`; also `8.0`, as in scanned slides: the following words are checked anyway.
 fn is_device(text: &str) -> bool {
     let parts = text.split_once(',').or_else(|| text.split_once('.'));
     parts.is_some_and(|(a, b)| a.parse::<u16>().is_ok() && b.parse::<u32>().is_ok() && b.len() < 8)
 }
 
-/// Seconds with nine places behind the point, as blkparse prints them.
+/// Whether a word is a time in seconds with nine decimal places, as blkparse prints it.
 fn is_time(text: &str) -> bool {
     text.split_once('.').is_some_and(|(_, nanoseconds)| nanoseconds.len() == 9) && decimal(text).is_some()
 }
@@ -178,7 +178,7 @@ fn add(reading: &mut Reading, line: &Line) {
         row.values.put("bytes", line.sectors as f64 * 512.0, Unit::Bytes, line.spot);
         reading.rows.push(row);
     }
-    // Whoever sent it; completions are in the name of whoever was interrupted.
+    // The task that sent it; completions name the interrupted task.
     if !line.task.is_empty() && line.action != "C" && reading.setting(&of).is_none() {
         reading.settings.push(Setting { name: of.clone(), value: line.task.clone(), at: line.spot });
     }

@@ -1,4 +1,4 @@
-//! Operations slower than a limit, one a line: bcc's ext4slower, xfsslower, btrfsslower, nfsslower, zfsslower, f2fsslower and
+//! Reads operations slower than a limit, one per line: bcc's ext4slower, xfsslower, btrfsslower, nfsslower, zfsslower, f2fsslower and
 //! fileslower.
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //! 0.000    randread.pl    4762   R 8192      12.70 data1
 //! ```
 //!
-//! Each kind of operation (R, W, O, S: fsync) has a row. Those that were quick are not in it, so there is no percentile of all.
+//! Each kind of operation (R, W, O, S: fsync) has a row. Fast operations are missing, so the percentiles are not those of all operations.
 //!
 //! **Versions**: bcc 0.1.8 to 0.37 (`tools/ext4slower.py` and its kin).
 

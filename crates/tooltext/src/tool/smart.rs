@@ -1,4 +1,4 @@
-//! What drives say of themselves: smartctl's verdict and attributes (ATA), its and nvme-cli's log of NVMe drives.
+//! Reads the state of drives: smartctl's verdict and attributes (ATA), and the log of NVMe drives (smartctl and nvme-cli).
 //!
 //! ```text
 //! SMART overall-health self-assessment test result: FAILED!
@@ -15,7 +15,7 @@
 //! read:          0      941       941       941       1090      47812.883           0      SCSI: the last could not be corrected
 //! ```
 //!
-//! A whole report (`# smartctl -a /dev/sda`, `smartctl 7.3 2022-02-28 r5338`) is one drive, called by the command's device.
+//! A whole report (`# smartctl -a /dev/sda`, `smartctl 7.3 2022-02-28 r5338`) is one drive, named after the device in the command.
 //!
 //! **Versions**: smartmontools 6.6 to 7.5 (`ataprint.cpp`, `nvmeprint.cpp`), nvme-cli 1.0 to 2.3 (`nvme-print.c`).
 
@@ -28,7 +28,7 @@ use crate::output::words::Word;
 
 pub struct Smart;
 
-/// `FLAGS` with `-x`, which prints fewer columns.
+/// Headings of the table of attributes: `FLAGS` with `-x`, which prints fewer columns.
 const HEADING: [&str; 3] = ["ID#", "ATTRIBUTE_NAME", "FLAG"];
 const BRIEF: [&str; 3] = ["ID#", "ATTRIBUTE_NAME", "FLAGS"];
 const MOST_ROWS: usize = 256;
@@ -59,7 +59,7 @@ const PHRASES: [Phrase; 24] = [
     (&["Thermal", "Management", "T2", "Trans", "Count", ":"], "times slowed much by heat", 1.0, Unit::Count),
 ];
 
-/// What only smartctl says, of SCSI drives.
+/// A phrase that only smartctl prints, for SCSI drives.
 const GROWN: &[&str] = &["Elements", "in", "grown", "defect", "list:"];
 
 impl Tool for Smart {
@@ -71,12 +71,12 @@ impl Tool for Smart {
     }
 }
 
-/// Words of a report: its logs of errors and of self-tests have thousands.
+/// Limit on words of a report: its logs of errors and self-tests have thousands.
 const LONGEST_REPORT: usize = 6000;
-/// Words of a command, and between it and the first line of its report.
+/// Limit on words of a command, and on those between the command and its report.
 const MOST_OF_COMMAND: usize = 16;
 
-/// A report from its command or its first line on: all parts of it in one row, up to the next report.
+/// Reads a report from its command or first line on: all parts in one row, up to the next report.
 fn report(words: &[Word]) -> Option<Found> {
     let version = |i: usize| {
         let [name, number] = words.get(i..).and_then(texts)?;
@@ -120,12 +120,12 @@ fn report(words: &[Word]) -> Option<Found> {
     (used > 0).then_some(Found { reading: Some(reading), used, unknown })
 }
 
-/// What one part of a report says.
+/// Reads one part of a report.
 fn part(words: &[Word]) -> Option<Found> {
     if texts(words).is_some_and(|first| first == HEADING || first == BRIEF) {
         return attributes(words);
     }
-    // Rows that went through grep.
+    // Rows without a heading, after grep.
     if words.first().is_some_and(|w| w.first) && attribute(words).is_some() {
         return attributes(words);
     }
@@ -144,15 +144,15 @@ fn part(words: &[Word]) -> Option<Found> {
         );
     }
     let (row, used, unknown) = phrases::row(words, &PHRASES, "drive")?;
-    // A single one may be anybody's words.
+    // A single phrase may be prose.
     let only_here = ["grown defects", "other errors"].iter().any(|name| row.get(name).is_some());
     (row.values.iter().count() > 1 || only_here).then_some(())?;
     let reading = Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() };
     Some(Found { reading: Some(reading), used, unknown })
 }
 
-/// What the drive says of itself as a whole, by name (`failing`, 1 or 0; the bits of `critical warning`), and how many words that
-/// takes.
+/// The drive's verdict: its name (`failing`, 1 or 0; the bits of `critical warning`), value, and number of
+/// words.
 fn verdict(words: &[Word]) -> Option<(&'static str, f64, usize)> {
     let first = words.first()?.text;
     ["SMART", "Critical", "critical_warning"].contains(&first).then_some(())?;
@@ -170,7 +170,7 @@ fn verdict(words: &[Word]) -> Option<(&'static str, f64, usize)> {
             };
             Some(("failing", failing, 6))
         }
-        // Anything else is a warning: `FIRMWARE IMPENDING FAILURE GENERAL HARD DRIVE FAILURE [asc=5d, ascq=60]`.
+        // Any other status is a warning: `FIRMWARE IMPENDING FAILURE GENERAL HARD DRIVE FAILURE [asc=5d, ascq=60]`.
         ["SMART", "Health", "Status:"] => {
             let failing = text(3) != "OK";
             let capitals = text(3).len() > 2 && text(3).bytes().all(|b| b.is_ascii_uppercase());
@@ -179,7 +179,7 @@ fn verdict(words: &[Word]) -> Option<(&'static str, f64, usize)> {
         ["Critical", "Warning:", value] if value.starts_with("0x") => {
             Some(("critical warning", bits(value)?.into(), 3))
         }
-        // Behind the bits nothing stands: `: 41 C` is a temperature's.
+        // The bits end the line: `: 41 C` is a temperature.
         ["critical_warning", ":", value] if words.get(3).is_none_or(|w| w.first || w.spot.column > 0) => {
             Some(("critical warning", bits(value)?.into(), 3))
         }
@@ -187,8 +187,8 @@ fn verdict(words: &[Word]) -> Option<(&'static str, f64, usize)> {
     }
 }
 
-/// The log of errors of a SCSI drive, of each kind the last of seven numbers: `read: 0 941 941 941 1090 47812.883 0`, the last but
-/// one being gigabytes.
+/// The error log of a SCSI drive; for each kind, the last of seven numbers: `read: 0 941 941 941 1090 47812.883 0`, whose sixth is in
+/// gigabytes.
 fn uncorrected(words: &[Word]) -> Option<(Row, usize)> {
     const KINDS: [(&str, &str); 3] =
         [("read:", "read uncorrected"), ("write:", "write uncorrected"), ("verify:", "verify uncorrected")];
@@ -238,13 +238,13 @@ fn attributes(words: &[Word]) -> Option<Found> {
     (rows > 0).then_some(Found { reading: Some(reading), used, unknown })
 }
 
-/// Its name, number, place, and whether it is below what the maker thinks is safe.
+/// An attribute: name, number, place, and whether it is below the manufacturer's threshold.
 type Attribute<'a> = (&'a str, f64, evidence::Spot, bool);
 
-/// `5 Reallocated_Sector_Ct 0x0033 100 100 010 Pre-fail Always - 16`
+/// Parses `5 Reallocated_Sector_Ct 0x0033 100 100 010 Pre-fail Always - 16`.
 fn attribute<'a>(words: &[Word<'a>]) -> Option<(Attribute<'a>, usize)> {
     let [id, name, flag, value, worst, threshold, failed, raw] = texts(words)?;
-    // `5 Reallocated_Sector_Ct PO--CK 100 100 010 - 16` with `-x`; else what the letters mean stands in columns of their own.
+    // `5 Reallocated_Sector_Ct PO--CK 100 100 010 - 16` with `-x`; otherwise separate columns have the meaning of the letters.
     let brief = flag.len() == 6 && flag.bytes().all(|b| b == b'-' || b.is_ascii_uppercase());
     let (failed, raw, columns) = match brief {
         true => (failed, raw, 8),
@@ -256,10 +256,10 @@ fn attribute<'a>(words: &[Word<'a>]) -> Option<(Attribute<'a>, usize)> {
     };
     let number = |text: &str| text.parse::<u16>().is_ok();
     let fits = number(id) && number(value) && number(worst) && (number(threshold) || threshold == "---");
-    // `34 (Min/Max 20/45)`, `12345h+30m+10.1s`: the number they begin with.
+    // `34 (Min/Max 20/45)`, `12345h+30m+10.1s`: the leading number.
     let digits = raw.split(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
     let raw: u64 = digits.parse().ok().filter(|_| fits)?;
-    // The next row's, where the number is missing.
+    // If the number is missing, the next row's first word takes its place.
     let next = words.get(columns + 1).is_some_and(|w| w.text.starts_with("0x"));
     (!(words[columns - 1].first && next)).then_some(())?;
     let more = words[columns..].iter().take(8).take_while(|w| !w.first).count();
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// With tabs, units behind, and names that nvme-cli changed between 1 and 2.
+    /// With tabs, units after numbers, and names that nvme-cli changed between 1 and 2.
     #[test]
     fn nvme_cli_names_all_that_smartctl_does() {
         let text = "Smart Log for NVME device:nvme0n1 namespace-id:ffffffff\ncritical_warning\t\t\t: 0x4\ntemperature\t\t\t\t: 41 °C (314 K)\navailable_spare\t\t\t\t: 87%\navailable_spare_threshold\t\t: 10%\npercentage_used\t\t\t\t: 45%\n\
@@ -383,10 +383,10 @@ mod tests {
             .map(|r| (r.name.as_str(), r.rows[0].value("failing"), r.rows[0].value("Current_Pending_Sector")))
             .collect();
         assert_eq!(told, [("sdb", Some(0.0), Some(8.0)), ("sdc", Some(1.0), Some(0.0))]);
-        // Without its command it is a drive.
+        // Without a command the row is named `drive`.
         let bare = report("sdb", "PASSED", 8).replace("# smartctl -a /dev/sdb\n", "");
         assert_eq!(one(&bare, "smart").rows[0].of, "drive");
-        // Somebody writes about it.
+        // Prose about smartctl.
         assert!(crate::tool::testing::all("# smartctl -a /dev/sdb\nsmartctl 7.3 is what I use\n", "smart")
             .is_empty());
     }

@@ -1,5 +1,5 @@
-//! A kernel stack, as /proc/PID/stack, sysrq and perf print it: functions, the innermost first. What its task sleeps for is told
-//! by the same rules as of stacks in recordings ([`Wait`]); that it is blocked such a stack does not say.
+//! Reads a kernel stack as in /proc/PID/stack, sysrq and perf: functions, innermost first. The wait of its task is derived with
+//! the same rules as for stacks in recordings ([`Wait`]); the stack alone does not show that the task is blocked.
 //!
 //! ```text
 //! [<ffffffff81569f05>] md_super_wait+0x55/0x90
@@ -16,7 +16,7 @@ use operation::Wait;
 
 pub struct KernelStack;
 
-/// The kernel saves at most 64 (`MAX_STACK_TRACE_DEPTH`, fs/proc/base.c).
+/// Limit on frames, as in the kernel (`MAX_STACK_TRACE_DEPTH`, fs/proc/base.c).
 const MOST_FRAMES: usize = 64;
 
 impl Tool for KernelStack {
@@ -27,7 +27,7 @@ impl Tool for KernelStack {
             let Some(address) = words.get(used).filter(|w| is_address(w.text)) else { break };
             let Some(function) = words.get(used + 1) else { break };
             let name = function.text.split("+0x").next().unwrap_or("");
-            // The last is an address only: the end of the stack.
+            // The last entry is only an address: the end of the stack.
             if function.text.contains("+0x") {
                 reading.settings.push(Setting {
                     name: "frame".into(),
@@ -55,7 +55,7 @@ impl Tool for KernelStack {
     }
 }
 
-/// `[<ffffffff81569f05>]` or `[<0>]`
+/// Whether a word is an address: `[<ffffffff81569f05>]` or `[<0>]`.
 fn is_address(text: &str) -> bool {
     text.strip_prefix("[<")
         .and_then(|t| t.strip_suffix(">]"))

@@ -1,4 +1,4 @@
-//! strace(1): how long system calls took, with `-T` behind each, and the table of `-c`.
+//! Reads strace(1): times of system calls, of each with `-T`, and in the table of `-c`.
 //!
 //! ```text
 //! [pid  1234] 10:00:00.123456 fsync(3)      = 0 <0.012345>
@@ -9,7 +9,7 @@
 //! 100.00    1.240700                  2000         5 total
 //! ```
 //!
-//! Each call has a row with the percentiles of its times, or their sum and mean from the table. Under strace all calls are slower than
+//! Each call has a row with the percentiles of its times, or their sum and mean from the table. All calls are slower under strace than
 //! without it.
 //!
 //! **Versions**: strace 6.1 run, older ones by mails.
@@ -23,15 +23,15 @@ use crate::output::words::Word;
 
 pub struct Strace;
 
-/// Words of one line: buffers are shown with at most 32 letters, vectors with some tens of them.
+/// Limit on words of a line: buffers are shown with at most 32 letters, vectors with some tens of them.
 const LONGEST_LINE: usize = 120;
-/// Words between two lines: `[pid 1234] 10:00:00.123456`, and lines of calls without a time.
+/// Limit on words between two lines: `[pid 1234] 10:00:00.123456`, and lines of calls without a time.
 const MOST_BETWEEN: usize = 40;
-/// Rows of the table.
+/// Limit on rows of the table.
 const MOST_ROWS: usize = 500;
-/// How exact the mean and the sum are.
+/// Tolerance between the printed mean and the one computed from the sum.
 const ROUNDED: f64 = 0.01;
-/// Calls whose times say something about I/O.
+/// Calls whose times are relevant to I/O.
 const CALLS: [&str; 56] = [
     "read",
     "pread64",
@@ -115,7 +115,7 @@ impl Tool for Strace {
     }
 }
 
-/// `fsync(3) = 0 <0.012345>`, `<... fsync resumed>) = 0 <0.012345>`: the call, its seconds, and how many words it takes.
+/// Parses `fsync(3) = 0 <0.012345>`, `<... fsync resumed>) = 0 <0.012345>`: the call, its seconds, and the number of words.
 fn call<'a>(words: &[Word<'a>]) -> Option<(&'a str, f64, usize)> {
     let first = words.first()?.text;
     let name = match first {
@@ -123,8 +123,8 @@ fn call<'a>(words: &[Word<'a>]) -> Option<(&'a str, f64, usize)> {
         _ => first.split_once('(')?.0,
     };
     CALLS.contains(&name).then_some(())?;
-    // Until the time; another call begins another line, also where mailers left no ends of lines, or made more of them: behind the
-    // number of the task and the time of day, if behind anything.
+    // Up to the time. Another call starts another line, even if a mailer removed or added line breaks; only the
+    // task's number and the time of day may precede a call.
     let mut head = false;
     let mut begins = |w: &Word| {
         head = w.first || head;
@@ -143,7 +143,7 @@ fn call<'a>(words: &[Word<'a>]) -> Option<(&'a str, f64, usize)> {
     equals.then_some((name, end.1, end.0 + 1))
 }
 
-/// `<0.012345>`; with `--syscall-times=ms` three places, with `ns` nine.
+/// Parses `<0.012345>`; with `--syscall-times=ms` three decimal places, with `ns` nine.
 fn time(text: &str) -> Option<f64> {
     let inner = text.strip_prefix('<')?.strip_suffix('>')?;
     let places = inner.split_once('.')?.1.len();
@@ -158,7 +158,7 @@ fn summary(words: &[Word]) -> Option<Found> {
     table::gather(reading, words, used, MOST_ROWS, ends, row)
 }
 
-/// `99.50 1.234567 1234 1000 5 fsync`; the number of errors may be missing, of the total the mean in old versions.
+/// Parses `99.50 1.234567 1234 1000 5 fsync`; the number of errors may be missing, and for the total the mean in old versions.
 fn row(words: &[Word]) -> Option<(Row, usize)> {
     let number = |i: usize| words.get(i).and_then(|w| decimal(w.text));
     let many = (0..5).take_while(|i| number(*i).is_some()).count();
@@ -168,7 +168,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     let seconds = number(1)?;
     words[0].text.contains(['.', ',']).then_some(())?;
     let total = name.text == "total";
-    // Three numbers before the name: no errors, and no mean where it is the total of an old version.
+    // Three numbers before the name: no errors, and no mean, as in the total of an old version.
     let calls = match (many, total) {
         (3, true) => 2,
         (3, false) => return None,
@@ -181,7 +181,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
         }
         _ => 3,
     };
-    // A number is missing where the mean is not that of all.
+    // If the mean does not match, a number is missing.
     let mean = seconds * 1e6 / number(calls)?.max(1.0);
     (calls != 3 || (number(2)? - mean).abs() <= 1.0 + ROUNDED * mean).then_some(())?;
     let mut row = Row::of(name.text);

@@ -1,4 +1,4 @@
-//! sysbench's fileio and databases, versions 0.4 to 1.1: rates, and the latency of operations.
+//! Reads sysbench's fileio and database tests, versions 0.4 to 1.1: rates, and the latency of operations.
 //!
 //! ```text
 //! File operations:                         Operations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total
@@ -15,7 +15,7 @@
 //!
 //! 1.1 has `Throughput: read: IOPS=10.50 0.16 MiB/s (0.17 MB/s) write: ... fsync: IOPS=22.40` in place of the operations.
 //!
-//! The lines that it prints meanwhile are `sysbench_lines.rs`, its histogram is `sysbench_histogram.rs`.
+//! `sysbench_lines.rs` reads its intermediate reports, `sysbench_histogram.rs` its histogram.
 //!
 //! **Versions**: sysbench 1.0.20 run, 0.4.12, 0.5 and 1.1 by published texts.
 
@@ -46,7 +46,7 @@ const PHRASES: [Phrase; 15] = [
     (&["approx.", "99", "percentile:"], "lat.p99", MS, Unit::Nanoseconds),
     (&["total", "time", "taken", "by", "event", "execution:"], "busy", 1e9, Unit::Nanoseconds),
 ];
-/// How its sections begin.
+/// First words of its sections.
 const BEGINS: [[&str; 2]; 6] = [
     ["File", "operations:"],
     ["reads/s:", ""],
@@ -55,7 +55,7 @@ const BEGINS: [[&str; 2]; 6] = [
     ["Latency", "(ms):"],
     ["response", "time:"],
 ];
-/// Words of a section's heading, and of the first line of old versions.
+/// Limit on words of a section's heading, and of the first line of old versions.
 const MOST_OF_HEADING: usize = 30;
 
 impl Tool for Sysbench {
@@ -72,7 +72,7 @@ impl Tool for Sysbench {
         }
         if let Some((mut row, used)) = throughput(words) {
             let rest = &words[used..];
-            // Latencies stand behind it.
+            // Latencies may follow.
             let latency = texts(rest).is_some_and(|next| next == ["Latency", "(ms):"]);
             let behind = if latency { phrases::row(&rest[2..], &PHRASES, "requests") } else { None };
             let Some((more, length, unknown)) = behind else { return found(row, words, used, 0) };
@@ -93,7 +93,7 @@ fn found(row: Row, words: &[Word], used: usize, unknown: usize) -> Option<Found>
     Some(Found { reading: Some(reading), used, unknown })
 }
 
-/// `Throughput: read: IOPS=10.5 0.16 MiB/s (0.17 MB/s) write: IOPS=7.00 0.11 MiB/s (0.11 MB/s) fsync: IOPS=22.40`
+/// Parses `Throughput: read: IOPS=10.5 0.16 MiB/s (0.17 MB/s) write: IOPS=7.00 0.11 MiB/s (0.11 MB/s) fsync: IOPS=22.40`.
 fn throughput(words: &[Word]) -> Option<(Row, usize)> {
     const KINDS: [(&str, &str, &str); 3] =
         [("read:", "r/s", "rbytes/s"), ("write:", "w/s", "wbytes/s"), ("fsync:", "fsyncs/s", "")];
@@ -111,7 +111,7 @@ fn throughput(words: &[Word]) -> Option<(Row, usize)> {
     (used > 1).then_some((row, used))
 }
 
-/// `transactions:  12345  (205.74 per sec.)`, and before or behind it the same of queries.
+/// Parses `transactions:  12345  (205.74 per sec.)`, and the same of queries before or after it.
 fn transactions(words: &[Word]) -> Option<(Row, usize)> {
     const KINDS: [(&str, &str); 3] =
         [("transactions:", "tps"), ("queries:", "queries/s"), ("read/write", "queries/s")];
@@ -128,7 +128,7 @@ fn transactions(words: &[Word]) -> Option<(Row, usize)> {
         }
         row.values.put(*name, rate, Unit::PerSecond, words[from + 2].spot);
         used = from + 5;
-        // `deadlocks: 0 (0.00 per sec.)` stood between them.
+        // `deadlocks: 0 (0.00 per sec.)` may be between them.
         let between = words.get(used..).and_then(texts::<5>);
         used += if between.is_some_and(|b| b[0] == "deadlocks:" && b[4] == "sec.)") { 5 } else { 0 };
     }

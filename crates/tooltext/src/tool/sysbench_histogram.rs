@@ -1,4 +1,4 @@
-//! What sysbench prints with `--histogram`: how many events took how long, before its other results.
+//! Reads sysbench's `--histogram`: the distribution of event times, printed before its other results.
 //!
 //! ```text
 //! Latency histogram (values are in milliseconds)
@@ -7,8 +7,8 @@
 //!        0.630 |*                                        2156
 //! ```
 //!
-//! A value is the middle of its bucket: 1024 of them, of 1 us to 100 s, each larger than the one before by the same factor
-//! (`sb_histogram_update`, sb_histogram.c). Those without events are left out; small values are so close that several are printed alike.
+//! A value is the middle of its bucket; there are 1024 buckets from 1 us to 100 s with a constant ratio
+//! (`sb_histogram_update`, sb_histogram.c). Empty buckets are left out; small values are so close that several are printed alike.
 //!
 //! **Versions**: sysbench 1.0.20 run; those of 1.0 and 1.1 have one form (`sb_histogram.c`).
 
@@ -18,12 +18,12 @@ use crate::output::number::{decimal, Number, Unit};
 use crate::output::reading::{Bucket, Reading, Row};
 use crate::output::words::Word;
 
-/// sysbench's buckets (`OPER_LOG_GRANULARITY` and the bounds beside it, sb_logger.c).
+/// Number and bounds of sysbench's buckets (`OPER_LOG_GRANULARITY` and the constants beside it, sb_logger.c).
 const BUCKETS: usize = 1024;
 const BOUNDS_MS: [f64; 2] = [0.001, 100_000.0];
 const MS: f64 = 1e6;
 
-/// The histogram at the first of some words.
+/// Reads a histogram at the start of `words`.
 pub(super) fn read(words: &[Word]) -> Option<Found> {
     let ["Latency", "histogram", "(values", "are", "in", "milliseconds)", "value", left, "distribution", right, "count"] =
         texts(words)?
@@ -40,7 +40,7 @@ pub(super) fn read(words: &[Word]) -> Option<Found> {
     Some(Found { reading: Some(reading), used: heading + used, unknown })
 }
 
-/// `0.619 |**** 60564`: both bounds are the value that is printed.
+/// Parses `0.619 |**** 60564`: both bounds are the printed value.
 fn middle(words: &[Word]) -> Option<(Bucket, usize)> {
     let [value, bar, count] = texts(words)?;
     bar.strip_prefix('|')?.bytes().all(|b| b == b'*').then_some(())?;
@@ -49,7 +49,7 @@ fn middle(words: &[Word]) -> Option<(Bucket, usize)> {
     Some((Bucket { from: value, below: value, count }, 3))
 }
 
-/// Buckets around these middles; of those that are printed alike one is made.
+/// Buckets around these middles; buckets with equal printed values are merged.
 fn buckets(middles: Vec<Bucket>) -> Vec<Bucket> {
     let half_a_step = (BOUNDS_MS[1] / BOUNDS_MS[0]).powf(0.5 / (BUCKETS - 1) as f64);
     let (mut all, mut last): (Vec<Bucket>, f64) = (vec![], 0.0);

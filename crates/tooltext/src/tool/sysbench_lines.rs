@@ -1,4 +1,4 @@
-//! What sysbench prints each `--report-interval`, versions 0.5 and 1.0.
+//! Reads sysbench's reports of each `--report-interval`, versions 0.5 and 1.0.
 //!
 //! ```text
 //! [ 10s ] reads: 3.24 MiB/s writes: 2.16 MiB/s fsyncs: 34.08/s latency (ms,95%): 80.025
@@ -8,7 +8,7 @@
 //! [  10s] threads: 8, tps: 66.60, reads/s: 943.67, writes/s: 269.62 response time: 431.72ms (95%)
 //! ```
 //!
-//! A row for each, of its interval alone. Which percentile it is its line says.
+//! Each line is a row with the numbers of its interval. The line names the percentile.
 //!
 //! **Versions**: sysbench 1.0.20 run, 0.5 by published texts.
 
@@ -20,7 +20,7 @@ use crate::tool::percentile_name;
 
 const MS: f64 = 1e6;
 
-/// The lines at the first of some words.
+/// Reads the lines at the start of `words`.
 pub(super) fn read(words: &[Word]) -> Option<Found> {
     let reading =
         Reading { tool: "sysbench", name: "intervals".into(), at: words[0].spot, ..Reading::default() };
@@ -58,7 +58,7 @@ fn line(words: &[Word]) -> Option<(Row, usize)> {
                         let bytes_each = decimal(value).map(|v| v * scale);
                         put(bytes, bytes_each, Unit::BytesPerSecond, at + 1).map(|()| 3)?
                     }
-                    // Of fileio the unit is missing, unless a comma says that there is none.
+                    // In fileio tests a unit follows, unless a comma shows that there is none.
                     None if words.get(at + 1)?.text.ends_with(',') => {
                         put(of, decimal(value), Unit::PerSecond, at + 1).map(|()| 2)?
                     }
@@ -94,7 +94,7 @@ fn line(words: &[Word]) -> Option<(Row, usize)> {
             _ => break,
         };
     }
-    // Without one that did anything there is no latency: sysbench prints 0.
+    // If nothing was done there is no latency: sysbench prints 0.
     let latency = row.values.iter().map(|(name, _)| name.to_owned()).find(|name| name.starts_with("lat."))?;
     let done = ["tps", "reads/s", "writes/s", "rbytes/s", "wbytes/s", "fsyncs/s"];
     if !done.iter().any(|name| row.value(name).is_some_and(|v| v > 0.0)) {
@@ -103,7 +103,7 @@ fn line(words: &[Word]) -> Option<(Row, usize)> {
     (row.values.iter().count() > 1).then_some((row, at))
 }
 
-/// `[ 10s ]`, `[  10s]`: how many words that is.
+/// Number of words of the time: `[ 10s ]`, `[  10s]`.
 fn time(words: &[Word]) -> Option<usize> {
     (words.first()?.text == "[").then_some(())?;
     let seconds = words.get(1)?.text;
@@ -114,7 +114,7 @@ fn time(words: &[Word]) -> Option<usize> {
     digits.bytes().all(|b| b.is_ascii_digit()).then_some(used)
 }
 
-/// Bytes in `MiB/s`; before 1.0 `MB/s` is the same.
+/// Bytes per unit: `MiB/s`; before 1.0 `MB/s` is the same.
 fn rate(unit: &str) -> Option<f64> {
     match unit {
         "MB/s" => size_unit("MiB"),

@@ -1,15 +1,15 @@
-//! Tables as tools print them: a heading, and rows of as many words as it has columns.
+//! Reads tables as tools print them: a heading, and rows with as many words as columns.
 //!
-//! The one reader of tables. A tool's file says which headings it knows and what stands below each; here is what people and
-//! mailers do to a table: rows wrapped at any column, a remark behind a row or between two ("...", "<-- this one"), a time
-//! before each row, a name of several words. Bars between cells and rulers between rows say nothing.
+//! All tables are read here. A tool's file defines its headings and the content below each; this file handles what people and
+//! mailers do to a table: rows wrapped at any column, a remark after a row or between two ("...", "<-- this one"), a time
+//! before each row, a name of several words. Bars between cells and rulers between rows are ignored.
 //!
 //! ```text
 //! TIME(s)   COMM           PID    DISK    T  SECTOR    BYTES   LAT(ms)
 //! 0.000004  Web Content    1950   xvda1   W  13092560  4096       0.74
 //! ```
 //!
-//! **Invariant**: a row is taken only if every column has a word of its kind, so no number ever stands below another column's
+//! **Invariant**: a row is accepted only if every column has a word of its kind, so no number is assigned to another column's
 //! heading.
 
 use super::Found;
@@ -17,74 +17,74 @@ use crate::output::number::{decimal, quantity, Number, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
 
-/// What stands below a heading.
+/// The content below a heading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell {
-    /// A number: its name, the factor to its unit, its unit. `-`, `N/A` and `+++` are a number that is not known.
+    /// A number: name, factor, unit. `-`, `N/A` and `+++` are unknown numbers.
     Number(&'static str, f64, Unit),
-    /// How many, with their share behind it or without: `3 (0.1%)`.
+    /// A count, optionally followed by its share: `3 (0.1%)`.
     Counted(&'static str),
-    /// A whole number that is kept as a word: a process, a sector; `-` for none.
+    /// A whole number that is kept as a word: a process id, a sector; `-` for none.
     Whole,
-    /// A time of day or seconds, not kept.
+    /// A time of day or seconds; not kept.
     Time,
     /// One word.
     Word,
-    /// One word of letters: what kind of operation it was.
+    /// A word of letters: the kind of operation.
     Letters,
-    /// A task's name, of several words perhaps.
+    /// A task's name, possibly of several words.
     Name,
-    /// All that is left of the line.
+    /// The rest of the line.
     Rest,
-    /// The same, which begins with no number: one there is another column's, and of the heading or the row something is lost.
+    /// The rest of the line, not starting with a number: a number there means that a word of the heading or the row was lost.
     Command,
 }
 
-/// A column that a tool knows: as printed, of several words perhaps, and what stands below.
+/// A column that a tool knows: the printed heading, possibly of several words, and the content.
 pub(super) type Column = (&'static str, Cell);
 
-/// A table's row: a word for each column, of names the words of it.
+/// A row: the words of each column.
 #[derive(Debug)]
 pub(super) struct Line<'w, 'a> {
     columns: &'w [Column],
     cells: Vec<&'w [Word<'a>]>,
 }
 
-/// What was read of a table.
+/// The rows of a table.
 #[derive(Debug)]
 pub(super) struct Lines<'w, 'a> {
     pub lines: Vec<Line<'w, 'a>>,
-    /// Words that belong to it, remarks included.
+    /// Number of words that belong to the table, including remarks.
     pub used: usize,
-    /// Remarks.
+    /// Number of words of remarks.
     pub unknown: usize,
 }
 
-/// Words of a name; a task's has 15 characters.
+/// Limit on words of a name; a task's has 15 characters.
 const LONGEST_NAME: usize = 4;
-/// Words that end a line: a command, a file.
+/// Limit on words at the end of a line in flattened text: a command, a file.
 const LONGEST_REST: usize = 64;
-/// The same where the line ends with it: a compiler's command has a hundred.
+/// As [`LONGEST_REST`], if the line ends with these words: a compiler's command has a hundred.
 const LONGEST_OF_LINE: usize = 512;
 
-/// How many words end the line: those up to the next line, of which flattened text has none.
+/// Number of words in the rest of a line: up to the next line, or up to a limit in flattened text.
 pub(super) fn rest_of_line(rest: &[Word]) -> usize {
     let next = rest.iter().take(LONGEST_OF_LINE).skip(1).position(|w| w.first);
     next.map_or(rest.len().min(LONGEST_REST), |before| 1 + before)
 }
 
-/// Words of a remark between two rows, wherever it ends.
+/// Limit on words of a remark between two rows, at any position.
 pub(super) const MOST_REMARKS: usize = 12;
-/// Lines of a remark behind which a row begins a line, and words of these.
+/// Limits on lines and words of a remark after which a row starts a line.
 const MOST_LINES_OF_REMARK: usize = 4;
 const MOST_OF_LINES: usize = 64;
-/// Words of rulers: one for each column, with bars between them.
+/// Limit on words of rulers: one per column, with bars between them.
 const MOST_OF_RULERS: usize = 64;
-/// Rows of a table.
+/// Limit on rows of a table.
 pub(super) const MOST_ROWS: usize = 16_384;
 
-/// The columns of the heading at the first of some words, as many as are known, and how many words these are. None stands there
-/// twice: a heading that is repeated is as long as one, whatever follows.
+/// The known columns of the heading at the start of `words`, and their number of words. No column occurs
+/// twice: a repeated heading ends the first one.
 pub(super) fn heading(words: &[Word], known: &[Column]) -> (Vec<Column>, usize) {
     let (mut columns, mut used): (Vec<Column>, usize) = (vec![], 0);
     while columns.len() < known.len() {
@@ -102,21 +102,21 @@ pub(super) fn heading(words: &[Word], known: &[Column]) -> (Vec<Column>, usize) 
     (columns, used)
 }
 
-/// Whether a word begins the heading of one of these columns.
+/// Whether a word starts the heading of one of these columns.
 fn begins_column(word: &Word, columns: &[Column]) -> bool {
     columns.iter().any(|(name, _)| name.split(' ').next() == Some(word.text))
 }
 
-/// Bars before a cell.
+/// Number of bars before a cell.
 fn bars(words: &[Word]) -> usize {
     words.iter().take_while(|w| w.text == "|").count()
 }
 
-/// Words of the rulers before a row: `-----`, `---- | ----`.
+/// Number of words of rulers before a row: `-----`, `---- | ----`.
 pub(super) fn rulers(words: &[Word]) -> usize {
     let drawn = |w: &&Word| w.text.bytes().all(|b| b"-=|+".contains(&b));
     let all = words.iter().take(MOST_OF_RULERS).take_while(drawn).count();
-    // `-` alone is a number that is not known, `+` a mark.
+    // `-` alone is an unknown number, `+` a mark.
     if words[..all].iter().any(|w| w.text.len() > 2) {
         all
     } else {
@@ -129,7 +129,7 @@ pub(super) fn has(columns: &[Column], names: &[&str]) -> bool {
     names.iter().all(|name| columns.iter().any(|(known, _)| known == name))
 }
 
-/// The rows below a heading: `words` begins behind it.
+/// Reads the rows below a heading; `words` starts after the heading.
 pub(super) fn rows<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Lines<'w, 'a> {
     let mut all = Lines { lines: vec![], used: 0, unknown: 0 };
     while all.lines.len() < MOST_ROWS {
@@ -144,7 +144,7 @@ pub(super) fn rows<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Line
     all
 }
 
-/// The next row, and how many words of remarks stand before it: a row behind a remark must begin a line, and another heading is
+/// The next row, and the number of words of remarks before it. A row after a remark must start a line, and another heading is
 /// no remark.
 pub(super) fn next<'w, 'a, T>(
     words: &'w [Word<'a>],
@@ -168,8 +168,8 @@ pub(super) fn next<'w, 'a, T>(
     })
 }
 
-/// Whether what seems to be a row has not as many words as its line: a number more, or the first of the next line, which is a row
-/// by itself. Then a heading or a cell was lost, and its numbers stand below others' headings.
+/// Whether an apparent row does not match its line: a number follows it, or it includes the start of the next line, which is a row
+/// itself. A heading or a cell was then lost, and its numbers would be assigned to the wrong headings.
 fn is_lent<'w, 'a, T>(
     words: &'w [Word<'a>],
     length: usize,
@@ -181,7 +181,7 @@ fn is_lent<'w, 'a, T>(
     let more =
         words[0].first && words.get(length).is_some_and(|w| (!w.first || alone) && decimal(w.text).is_some());
     let next = (1..length.min(words.len())).find(|i| words[*i].first);
-    // Of a broken row the first word tells that it is one: `0.627000000`, where none but times have so many places.
+    // The first word identifies the start of a row, even if the row is broken: in `0.627000000` only times have that many places.
     let places = |i: usize| words[i].text.split_once('.').map_or(0, |(_, places)| places.len());
     let whole = |from: usize| {
         let from = from + words[from..].iter().take(MOST_TIMES).take_while(|w| is_time(w.text)).count();
@@ -192,7 +192,7 @@ fn is_lent<'w, 'a, T>(
     more || next.and_then(whole).is_some()
 }
 
-/// A reading with all rows behind a heading of `used` words, at most so many; `None` if there is none.
+/// A reading with all rows after a heading of `used` words, at most `most`; `None` if there are none.
 pub(super) fn gather<'w, 'a>(
     reading: Reading,
     words: &'w [Word<'a>],
@@ -204,7 +204,7 @@ pub(super) fn gather<'w, 'a>(
     gather_lines(reading, words, used, most, ends, |rest| read(rest).map(|(row, length)| ([row], length)))
 }
 
-/// The same where a line is of several: of the devices beside each other.
+/// As [`gather`], if a line has several rows, for example of devices beside each other.
 pub(super) fn gather_lines<'w, 'a, R: IntoIterator<Item = Row>>(
     mut reading: Reading,
     words: &'w [Word<'a>],
@@ -224,12 +224,12 @@ pub(super) fn gather_lines<'w, 'a, R: IntoIterator<Item = Row>>(
     (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
 }
 
-/// `Average:` in any language.
+/// Whether a word is `Average:` in any language.
 pub(super) fn is_average(text: &str) -> bool {
     text.len() <= 24 && text.strip_suffix(':').is_some_and(|t| t.chars().all(is_of_word))
 }
 
-/// A time of day, a date or seconds since 1970 before a row; `Average:` in any language.
+/// Whether a word may be part of a time before a row: time of day, date, seconds since 1970; `Average:` in any language.
 pub(super) fn is_time(text: &str) -> bool {
     ["AM", "PM", "^C"].contains(&text)
         || is_average(text)
@@ -239,7 +239,7 @@ pub(super) fn is_time(text: &str) -> bool {
         || is_since_1970(text)
 }
 
-/// Seconds since 1970, of this century: `-H` of sysstat's tools.
+/// Whether a word is a time in seconds since 1970, of this century: `-H` of sysstat's tools.
 fn is_since_1970(text: &str) -> bool {
     text.len() == 10
         && text.bytes().all(|b| b.is_ascii_digit())
@@ -250,12 +250,12 @@ fn is_of_word(c: char) -> bool {
     c.is_alphabetic() || c == '.'
 }
 
-/// `+`, `...`, `-->`: words without a letter or digit; `<KEY>`, which points at a row.
+/// Whether a word is a sign: `+`, `...`, `-->` (no letter or digit), or `<KEY>`, which points at a row.
 fn is_sign(text: &str) -> bool {
     !text.contains(char::is_alphanumeric) || text.starts_with('<') && text.ends_with('>')
 }
 
-/// A row; the words that end it are perhaps on a second line.
+/// Parses a row; words at its end may be on a second line.
 pub(super) fn row<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(Line<'w, 'a>, usize)> {
     let (mut line, length) = row_of_line(words, columns)?;
     let ends_in_words = columns.last().is_some_and(|(_, cell)| [Cell::Rest, Cell::Command].contains(cell));
@@ -272,20 +272,20 @@ pub(super) fn row<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Optio
     Some((line, length + more))
 }
 
-/// Words before a row that say when it was.
+/// Limit on words of a time before a row.
 const MOST_TIMES: usize = 3;
-/// Columns up to which no mailer breaks a line.
+/// Width up to which no mailer breaks a line.
 const SHORTEST_BROKEN: usize = 66;
-/// Words of the second line of a row.
+/// Limit on words on the second line of a row.
 const MOST_OF_SECOND: usize = 16;
 
-/// How many words of the next line belong to a row that ends in words and has `length` of them: those that did not fit into its
-/// line, if another row (which `begins` tells), a blank line or nothing follows them.
+/// Number of words on the next line that belong to a row of `length` words: words that did not fit into its
+/// line, if another row (decided by `begins`), a blank line or the end follows them.
 pub(super) fn broken_off(words: &[Word], length: usize, begins: impl Fn(&[Word]) -> bool) -> usize {
     let (line, rest) = words.split_at(length.min(words.len()));
     let first = line.iter().rposition(|w| w.first).map_or(line, |at| &line[at..]).first();
     let (Some(first), Some(last), Some(next)) = (first, line.last(), rest.first()) else { return 0 };
-    // Both are of one line of the text.
+    // Both are slices of one line.
     let width = (last.text.as_ptr() as usize + last.text.len()).saturating_sub(first.text.as_ptr() as usize);
     let did_not_fit = width + 1 + next.text.len() >= SHORTEST_BROKEN;
     let markup = next.text.starts_with(['<', '{', '`']);
@@ -327,7 +327,7 @@ fn row_of_line<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(
 
 fn fits(text: &str, cell: Cell) -> bool {
     match cell {
-        // What is whole has no point, unless it is shortened.
+        // Whole numbers have no decimal point, unless they are abbreviated.
         Cell::Number(_, 1.0, Unit::Count | Unit::Bytes)
             if text.contains('.') && text.ends_with(|c: char| c.is_ascii_digit()) =>
         {
@@ -344,29 +344,29 @@ fn fits(text: &str, cell: Cell) -> bool {
     }
 }
 
-/// What stands for a number that is not known: plus signs where something was too quick to be measured.
+/// Whether a word is an unknown number: plus signs mean too fast to be measured.
 fn is_unknown(text: &str) -> bool {
     ["-", "N/A"].contains(&text) || text.bytes().all(|b| b == b'+')
 }
 
-/// `(0.1%)`.
+/// Whether a word is a share: `(0.1%)`.
 fn is_share(text: &str) -> bool {
     text.strip_prefix('(').and_then(|t| t.strip_suffix("%)")).is_some_and(|t| decimal(t).is_some())
 }
 
 impl<'a> Line<'_, 'a> {
-    /// The words below a heading as one text.
+    /// The words below a heading, joined.
     pub fn text(&self, heading: &str) -> Option<String> {
         let at = self.columns.iter().position(|(name, _)| *name == heading)?;
         Some(self.cells[at].iter().map(|w| w.text).collect::<Vec<_>>().join(" "))
     }
 
-    /// The first word.
+    /// The first word of the row.
     pub fn first(&self) -> &Word<'a> {
         &self.cells[0][0]
     }
 
-    /// The number in a column, with its name; `None` if it is not known.
+    /// The number in a column, with its name; `None` if it is unknown.
     pub fn in_column(&self, at: usize) -> Option<(&'static str, Number)> {
         let (name, factor, unit) = match self.columns[at].1 {
             Cell::Number(name, factor, unit) => (name, factor, unit),
@@ -378,19 +378,19 @@ impl<'a> Line<'_, 'a> {
         Some((name, Number::new(value, unit, word.spot)))
     }
 
-    /// The numbers that are known, with their names.
+    /// The known numbers, with their names.
     pub fn numbers(&self) -> impl Iterator<Item = (&'static str, Number)> + '_ {
         (0..self.columns.len()).filter_map(|at| self.in_column(at))
     }
 
-    /// A row with these numbers.
+    /// A row with the known numbers.
     pub fn row(&self, of: impl Into<String>) -> Row {
         let mut row = Row::of(of);
         self.numbers().for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
         row
     }
 
-    /// A number by its name.
+    /// The number with this name.
     pub fn number(&self, name: &str) -> Option<Number> {
         self.numbers().find(|(known, _)| *known == name).map(|(_, n)| n)
     }

@@ -1,15 +1,15 @@
-//! For the tests of tools' readers: what they make of a text as it is, as mailers leave it, and of bytes that are wrong.
+//! Helpers for the tests of readers: a text unchanged, as mailers change it, and with wrong bytes.
 
 use crate::output::{Reading, ToolOutput};
 
-/// The only reading of a tool in a text; the same if it is quoted, and if a byte of it is wrong nothing panics.
+/// The only reading of a tool in a text. Checks that quoting does not change it, and that wrong bytes cause no panic.
 pub(crate) fn one(text: &str, tool: &str) -> Reading {
     let mut all = all(text, tool);
     assert_eq!(all.len(), 1, "{tool} in\n{text}\n{all:?}");
     all.remove(0)
 }
 
-/// The readings of a tool in a text.
+/// The readings of a tool in a text, with the same checks as [`one`].
 pub(crate) fn all(text: &str, tool: &str) -> Vec<Reading> {
     let plain = readings(text, tool);
     let quoted: String = text.lines().map(|line| format!("> {line}\n")).collect();
@@ -25,10 +25,10 @@ pub(crate) fn all(text: &str, tool: &str) -> Vec<Reading> {
     plain
 }
 
-/// Lines that show that they are numbered.
+/// Minimum number of lines that are recognised as numbered.
 const LEAST_NUMBERED: usize = 4;
 
-/// As `cat -n`, `grep -n` and `cat -A` print it.
+/// The text as printed by `cat -n`, `grep -n` and `cat -A`.
 fn numbered(text: &str) -> [String; 3] {
     let each = |of: &dyn Fn(usize, &str) -> String| {
         text.lines().enumerate().map(|(i, line)| of(i + 1, line) + "\n").collect()
@@ -51,7 +51,7 @@ fn readings(text: &str, tool: &str) -> Vec<Reading> {
         .collect()
 }
 
-/// Reads the text with each byte in turn replaced by one that means something to readers, and cut at each place.
+/// Reads the text with single bytes replaced by ones that readers interpret, and truncated at these positions.
 fn mutate(text: &[u8]) {
     const BYTES: &[u8] = b" \n:=[]()<>%.,-0z\xff";
     let step = (text.len() / 64).max(1);

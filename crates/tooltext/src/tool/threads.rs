@@ -1,4 +1,4 @@
-//! Tables that people make of a benchmark's results at several numbers of threads, perhaps two variants in each cell.
+//! Reads tables that people make of a benchmark's results at several numbers of threads, possibly with several variants per cell.
 //!
 //! ```text
 //! Threads   Base                 Changed              Diff% (changed vs base)
@@ -6,7 +6,7 @@
 //! 2        182,221 / 188,503    145,968 / 227,948     -19.8% / 20.9%
 //! ```
 //!
-//! What the numbers are the table does not say, so they have no unit. Column `Base` gives `Base.1` and `Base.2`.
+//! The table does not tell the meaning of the numbers, so they have no unit. Column `Base` yields `Base.1` and `Base.2`.
 //!
 //! **Versions**: of no tool: as people write them.
 
@@ -17,10 +17,10 @@ use crate::output::words::Word;
 
 pub struct ThreadTable;
 
-/// Words of the heading.
+/// Limit on words of the heading.
 const MOST_HEADING: usize = 16;
 const MOST_ROWS: usize = 1000;
-/// Variants in a cell.
+/// Limit on variants in a cell.
 const MOST_VARIANTS: usize = 8;
 
 impl Tool for ThreadTable {
@@ -42,13 +42,13 @@ impl Tool for ThreadTable {
             reading.rows.push(row);
             used += length;
         }
-        // One row may be a sentence about threads.
+        // A single row may be a sentence about threads.
         (reading.rows.len() > 1).then_some(())?;
         Found::all(reading, used)
     }
 }
 
-/// The headings; what stands in parentheses explains one.
+/// The headings; words in parentheses explain a heading and are skipped.
 fn columns<'a>(words: &[Word<'a>]) -> Vec<&'a str> {
     let mut depth = 0i32;
     let mut all = Vec::new();
@@ -62,7 +62,7 @@ fn columns<'a>(words: &[Word<'a>]) -> Vec<&'a str> {
     all
 }
 
-/// `1  99,691 / 110,804  45,801 / 151,478`: a number of threads and a cell for each column.
+/// Parses `1  99,691 / 110,804  45,801 / 151,478`: a number of threads, and a cell per column.
 fn row(words: &[Word], columns: &[&str]) -> Option<(Row, usize)> {
     let threads: u32 = words.first()?.text.parse().ok()?;
     let mut row = Row::of(threads.to_string());
@@ -73,7 +73,7 @@ fn row(words: &[Word], columns: &[&str]) -> Option<(Row, usize)> {
         while more && variant < MOST_VARIANTS {
             let word = words.get(used)?;
             used += 1;
-            // `230,410/` and `/243,300` have the stroke with them.
+            // The slash may be attached: `230,410/` and `/243,300`.
             let parts: Vec<&str> = word.text.split('/').collect();
             for part in parts.iter().filter(|part| !part.is_empty()) {
                 variant += 1;

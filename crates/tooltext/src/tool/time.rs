@@ -1,4 +1,4 @@
-//! The shell's `time` and GNU's: how long a command took, and how much of it on processors.
+//! Reads `time` of shells and GNU time: elapsed time of a command, and its time on processors.
 //!
 //! ```text
 //! real    1m26.740s        bash: minutes and seconds        real 86.74        POSIX: seconds
@@ -34,14 +34,14 @@ impl Tool for Time {
     }
 }
 
-/// `real 0m1.533s` where the other two lines are not shown, or stand elsewhere.
+/// Parses `real 0m1.533s` if the other two lines are missing or elsewhere.
 fn alone(words: &[Word]) -> Option<Found> {
     let ["real", real] = texts(words)? else { return None };
     let shells = words[0].first && real.ends_with('s') && real.contains('m');
     told(words, [(1, "real", seconds(real).filter(|_| shells)?)], 2)
 }
 
-/// BusyBox writes `real    1m 26.74s`, with hours `1h 02m 03s`.
+/// Parses BusyBox: `real    1m 26.74s`, with hours `1h 02m 03s`.
 fn busybox(words: &[Word]) -> Option<Found> {
     let mut used = 0;
     let mut next = |name: &str| {
@@ -73,7 +73,7 @@ fn gnu(words: &[Word]) -> Option<Found> {
     told(words, [(2, "real", real), (0, "user", user), (1, "system", system)], 3 + usize::from(share))
 }
 
-/// GNU's `-v`.
+/// Parses GNU's `-v`.
 fn verbose(words: &[Word]) -> Option<Found> {
     let all: [&str; 23] = texts(words)?;
     let said: Vec<&str> =
@@ -84,7 +84,7 @@ fn verbose(words: &[Word]) -> Option<Found> {
     told(words, times, all.len())
 }
 
-/// The words of its first lines.
+/// The words of its first lines, without the values.
 const VERBOSE: &str = "User time (seconds): System time (seconds): Percent of CPU this job got: Elapsed (wall clock) time (h:mm:ss or m:ss):";
 
 fn zsh(words: &[Word]) -> Option<Found> {
@@ -93,7 +93,7 @@ fn zsh(words: &[Word]) -> Option<Found> {
     told(words, [(6, "real", clock(total)?), (0, "user", user?), (2, "system", system?)], 8)
 }
 
-/// A reading of times in seconds, each with its place among the words.
+/// A reading of times: for each, the index of its word, its name, and its seconds.
 fn told<const N: usize>(
     words: &[Word],
     times: [(usize, &'static str, f64); N],
@@ -106,13 +106,13 @@ fn told<const N: usize>(
     Found::all(Reading { tool: "time", rows: vec![row], at: words[0].spot, ..Reading::default() }, used)
 }
 
-/// Hours, minutes, seconds; without hours where there are none.
+/// Parses hours, minutes and seconds; hours may be missing.
 fn clock(text: &str) -> Option<f64> {
     let parts: Option<Vec<f64>> = text.split(':').map(decimal).collect();
     Some(parts.filter(|p| p.len() <= 3)?.into_iter().fold(0.0, |sum, part| sum * 60.0 + part))
 }
 
-/// `1m26.740s`, `86.74`, `1m26,740s`.
+/// Parses `1m26.740s`, `86.74`, `1m26,740s`.
 fn seconds(text: &str) -> Option<f64> {
     match text.strip_suffix('s').and_then(|t| t.split_once('m')) {
         Some((minutes, seconds)) => Some(minutes.parse::<u32>().ok()? as f64 * 60.0 + decimal(seconds)?),

@@ -1,4 +1,4 @@
-//! virtiostat of bcc and libbpf-tools: what passes through each queue of a virtual machine's virtio devices in an interval.
+//! Reads virtiostat of bcc and libbpf-tools: data through each queue of a virtual machine's virtio devices in an interval.
 //!
 //! ```text
 //! Tracing virtio devices statistics ... Hit Ctrl-C to end.
@@ -6,8 +6,8 @@
 //!       virtio_blk          virtio8        req.0      4838      1026         19791920             4104
 //! ```
 //!
-//! `BW` are bytes of the whole interval, whatever it is called: into the machine (reads) and out of it (writes). How long the interval is
-//! it does not print, so there is no rate.
+//! Despite its name, `BW` is the bytes of the whole interval: into the machine (reads) and out of it (writes). The length of the
+//! interval is not printed, so there is no rate.
 //!
 //! **Versions**: bcc 0.19, its first, to 0.37 (`tools/virtiostat.py`).
 
@@ -39,7 +39,7 @@ impl Tool for Virtiostat {
     }
 }
 
-/// `virtio_blk virtio8 req.0 4838 1026 19791920 4104`
+/// Parses `virtio_blk virtio8 req.0 4838 1026 19791920 4104`.
 fn row(words: &[Word]) -> Option<(Row, usize)> {
     let [driver, device, queue, numbers @ ..] = texts::<7>(words)?;
     (driver.contains("virtio") && device.starts_with("virtio")).then_some(())?;

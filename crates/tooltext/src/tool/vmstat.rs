@@ -1,4 +1,4 @@
-//! vmstat(8), procps: memory, swap, blocks and processors, a row for each interval; the first is since the machine was started.
+//! Reads vmstat(8), procps: memory, swap, blocks and processors, a row per interval; the first covers the time since boot.
 //!
 //! ```text
 //! procs -----------memory---------- ---swap-- -----io---- -system-- -------cpu-------
@@ -6,7 +6,7 @@
 //!  1  7      0 123456  10000 200000    0    0   120  9000  300  600  1  2 10 87  0  0
 //! ```
 //!
-//! Memory is KiB unless `-S` says otherwise, which its heading does not; `bi` and `bo` are KiB a second.
+//! Memory is in KiB unless `-S` was given, which the heading does not show; `bi` and `bo` are KiB per second.
 //!
 //! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
@@ -51,7 +51,7 @@ const COLUMNS: [Column; 20] = [
     ("gu", percent("guest")),
 ];
 
-/// Six whole percents, each rounded by itself, and ticks that are counted late.
+/// Tolerance for the sum of six rounded percentages, with ticks that are counted late.
 const ROUNDED: f64 = 0.06;
 
 impl Tool for Vmstat {
@@ -68,7 +68,7 @@ impl Tool for Vmstat {
         let (columns, heading) = table::heading(words, &COLUMNS);
         table::has(&columns, &["si", "bo", "wa"]).then_some(())?;
         let all = table::rows(&words[heading..], &columns);
-        // Parts of the whole that are none: a heading or a number was lost, and the others stand below wrong ones.
+        // If the parts do not add up to 100 %, a heading or a number was lost, and the others are below wrong headings.
         let whole = |row: &Row| {
             let parts = ["user", "system", "idle", "iowait", "steal", "guest"];
             let sum: f64 = parts.iter().filter_map(|name| row.value(name)).sum();
@@ -86,7 +86,7 @@ impl Tool for Vmstat {
 mod tests {
     use crate::tool::testing::one;
 
-    /// A row that lost a number, or in which shares make no whole, is left out, and its numbers are counted as left out.
+    /// A row that lost a number, or whose shares do not add up to 100 %, is left out, and its numbers are counted as left out.
     #[test]
     fn rows_that_are_left_out_are_counted() {
         let head = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n";

@@ -1,4 +1,4 @@
-//! vmstat -d and -p (procps): what each disk or one partition did since the machine was started, as `/proc/diskstats` has it.
+//! Reads vmstat -d and -p (procps): activity of each disk or one partition since boot, from `/proc/diskstats`.
 //!
 //! ```text
 //! disk- ------------reads------------ ------------writes----------- -----IO------
@@ -9,8 +9,8 @@
 //!                 16182           9437474      205841          12345678
 //! ```
 //!
-//! A sector is 512 bytes. `cur` is how many thousands of requests are in flight (16 are 0; procps 4.0.2 beside `/proc/diskstats`), so it is
-//! not kept; `requested writes` are the sectors written (`/proc/diskstats` beside it).
+//! A sector is 512 bytes. `cur` is the number of requests in flight in thousands (16 are 0; procps 4.0.2 compared with `/proc/diskstats`), so it is
+//! not kept; `requested writes` are the sectors written (same comparison).
 //!
 //! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
@@ -25,13 +25,13 @@ pub struct VmstatDisk;
 
 const HEADING: [&str; 10] =
     ["total", "merged", "sectors", "ms", "total", "merged", "sectors", "ms", "cur", "sec"];
-/// Columns that are `/proc/diskstats`'s, unit and all; the last of a line is how long the disk was busy, in seconds.
+/// Number of columns with the unit of `/proc/diskstats`; the last column of a line is the busy time of the disk in seconds.
 const AS_THERE: usize = 8;
 const BUSY: (&str, f64, Unit) = ("busy", 1e9, Unit::Nanoseconds);
-/// Words with rulers above the heading.
+/// Limit on words with rulers above the heading.
 const MOST_RULERS: usize = 6;
 
-/// The columns behind a partition's name, with the numbers of [`COLUMNS`] that they are.
+/// The columns after a partition's name, each with its index in [`COLUMNS`].
 const OF_PARTITION: [(&[&str], usize); 4] =
     [(&["reads"], 0), (&["read", "sectors"], 2), (&["writes"], 4), (&["requested", "writes"], 6)];
 
@@ -69,7 +69,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     Some((row, line.len()))
 }
 
-/// `sda1 reads read sectors writes requested writes`: how many words that is.
+/// Number of words of the heading `sda1 reads read sectors writes requested writes`.
 fn heading_of_partition(words: &[Word]) -> Option<usize> {
     (words.get(1)?.text == "reads").then_some(())?;
     let names = OF_PARTITION.iter().flat_map(|(name, _)| *name);
@@ -78,7 +78,7 @@ fn heading_of_partition(words: &[Word]) -> Option<usize> {
     (same && words.len() > heading && is_named(words[0].text)).then_some(heading)
 }
 
-/// The numbers of a line, which has no more.
+/// Parses the numbers of a line.
 fn row_of_partition(of: &str, words: &[Word]) -> Option<(Row, usize)> {
     let line = words.get(..OF_PARTITION.len())?;
     let mut row = Row::of(of);

@@ -1,4 +1,4 @@
-//! vmstat -s and -D (procps): counters since the machine was started, a line for each.
+//! Reads vmstat -s and -D (procps): counters since boot, one per line.
 //!
 //! ```text
 //!      16316412 K total memory
@@ -17,9 +17,9 @@
 //!          0 inprogress IO
 //! ```
 //!
-//! The words stand behind the numbers, so a line is told by its end. `pages paged in` is KiB whatever its name says (`pgpgin`,
-//! mm/vmstat.c; procps 4.0 prints `K paged in`), `pages swapped in` pages of the machine's size, a sector 512 bytes; `milli spent IO` is
-//! seconds, as `/proc/diskstats` beside it shows (procps 4.0.2).
+//! The words follow the numbers, so a line is identified by its end. `pages paged in` is in KiB despite its name (`pgpgin`,
+//! mm/vmstat.c; procps 4.0 prints `K paged in`), `pages swapped in` in pages of the machine, a sector is 512 bytes; `milli spent IO` is
+//! in seconds, as a comparison with `/proc/diskstats` shows (procps 4.0.2).
 //!
 //! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
@@ -30,13 +30,13 @@ use crate::output::words::Word;
 
 pub struct VmstatSums;
 
-/// The words of a line behind its number, what it is called, the factor to its unit, its unit.
+/// A counter: the words after its number, its name, the factor to its unit, its unit.
 type Sum = (&'static [&'static str], &'static str, f64, Unit);
 
 const MS: f64 = 1e6;
 const KIB: f64 = 1024.0;
 const SECTOR: f64 = 512.0;
-/// Of the machine: the first that is printed first.
+/// Counters of the machine; the first element is the one printed first.
 const MACHINE: [Sum; 17] = [
     (&["total", "memory"], "memory", 1.0, Unit::Bytes),
     (&["used", "memory"], "used", 1.0, Unit::Bytes),
@@ -56,7 +56,7 @@ const MACHINE: [Sum; 17] = [
     (&["K", "paged", "in"], "read.bytes", KIB, Unit::Bytes),
     (&["K", "paged", "out"], "write.bytes", KIB, Unit::Bytes),
 ];
-/// Of all disks.
+/// Counters of all disks.
 const DISKS: [Sum; 12] = [
     (&["disks"], "disks", 1.0, Unit::Count),
     (&["partitions"], "partitions", 1.0, Unit::Count),
@@ -68,17 +68,17 @@ const DISKS: [Sum; 12] = [
     (&["merged", "writes"], "write.merges", 1.0, Unit::Count),
     (&["written", "sectors"], "write.bytes", SECTOR, Unit::Bytes),
     (&["milli", "writing"], "write.time", MS, Unit::Nanoseconds),
-    // In thousands: 25 requests are 0 (procps 4.0.2 beside `/proc/diskstats`). What is no number is not kept.
+    // In thousands: 25 requests are 0 (procps 4.0.2 compared with `/proc/diskstats`). NaN is not kept.
     (&["inprogress", "IO"], "in_flight", f64::NAN, Unit::Count),
     (&["milli", "spent", "IO"], "busy", 1e9, Unit::Nanoseconds),
 ];
-/// Units of memory, as `-S` takes and prints them.
+/// Units of memory, as `-S` accepts and prints them.
 const UNITS: [(&str, f64); 4] = [("k", 1e3), ("K", KIB), ("m", 1e6), ("M", KIB * KIB)];
-/// Lines without which it is something else.
+/// Minimum number of known lines.
 const LEAST: usize = 4;
-/// Words of a line that is not kept: `1764030000 boot time`.
+/// Limit on words of a line that is not kept: `1764030000 boot time`.
 const LONGEST: usize = 6;
-/// Lines in a row that are not kept.
+/// Limit on consecutive lines that are not kept.
 const MOST_OTHERS: usize = 8;
 
 impl Tool for VmstatSums {
@@ -98,7 +98,7 @@ fn read(words: &[Word], sums: &'static [Sum], of: &str) -> Option<Found> {
     while others <= MOST_OTHERS {
         let rest = &words[at..];
         if let Some((found, value, unit, length)) = sum(rest, sums) {
-            // The same once more is another call.
+            // A repeated counter is from another call.
             if row.get(found.1).is_some() {
                 break;
             }
@@ -107,7 +107,7 @@ fn read(words: &[Word], sums: &'static [Sum], of: &str) -> Option<Found> {
             at += length;
             (used, others) = (at, 0);
         } else {
-            // Another line, that of ticks perhaps.
+            // Another line, for example of ticks.
             let line = 1 + rest.iter().skip(1).take(LONGEST).take_while(|w| !is_number(w)).count();
             let fits = rest.first().is_some_and(is_number) && (2..=LONGEST).contains(&line);
             if !fits {
@@ -126,7 +126,7 @@ fn is_number(word: &Word) -> bool {
     word.text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A line: which, its number with its unit, how many words. Of memory the unit stands between.
+/// Parses a line: counter, value, unit, number of words. For memory, the unit follows the number.
 fn sum(words: &[Word], sums: &'static [Sum]) -> Option<(&'static Sum, f64, Unit, usize)> {
     let first = words.first().filter(|w| is_number(w))?;
     let value: u64 = first.text.parse().ok()?;

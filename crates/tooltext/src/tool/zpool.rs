@@ -1,5 +1,5 @@
-//! zpool iostat of OpenZFS (0.6 to 2.2), with `-v`, `-l`, `-q`: what each pool and its devices do; the first table is since the pool
-//! was imported.
+//! Reads zpool iostat of OpenZFS (0.6 to 2.2), with `-v`, `-l`, `-q`: activity of each pool and its devices; the first table covers the time
+//! since the pool was imported.
 //!
 //! ```text
 //!               capacity     operations     bandwidth    total_wait     disk_wait
@@ -8,7 +8,7 @@
 //! tank        1.02T  2.61T    120    345  12.5M  40.1M   12ms    3ms    8ms    1ms
 //! ```
 //!
-//! `K`, `M` and so on are 1024s, of operations too (`zfs_nicenum`). A bar in place of a number is one that is not known.
+//! `K`, `M` and so on are powers of 1024, also for operations (`zfs_nicenum`). A dash in place of a number means that it is unknown.
 //!
 //! **Versions**: OpenZFS 0.6 to 2.2 (`zpool_main.c`).
 
@@ -20,7 +20,7 @@ use crate::output::words::Word;
 
 pub struct Zpool;
 
-/// Groups of columns: what is written above, the names of what stands below, its unit.
+/// Groups of columns: the upper heading, the names of the columns below, their unit.
 const GROUPS: [(&str, &[&str], Unit); 18] = [
     ("capacity", &["used", "free"], Unit::Bytes),
     ("operations", &["r/s", "w/s"], Unit::PerSecond),
@@ -41,7 +41,7 @@ const GROUPS: [(&str, &[&str], Unit); 18] = [
     ("rebuildq_write", &["rebuildq_write waiting", "rebuildq_write active"], Unit::Count),
     ("scrubq", &["scrubq waiting", "scrubq active"], Unit::Count),
 ];
-/// Words of the second line.
+/// Words of the second line of the heading.
 const BELOW: [&str; 10] =
     ["pool", "alloc", "free", "used", "avail", "read", "write", "wait", "pend", "activ"];
 
@@ -74,7 +74,7 @@ fn heading(words: &[Word]) -> Option<(Columns, usize)> {
 fn row(words: &[Word], columns: &Columns) -> Option<(Row, usize)> {
     let line = words.get(..=columns.len())?;
     let name = line[0].text;
-    // Broken lines end where the row does.
+    // A broken line ends where the row does.
     let ends = words.get(columns.len() + 1).is_none_or(|w| w.first);
     (!name.ends_with("--") && (ends || line[1..].iter().all(|w| !w.first))).then_some(())?;
     let mut row = Row::of(name);
@@ -86,7 +86,7 @@ fn row(words: &[Word], columns: &Columns) -> Option<(Row, usize)> {
     (!row.values.is_empty()).then_some((row, line.len()))
 }
 
-/// `12.5M`, `345`, `12ms`.
+/// Parses `12.5M`, `345`, `12ms`.
 fn value(text: &str, unit: Unit) -> Option<f64> {
     let (value, suffix) = with_suffix(text)?;
     if unit == Unit::Nanoseconds {

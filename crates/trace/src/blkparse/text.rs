@@ -307,7 +307,7 @@ mod tests {
             ["100000000 TaskName 100 btrfs-transacti", "100000000 Queue 100 ", "300000000 Complete 0 "];
         assert_eq!(seen[..3], wanted);
         assert_eq!(seen[3..], ["500000000 TaskName 100 a", "500000000 Queue 100 "]);
-        // The greeting; the line cut by a blank one and what follows that; the one whose end is missing.
+        // Counted are the greeting, the line broken by a blank line together with its rest, and the line without an end.
         assert_eq!(quality.unknown, 4, "{:?}", quality.notes);
         assert!(looks_like(b"Hi,\n> 8,0 0 1 0.1 100 Q WS 0 + 8\n> [btrfs-transacti]\n"));
     }

@@ -4,7 +4,7 @@
 //! are converted:
 //!
 //! - the kind of I/O is given as letters ([`rwbs`](super::rwbs)); the category bits are added by action;
-//! - an error is a negative errno, of which blktrace keeps the low 16 bits;
+//! - an error is a negative errno; as in blktrace, only the low 16 bits are kept;
 //! - `block_split` has no size: it is computed as the distance to the start of the second part;
 //! - `block_plug` and `block_unplug` name no device: the device of the thread's last request is used;
 //! - `block_unplug` does not say whether the thread was about to sleep: it is always [`Action::Unplug`].

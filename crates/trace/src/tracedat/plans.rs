@@ -1,5 +1,5 @@
 //! How to process the records of each event, determined at the first record: a recording may have the layouts
-//! of thousands of events, of which some dozen occur.
+//! of thousands of events, but only some dozen occur.
 
 use super::cursor::Record;
 use super::format::EventFormat;

@@ -1,15 +1,15 @@
-//! `system.json`: the recorder's own snapshot of the settings, before and after the recording (docs/capture.md).
+//! Reads `system.json`: the recorder's snapshots of the settings, before and after the recording (docs/capture.md).
 //!
-//! What held before is the truth, as for every document that is read first; what is different after is a change
-//! ([`System::changed`]). Both snapshots are put into a [`System`] in the same way, under the names that sysfs has, so
-//! that nothing else need know that they came as JSON:
+//! The snapshot before is authoritative, like the first document of any folder; a difference after is a change
+//! ([`System::changed`]). Both snapshots are converted to a [`System`] in the same way, under the names of sysfs, so
+//! that no other code needs to know about JSON:
 //!
 //! ```text
 //! { "before": { "disks": { "vda": { "queue": { "nr_requests": "256" } } } } }
 //! vda/queue/nr_requests is 256 (system.json: before.disks.vda.queue.nr_requests)
 //! ```
 //!
-//! Not taken: swaps; `mdstat`, which repeats what `md` says.
+//! Ignored: swaps; `mdstat`, which repeats the values of `md`.
 
 mod processes;
 
@@ -25,17 +25,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use trace::Bytes;
 
-/// The most values that are taken of one snapshot: a thousand disks have 150,000.
+/// Limit on values per snapshot: a thousand disks have 150,000.
 const MOST_VALUES: u32 = 500_000;
 
-/// The most cgroups that are taken: a host with ten thousand containers has as many.
+/// Limit on cgroups: a host with ten thousand containers may have as many.
 const MOST_GROUPS: usize = 100_000;
 
-/// The most extents that are taken of one file; the recorder keeps no more.
+/// Limit on extents per file; the recorder keeps no more.
 const MOST_EXTENTS: usize = 100_000;
 
 impl System {
-    /// Reads the recorder's snapshot. False if it is none; then [`System::skipped`] says why.
+    /// Reads the recorder's snapshots. Returns false if the content is invalid; [`System::skipped`] then has the reason.
     pub(super) fn add_system_json(&mut self, file: &str, content: &[u8]) -> bool {
         let read: SystemFile = match serde_json::from_slice(content) {
             Ok(read) => read,
@@ -50,7 +50,7 @@ impl System {
                 Reader::new(file, "before").put(before, &mut both[0]);
                 Reader::new(file, "after").put(after, &mut both[1]);
                 self.changed.extend(changes(&both[0], &both[1]));
-                // Those opened since have their names from here.
+                // Files that were opened during the recording get their names from here.
                 self.processes.add_paths(after);
                 self.limited = limited::between(before, after);
                 ("before", before)
@@ -76,7 +76,7 @@ impl System {
     }
 }
 
-/// Puts a snapshot into a system and counts what found no place there.
+/// Converts a snapshot to a system, and counts values that do not fit.
 struct Reader {
     file: Arc<str>,
     top: &'static str,
@@ -95,7 +95,7 @@ impl Reader {
         At { file, place: Place::Key(key) }
     }
 
-    /// Counts a value and what became of it.
+    /// Counts a value, and whether `put` accepted it.
     fn value(&mut self, key: &str, put: impl FnOnce(&At) -> bool) {
         self.values = self.values.saturating_add(1);
         let at = self.at(key);
@@ -157,7 +157,7 @@ impl Reader {
                     true
                 });
             }
-            // Another snapshot of the same group is no second group.
+            // A further snapshot of a known cgroup is ignored.
             if known.insert(cgroup.path.clone()) {
                 to.cgroups.push(cgroup);
             }
@@ -232,14 +232,14 @@ impl Reader {
         }
     }
 
-    /// All files of a folder, called `below` in sysfs.
+    /// Stores all files of a folder, whose path in sysfs is `below`.
     fn settings(&mut self, device: &str, below: &str, key: &str, settings: &Settings, to: &mut System) {
         for (file, value) in settings {
             self.attribute(device, &format!("{below}/{file}"), &format!("{key}.{file}"), value, to);
         }
     }
 
-    /// A value that may not be told.
+    /// Stores an optional value.
     fn given(&mut self, device: &str, path: &str, key: &str, value: Option<impl ToString>, to: &mut System) {
         if let Some(value) = value {
             self.attribute(device, path, key, &value.to_string(), to);
@@ -247,7 +247,7 @@ impl Reader {
     }
 
     fn attribute(&mut self, device: &str, path: &str, key: &str, value: &str, to: &mut System) {
-        // The kernel ends some with a space; documents saved by hand have lost it.
+        // The kernel ends some values with a space, which documents saved by hand lack.
         self.value(key, |at| to.set_attribute(device, path, value.trim(), at));
     }
 }
@@ -264,7 +264,7 @@ fn put_mount(m: &Mount, at: &At, to: &mut System) -> bool {
     to.set_mount(mount)
 }
 
-/// How many there are in a list such as `0-3,8`.
+/// The number of elements in a list such as `0-3,8`.
 fn count(list: &str) -> Option<u32> {
     let mut n = 0u32;
     for range in list.split(',') {

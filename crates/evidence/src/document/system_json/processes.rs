@@ -1,15 +1,15 @@
-//! Processes and their open files, into [`Processes`].
+//! Converts processes and their open files to [`Processes`].
 
 use super::dev_with_colon;
 use crate::processes::{Asleep, OpenFile, Path, Processes};
 use capture::{OpenFile as File, Snapshot};
 use trace::{DevId, Tid};
 
-/// Threads and files that are taken at most, each; the recorder keeps fewer.
+/// Limit on threads and on files; the recorder keeps fewer.
 const MOST: usize = 1 << 17;
 
 impl Processes {
-    /// What there was when recording began.
+    /// Adds the processes and files at the start of the recording.
     pub(super) fn add(&mut self, from: &Snapshot) {
         self.hierarchy = from.processes.as_ref().and_then(|all| all.hierarchy);
         for (pid, process) in from.processes.iter().flat_map(|all| &all.list) {
@@ -46,10 +46,10 @@ impl Processes {
         }));
     }
 
-    /// Only which file is called what, and the control groups of processes that are new.
+    /// Adds only the names of files, and the cgroups of new processes, from the end of the recording.
     pub(super) fn add_paths(&mut self, from: &Snapshot) {
         for (pid, process) in from.processes.iter().flat_map(|all| &all.list) {
-            // Where it was before holds, whichever was read first.
+            // The cgroup at the start has precedence over that at the end.
             if !process.cgroup.is_empty() && self.groups.len() < MOST {
                 self.groups.entry(Tid(*pid)).or_insert_with(|| process.cgroup.clone());
             }

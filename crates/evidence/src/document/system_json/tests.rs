@@ -1,4 +1,4 @@
-//! Whole snapshots, cut ones, hostile ones.
+//! Complete, truncated and hostile snapshots.
 
 use super::*;
 use trace::DevId;
@@ -69,7 +69,7 @@ fn what_held_before_is_the_truth() {
     assert!(told.lines > 25, "{}", told.lines);
 }
 
-/// Where a side's control groups were read, a limit that it lacks is not set there; where they were not, nothing is known of it.
+/// If a side's cgroups were read, a limit that it lacks is not set; otherwise it is unknown.
 #[test]
 fn a_limit_of_one_side_is_a_difference() {
     let with = |cgroups: &str| {
@@ -101,10 +101,10 @@ fn processes_and_what_they_had_open() {
         [(100, 90)]
     );
     assert_eq!(p.supervisors.iter().map(|process| process.0).collect::<Vec<_>>(), [100]);
-    // Of what was open at the end only the name is taken.
+    // Of files open at the end, only the names are used.
     let files: Vec<_> = p.files.iter().map(|f| (f.process.0, f.fd, f.inode)).collect();
     assert_eq!(files, [(100, 3, 12)]);
-    // Where a process was when recording began; of those that came later, where they were at the end.
+    // The cgroup of a process at the start of the recording; for later processes, that at the end.
     let groups = [100, 200, 300].map(|pid| p.groups.get(&trace::Tid(pid)).map(String::as_str));
     assert_eq!(groups, [None, Some("/db.slice"), Some("/late")]);
     let path = |inode| p.path(DevId::new(254, 1), inode);

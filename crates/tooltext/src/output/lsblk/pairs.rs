@@ -1,14 +1,14 @@
-//! `lsblk -P`: a line for each device, of its columns as pairs; `-y` of util-linux 2.38 names them as a shell can: `RQ_SIZE`.
+//! Reads `lsblk -P`: a line per device with its columns as pairs; `-y` of util-linux 2.38 uses names that are valid in a shell: `RQ_SIZE`.
 //!
 //! ```text
 //! NAME="sda" ROTA="1" SCHED="mq-deadline" RQ-SIZE="64" RA="128" MODEL="Disk of 4 TB" TYPE="disk"
 //! ```
 //!
-//! A mailer breaks a line at any blank, also at one between quotes: what follows belongs to it up to a name that it has already.
+//! A mailer may break a line at any blank, also within quotes: the following lines belong to it until a name repeats.
 
 use super::{told_of, SettingPairs, MOST_LINES, SETTINGS};
 
-/// What a line tells of a disk, and how many lines behind it belong to it. Partitions have their disk's settings, and tell none.
+/// The settings of a disk in a line and its number of continuation lines. Partitions have their disk's settings, and get none.
 pub(in crate::output) fn line<'t>(
     first: &str,
     ahead: impl Iterator<Item = &'t str>,
@@ -21,7 +21,7 @@ pub(in crate::output) fn line<'t>(
         text = format!("{text} {}", line.trim());
         match read(&text) {
             Some(both) if !repeats(&both) => (pairs, lines) = (Some(both), number),
-            // A line that ends between quotes.
+            // The line ends within quotes.
             None if text.matches('"').count() % 2 == 1 => {}
             _ => break,
         }
@@ -35,7 +35,7 @@ pub(in crate::output) fn line<'t>(
     Some((told_of(&of)?, lines))
 }
 
-/// All pairs of a text that has nothing else.
+/// All pairs of a text that consists only of pairs.
 fn read(text: &str) -> Option<Vec<(String, String)>> {
     let (mut all, mut rest) = (vec![], text);
     while !rest.is_empty() {

@@ -44,7 +44,7 @@ fn disks_have_their_queues_whatever_is_empty() {
     assert_eq!(of(TABLE), WANTED);
 }
 
-/// As 2.38 prints `-O`: columns by the alphabet, of which some are shown here.
+/// Some columns of `-O` in 2.38, in alphabetical order.
 #[test]
 fn the_name_may_stand_among_the_columns() {
     let text = "\
@@ -100,7 +100,7 @@ fn words_below_a_table_are_no_rows() {
     assert_eq!(of(&text), WANTED);
 }
 
-/// The same disks as pairs and as JSON, of old versions and new ones.
+/// The same disks as pairs and as JSON, from old and new versions.
 #[test]
 fn pairs_and_json_say_what_the_table_says() {
     let pairs = "\

@@ -14,7 +14,7 @@ fn value(rows: &[(String, Vec<(String, f64)>)], of: &str, name: &str) -> Option<
     rows.iter().find(|r| r.0 == of)?.1.iter().find(|v| v.0 == name).map(|v| v.1)
 }
 
-/// Whatever words stand above (`(8 CPU)`), each row has its own device.
+/// Whatever words precede the table (`(8 CPU)`), each row has its own device.
 #[test]
 fn the_device_may_stand_last() {
     let all = rows(
@@ -24,7 +24,7 @@ fn the_device_may_stand_last() {
     assert_eq!(value(&all, "ata-X_1", "r/s"), Some(1.0));
     assert_eq!(value(&all, "Backup", "util"), Some(0.022));
     assert_eq!(all.len(), 2);
-    // A second table is not more of the first, though it has as many columns.
+    // A second table does not extend the first, even with the same number of columns.
     let two =
         "r/s rkB/s r_await Device\n1.00 10.00 0.50 sda\n\nw/s wkB/s w_await Device\n3.00 30.00 2.50 sda\n";
     assert_eq!(rows(two).len(), 1);
@@ -33,7 +33,7 @@ fn the_device_may_stand_last() {
     assert_eq!((output.runs[0].readings.len(), output.repeated, output.understood), (4, 0, output.words));
 }
 
-/// Hundreds of idle intervals are as alike as quotes, and none: not in a letter's quote either.
+/// Hundreds of equal idle intervals are not quotes, even within a quoted mail.
 #[test]
 fn identical_intervals_are_all_read() {
     let idle = "Device r/s w/s %util\nsda 0.00 0.00 0.00\n\n".repeat(839);
@@ -52,7 +52,7 @@ fn a_column_that_is_not_known_shifts_none() {
     );
     assert_eq!(value(&all, "sda", "util").map(|v| (v * 1e4).round()), Some(4765.0));
     assert_eq!(value(&all, "sda", "queue"), Some(24.43));
-    // Of a patched version, whose columns are called like words.
+    // From a patched version, whose columns have ordinary words as names.
     let patched = "Device r/s w/s rMB/s avgrqkb avgqu-sz await %util conc\nsda 21700 0 84.50 4.00 47.50 2.25 99.50 474.00\n";
     let all = rows(patched);
     assert_eq!((value(&all, "sda", "queue"), value(&all, "sda", "util")), (Some(47.5), Some(0.995)));
@@ -122,7 +122,7 @@ fn pretty_sar_has_a_time_before_and_the_device_behind() {
     assert_eq!(crate::tool::testing::all(text, "iostat"), []);
 }
 
-/// Six percentages of any language that make a whole; of another number or another sum none is taken for one of these.
+/// Six percentages in any language that add up to 100; other counts or sums are rejected.
 #[test]
 fn processors_are_read_in_any_language() {
     let text = |heads: &str, numbers: &str| rows(&format!("cpu-moy:  {heads}\n  {numbers}\n"));

@@ -1,4 +1,4 @@
-//! What is read of failing devices, and of whom.
+//! Messages about failing devices, and the devices that they are counted for.
 
 use crate::output::{Row, ToolOutput};
 
@@ -20,7 +20,7 @@ fn errors_are_counted_by_device_and_kind() {
     let all = rows(text);
     let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
     assert_eq!((value("ata3", "exceptions"), value("ata3", "resets")), (Some(1.0), Some(2.0)));
-    // Result, sense and error are of one request.
+    // Result, sense and error belong to one request.
     assert_eq!((value("sdb", "I/O errors"), value("sdb", "medium errors")), (Some(1.0), Some(1.0)));
     assert_eq!(value("sdb1", "I/O errors"), Some(1.0));
 }
@@ -46,7 +46,7 @@ fn the_end_of_a_line_that_was_wrapped_is_part_of_it() {
         > [ 16.0] sd 0:0:3:0: attempting task\n> abort!scmd(0x00000000aabbccdd), outstanding for 30472 ms\n";
     let all = rows(text);
     let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
-    // The abort is of the same disk. A command that timed out says nothing of the medium.
+    // The abort is of the same disk. A command that timed out does not show a medium error.
     assert_eq!((value("sdd", "timeouts"), value("sdd", "I/O errors")), (Some(2.0), None));
     assert_eq!((value("nvme0", "timeouts"), value("0:0:3:0", "timeouts")), (Some(1.0), None));
 }
@@ -84,7 +84,7 @@ fn what_the_host_gave_up_is_no_error_of_the_disk() {
         );
         let all = rows(&text);
         assert_eq!((all.len(), all[0].value("transport errors")), (1, Some(1.0)), "{host}");
-        // The next command came back, with an error.
+        // The next command returned, with an error.
         let all = rows(&(text.clone() + &text.replace(host, "DID_OK")));
         let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
         assert_eq!((value("sdb", "I/O errors"), value("sdb1", "I/O errors")), (Some(1.0), Some(1.0)));

@@ -1,6 +1,6 @@
 use crate::output::ToolOutput;
 
-/// Each word is looked at a bounded number of times, whatever is repeated.
+/// Each word is examined a bounded number of times, whatever is repeated.
 #[test]
 fn headings_without_rows_take_no_time() {
     let headings = [
@@ -14,7 +14,7 @@ fn headings_without_rows_take_no_time() {
         "\na;b;multiply 5",
         "--- x ioping statistics --- ",
     ];
-    // Side by side: no other test of this program takes as long.
+    // In parallel: no other test of this program takes as long.
     std::thread::scope(|scope| {
         for heading in headings {
             scope.spawn(move || {
