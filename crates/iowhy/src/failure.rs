@@ -1,7 +1,7 @@
 //! How a command that failed ends: one clear message on standard error, and an exit status.
 
 use crate::clean::clean;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use units::words::shell;
@@ -104,6 +104,23 @@ impl Failure {
         }
     }
 
+    /// An error if an output file would replace a recording: one of the inputs, or any file that is no text.
+    pub fn unless_it_replaces_a_recording(file: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+        let same = |input: &&Path| {
+            input.canonicalize().ok().is_some_and(|input| file.canonicalize().ok() == Some(input))
+        };
+        if !file.is_file() || !inputs.iter().any(same) && is_text(file) {
+            return Ok(());
+        }
+        Err(Failure::Usage {
+            what: format!(
+                "{} exists, and it is a recording or other data: it is not replaced",
+                file.display()
+            ),
+            help: Some("give another name for the output, or remove the file first".into()),
+        })
+    }
+
     /// Prints the message and the advice; returns the exit status.
     pub fn report(self) -> ExitCode {
         match self {
@@ -141,3 +158,15 @@ impl Failure {
         }
     }
 }
+
+/// Whether a file begins like text, or is empty.
+fn is_text(file: &Path) -> bool {
+    let mut start = vec![];
+    let read = std::fs::File::open(file).and_then(|file| file.take(START).read_to_end(&mut start));
+    read.is_ok()
+        && !start.contains(&0)
+        && std::str::from_utf8(&start).map_or_else(|e| e.error_len().is_none(), |_| true)
+}
+
+/// Bytes by which a text is told from data.
+const START: u64 = 4096;

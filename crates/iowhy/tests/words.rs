@@ -263,3 +263,40 @@ fn one_kind_of_io_has_one_name() {
         }
     }
 }
+
+/// A shell makes these of `vda.blktrace.*`.
+#[test]
+fn the_files_of_each_processor_are_one_recording() {
+    let part = |cpu: u32| format!("randread-vs-bufferedwrite/vda.blktrace.{cpu}.zst");
+    let (first, second) = (part(0), part(1));
+    let whole = text(&["explain", "randread-vs-bufferedwrite/vda"], 80);
+    assert!(whole.contains("writeback-flood") && whole.contains("TRUST  good"), "{whole}");
+    assert_eq!(text(&["explain", &first, &second], 80), whole);
+    assert_eq!(text(&["explain", &second, &first, &first], 80), whole);
+    let other = refused(&["explain", &first, &second, "randread-baseline"], 1);
+    assert!(other.contains("both recordings"), "{other}");
+}
+
+#[test]
+fn a_recording_is_never_replaced_by_what_is_made_of_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let packed = folder.path().join("x.tar.zst");
+    let original =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/postgres-beside-copy/capture.tar.zst");
+    std::fs::copy(&original, &packed).expect("a copy");
+    let (before, path) = (std::fs::read(&packed).expect("bytes"), packed.to_str().expect("a path"));
+    for arguments in [
+        &["report", "--html", path, "randread-baseline"][..],
+        &["report", "--html", path, path],
+        &["events", "-q", "-o", path, path],
+    ] {
+        let said = refused(arguments, 2);
+        assert!(said.contains("it is not replaced"), "{said}");
+        assert!(std::fs::read(&packed).expect("bytes") == before, "{arguments:?} changed it");
+    }
+    // A page or a text of an earlier run is.
+    let page = folder.path().join("page.html");
+    std::fs::write(&page, "<!doctype html>\n").expect("written");
+    text(&["report", "--html", page.to_str().expect("a path"), "randread-baseline"], 80);
+    assert!(std::fs::metadata(&page).expect("a page").len() > 10_000);
+}

@@ -86,7 +86,7 @@ impl Error {
         match self {
             Error::Io { source, .. } => match source.kind() {
                 std::io::ErrorKind::PermissionDenied => {
-                    Some("traces are often owned by root: sudo chown it, or run with sudo")
+                    Some("only root may read it: run with sudo; of a device first make a recording: sudo iowhy record --device NAME")
                 }
                 std::io::ErrorKind::NotFound => {
                     Some("give a folder, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe")

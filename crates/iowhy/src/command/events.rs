@@ -65,6 +65,9 @@ pub struct Events {
 impl Events {
     /// Prints the events, then the summary; remarks go to standard error.
     pub fn run(&self) -> Result<(), Failure> {
+        if let Some(file) = &self.output {
+            Failure::unless_it_replaces_a_recording(file, &[&self.capture])?;
+        }
         let mut options = self.options();
         let input = Input::recording(&self.capture)?;
         options.devices = input.names();

@@ -12,6 +12,8 @@ use std::path::Path;
 /// Makes the page and writes it to a file, or to standard output if that is `-`.
 pub fn write(captures: &[&OsStr], question: &Question, file: &Path) -> Result<(), Failure> {
     Failure::unless_it_has_a_folder(file)?;
+    let inputs: Vec<&Path> = captures.iter().map(|c| labelled(c).1).collect();
+    Failure::unless_it_replaces_a_recording(file, &inputs)?;
     let page = page(captures, question)?;
     if file == Path::new("-") {
         return print_as_it_is(&page);
