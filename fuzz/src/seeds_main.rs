@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use targets::{seeds, TARGETS};
 
 fn main() -> ExitCode {
-    let Some(to) = std::env::args_os().nth(1).map(PathBuf::from) else {
+    let is_folder = |to: &PathBuf| !to.to_string_lossy().starts_with('-');
+    let Some(to) = std::env::args_os().nth(1).map(PathBuf::from).filter(is_folder) else {
         eprintln!("usage: fuzz-seeds FOLDER");
         return ExitCode::from(2);
     };

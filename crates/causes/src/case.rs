@@ -84,7 +84,7 @@ impl<'a> Case<'a> {
     }
 
     /// The sampled operations that are in the group's tail.
-    pub fn kept_of_tail(&self, group: &Group) -> impl Iterator<Item = &'a SampledOperation> + use<'a> {
+    pub fn sampled_of_tail(&self, group: &Group) -> impl Iterator<Item = &'a SampledOperation> + use<'a> {
         let from = group.tail.threshold;
         self.sampled(group).into_iter().filter(move |sampled| sampled.operation.total() >= from)
     }

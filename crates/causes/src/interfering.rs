@@ -30,7 +30,7 @@ impl Stay<'_> {
 
 /// The device times of the sampled operations in the group's tail, each with its interfering requests.
 pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
-    case.kept_of_tail(slow.group)
+    case.sampled_of_tail(slow.group)
         .flat_map(|k| {
             let in_device =
                 |(_, node): &(usize, &operation::Node)| matches!(node.part, Part::Leaf(Reason::Device));

@@ -159,6 +159,9 @@ impl Failure {
     }
 }
 
+/// Bytes at the start of a file that show whether it is text.
+const START: u64 = 4096;
+
 /// Whether a file begins like text, or is empty.
 fn is_text(file: &Path) -> bool {
     let mut start = vec![];
@@ -167,6 +170,3 @@ fn is_text(file: &Path) -> bool {
         && !start.contains(&0)
         && std::str::from_utf8(&start).map_or_else(|e| e.error_len().is_none(), |_| true)
 }
-
-/// Bytes by which a text is told from data.
-const START: u64 = 4096;

@@ -3,7 +3,7 @@
 //! Where btt is installed it is run on the same bytes, so that every claim about it is proven.
 //! Times in tables are microseconds; `summary` prints operation, phase, how many, minimum, p50, p99, maximum.
 
-use testkit::{btt, btt_as, expect, heard_from_files, nanos, Layout, Script};
+use testkit::{btt, btt_as, expect, nanos, observed_from_files, Layout, Script};
 use trace::{Cpu, DevId};
 
 /// Events of one cause, as they repeat every so often at ever new sectors.
@@ -37,7 +37,7 @@ fn b1_split_bios() {
         5000  C R 0+1024
         5001  C R 1024+1024",
     );
-    let observed = heard_from_files(&script, Layout::USUAL);
+    let observed = observed_from_files(&script, Layout::USUAL);
     expect(
         &observed.summary("d2c q2c"),
         "read d2c 2000 4994 4996 4996 4996
@@ -75,7 +75,7 @@ fn b2_flushes() {
             e.sector.0 = 0;
         }
     });
-    let observed = heard_from_files(&script, Layout::USUAL);
+    let observed = observed_from_files(&script, Layout::USUAL);
     expect(
         &observed.summary("d2c"),
         "write d2c 100    90    90    90    90
@@ -96,7 +96,7 @@ fn b3_majors_taken_for_device_mapper() {
     for major in [253, 254] {
         let script = every("1ms", 1000, READ).on(DevId::new(major, 0));
         expect(
-            &heard_from_files(&script, Layout::USUAL).summary("q2g g2i i2d d2c q2c"),
+            &observed_from_files(&script, Layout::USUAL).summary("q2g g2i i2d d2c q2c"),
             "read q2g 1000   1   1   1   1
              read g2i 1000   1   1   1   1
              read i2d 1000   8   8   8   8
@@ -130,7 +130,7 @@ fn b4_one_sector_twice_in_flight() {
          100  C R 0+8
         5000  C R 0+8",
     );
-    let observed = heard_from_files(&script, Layout::USUAL);
+    let observed = observed_from_files(&script, Layout::USUAL);
     expect(
         &observed.summary("d2c q2c"),
         "read d2c 2000  90 4970 4970 4970\n read q2c 2000 100 4980 4980 4980",
@@ -164,7 +164,7 @@ fn b5_overlapping_ranges() {
         6000  C W 4+8",
     );
     expect(
-        &heard_from_files(&script, Layout::USUAL).summary("q2g d2c"),
+        &observed_from_files(&script, Layout::USUAL).summary("q2g d2c"),
         "read  q2g 1000    1    1    1    1
          read  d2c 1000  190  190  190  190
          write q2g 1000    1    1    1    1
@@ -191,7 +191,7 @@ fn b6_requeue() {
         5000  D R 0+8
         5100  C R 0+8",
     );
-    let observed = heard_from_files(&script, Layout::USUAL);
+    let observed = observed_from_files(&script, Layout::USUAL);
     expect(
         &observed.summary("i2d d2c q2c"),
         "read i2d 1000    8    8    8    8
@@ -208,7 +208,7 @@ fn b6_requeue() {
 #[test]
 fn b7_cgroup_tags() {
     let script = every("1ms", 1000, READ).each(|e| e.cgroup = 1234);
-    expect(&heard_from_files(&script, Layout::USUAL).summary("q2c"), "read q2c 1000 100 100 100 100");
+    expect(&observed_from_files(&script, Layout::USUAL).summary("q2c"), "read q2c 1000 100 100 100 100");
 
     let Some(btt) = btt(&script) else { return };
     assert_eq!(btt.all_devices("Q2C"), None, "no data, and not a word about it");
@@ -220,7 +220,7 @@ fn b7_cgroup_tags() {
 fn b8_version_8() {
     let script = every("1ms", 1000, READ);
     let v8 = Layout { version: 8, big_endian: false };
-    expect(&heard_from_files(&script, v8).summary("q2c"), "read q2c 1000 100 100 100 100");
+    expect(&observed_from_files(&script, v8).summary("q2c"), "read q2c 1000 100 100 100 100");
 
     let Some(btt) = btt_as(&script, v8) else { return };
     assert_eq!(btt.all_devices("Q2C"), None);
@@ -239,7 +239,7 @@ fn b9_no_percentiles() {
         }
     }
     let mut q2c: Vec<_> =
-        heard_from_files(&script, Layout::USUAL).requests.iter().filter_map(|r| r.time.q2c()).collect();
+        observed_from_files(&script, Layout::USUAL).requests.iter().filter_map(|r| r.time.q2c()).collect();
     q2c.sort();
     assert_eq!([q2c[5000], q2c[9899], q2c[9900]], [nanos("100us"), nanos("100us"), nanos("50ms")]);
 
@@ -260,7 +260,7 @@ fn b10_passthrough() {
     )
     .each(|e| e.sector.0 = 0);
     expect(
-        &heard_from_files(&script, Layout::USUAL).summary("i2d d2c"),
+        &observed_from_files(&script, Layout::USUAL).summary("i2d d2c"),
         "passthrough i2d 100 5 5 5 5\n passthrough d2c 100 2000 2000 2000 2000",
     );
 
@@ -280,7 +280,7 @@ fn b11_plugs_belong_to_tasks() {
         200  U N 3 tid=1
         900  U N 5 tid=2",
     );
-    let observed = heard_from_files(&script, Layout::USUAL);
+    let observed = observed_from_files(&script, Layout::USUAL);
     let held: Vec<_> = observed
         .plugs
         .iter()
@@ -301,7 +301,7 @@ fn b11_plugs_belong_to_tasks() {
 fn b12_no_time_and_backward_time() {
     let at_once = every("1ms", 1000, "0 Q R 0+8 \n 0 G R 0+8 \n 0 I R 0+8 \n 10 D R 0+8 \n 100 C R 0+8");
     expect(
-        &heard_from_files(&at_once, Layout::USUAL).summary("q2g i2d"),
+        &observed_from_files(&at_once, Layout::USUAL).summary("q2g i2d"),
         "read q2g 1000  0  0  0  0
          read i2d 1000 10 10 10 10",
     );
@@ -318,7 +318,7 @@ fn b12_no_time_and_backward_time() {
     assert_eq!(observed.tally.backward_steps, 1);
     // Put in order by the stamps, the end comes before the issue: the same reads, and the clock is to blame.
     let skewed = every("1ms", 1000, skewed);
-    let observed = heard_from_files(&skewed, Layout::USUAL);
+    let observed = observed_from_files(&skewed, Layout::USUAL);
     expect(&observed.summary("d2c"), "read d2c 1000 0 0 0 0");
     let tally = observed.tally;
     assert_eq!((tally.backward_steps, tally.began_before, tally.requests_in_flight), (1000, 0, 0));
@@ -334,7 +334,7 @@ fn b12_no_time_and_backward_time() {
 fn b13_lost_completion_and_sector_used_again() {
     let lost = every("1ms", 100, READ).forgetting(|e| e.action == trace::Action::Complete);
     let script = lost.and(every("1ms", 100, READ).after(nanos("60s")));
-    let observed = heard_from_files(&script, Layout::USUAL);
+    let observed = observed_from_files(&script, Layout::USUAL);
     expect(&observed.summary("d2c q2c"), "read d2c 100 90 90 90 90\n read q2c 100 100 100 100 100");
     assert_eq!((observed.tally.requests_lost, observed.tally.requests_in_flight), (100, 0));
 
@@ -351,5 +351,5 @@ fn completions_on_another_cpu() {
             e.cpu = Cpu(1);
         }
     });
-    expect(&heard_from_files(&script, Layout::USUAL).summary("q2c"), "read q2c 1000 100 100 100 100");
+    expect(&observed_from_files(&script, Layout::USUAL).summary("q2c"), "read q2c 1000 100 100 100 100");
 }

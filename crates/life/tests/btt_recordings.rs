@@ -1,7 +1,7 @@
 //! Eight findings on real recordings, cut down to the few events that make them. With `CAPTURES` the recordings
 //! themselves are asked as well, in `captures.rs`.
 
-use testkit::{blkparse, btt, expect, heard_from_files, heard_of, nanos, observed, Layout, Script};
+use testkit::{blkparse, btt, expect, heard_of, nanos, observed, observed_from_files, Layout, Script};
 use trace::{Action, Batch, Detail, DevId, Sector};
 
 /// 1. Reads beside writeback: the one bio that takes 2 s was split, and it is the fault that one looks for.
@@ -27,7 +27,7 @@ fn r1_split_writeback_is_hidden() {
     );
     let script = reads.repeated(200, nanos("10ms"), 64).and(writeback);
     expect(
-        &heard_from_files(&script, Layout::USUAL).summary("d2c"),
+        &observed_from_files(&script, Layout::USUAL).summary("d2c"),
         "read  d2c 200   10000   10000   10000   10000
          write d2c   2 1999989 1999990 1999990 1999990",
     );
@@ -53,7 +53,7 @@ fn r2_every_bio_split_many_times() {
             &format!("{} G WS {at}+64 \n {} D WS {at}+64 \n {} C WS {at}+64\n", i + 1, i + 1, 1000 * (i + 1));
     }
     let script = Script::of(&lines).in_order();
-    let told = heard_from_files(&script, Layout::USUAL);
+    let told = observed_from_files(&script, Layout::USUAL);
     expect(
         &told.requests("at q2g d2c q2c split"),
         "  0+64 1  999 1000 true
@@ -83,7 +83,7 @@ fn r3_flushes_are_not_counted() {
          2070  C WS 0+0",
     )
     .repeated(500, nanos("3ms"), 0);
-    let told = heard_from_files(&script, Layout::USUAL);
+    let told = observed_from_files(&script, Layout::USUAL);
     expect(&told.summary("d2c"), "flush d2c 500 2000 2000 2000 2000");
     assert_eq!((told.bios.len(), told.bios[0].time.q2c()), (500, Some(nanos("2.07ms"))));
 
@@ -182,7 +182,7 @@ fn r7_preflush_write_postflush() {
         5300  C FN 0+0
         5310  C WSM 2097471+0",
     );
-    let told = heard_from_files(&script, Layout::USUAL);
+    let told = observed_from_files(&script, Layout::USUAL);
     expect(
         &told.requests("op at q2c d2c preflush postflush"),
         "flush 0+0 - 1000 - -

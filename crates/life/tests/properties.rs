@@ -2,7 +2,7 @@
 
 use life::{ByClass, IoObserver, IoTracker};
 use proptest::prelude::*;
-use testkit::{heard_in_batches, hostile, nanos, observed, Observed, Script};
+use testkit::{hostile, nanos, observed, observed_in_batches, Observed, Script};
 use trace::{Action, Batch, Bytes, DevId, Nanos};
 
 /// Bytes queued = completed + in flight + lost.
@@ -44,8 +44,8 @@ proptest! {
     /// The same events give the same lives wherever the batches end.
     #[test]
     fn batches_do_not_matter(script in hostile::script(200), size in 1usize..50) {
-        prop_assert_eq!(&heard_in_batches(&script, size).requests, &observed(&script).requests);
-        let (a, b) = (heard_in_batches(&script, size), observed(&script));
+        prop_assert_eq!(&observed_in_batches(&script, size).requests, &observed(&script).requests);
+        let (a, b) = (observed_in_batches(&script, size), observed(&script));
         prop_assert_eq!((a.bios, a.plugs, a.depths, a.tasks, a.tally), (b.bios, b.plugs, b.depths, b.tasks, b.tally));
     }
 

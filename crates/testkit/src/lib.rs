@@ -22,7 +22,7 @@ pub use binary::Layout;
 pub use golden::golden;
 pub use line::{nanos, STEPS};
 pub use machine::{alone_on_machine, share_machine, Machine};
-pub use observed::{heard_from, heard_from_files, heard_in_batches, heard_of, observed, Observed};
+pub use observed::{heard_of, observed, observed_from, observed_from_files, observed_in_batches, Observed};
 pub use request::plain_read;
 pub use script::{Script, ScriptedEvent, DISK};
 pub use steady::steady;

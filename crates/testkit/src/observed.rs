@@ -53,7 +53,7 @@ impl IoObserver for Observed {
 
 /// Feeds a script to the tracker.
 pub fn observed(script: &Script) -> Observed {
-    heard_in_batches(script, Batch::EVENTS)
+    observed_in_batches(script, Batch::EVENTS)
 }
 
 /// Reads a script from its lines and feeds it to the tracker.
@@ -62,7 +62,7 @@ pub fn heard_of(lines: &str) -> Observed {
 }
 
 /// Feeds a script in batches of `size` events.
-pub fn heard_in_batches(script: &Script, size: usize) -> Observed {
+pub fn observed_in_batches(script: &Script, size: usize) -> Observed {
     let mut tracker = IoTracker::default();
     let mut observed = Observed::default();
     for batch in script.batches(size) {
@@ -75,14 +75,14 @@ pub fn heard_in_batches(script: &Script, size: usize) -> Observed {
 }
 
 /// Writes a script as blktrace files, opens them like a user's recording, and feeds the events to the tracker.
-pub fn heard_from_files(script: &Script, layout: Layout) -> Observed {
+pub fn observed_from_files(script: &Script, layout: Layout) -> Observed {
     let folder = tempfile::tempdir().expect("a folder");
     script.files(folder.path(), layout);
-    heard_from(folder.path())
+    observed_from(folder.path())
 }
 
 /// Feeds a recorded file or folder to the tracker.
-pub fn heard_from(path: &Path) -> Observed {
+pub fn observed_from(path: &Path) -> Observed {
     let mut source = trace::open(path).unwrap_or_else(|e| panic!("{e}")).source;
     let mut tracker = IoTracker::default();
     let mut observed = Observed::default();

@@ -37,7 +37,7 @@ pub use input::Input;
 pub use kernel_thread::{
     is_bound_worker, is_journal, is_kernel_thread, is_md, is_md_sync, works_for_others, works_in_ring_of,
 };
-pub use open::{holds_trace, open, open_standard_input, Recording, LONGEST_LETTER};
+pub use open::{holds_trace, open, open_standard_input, whole_of, Recording, LONGEST_LETTER};
 pub use part::Part;
 pub use place::Place;
 pub use program::{is_supervisor, program, program_and_process, starts_all_kinds};

@@ -95,6 +95,11 @@ fn per_cpu_name(name: &str) -> Option<PerCpu> {
     Some(PerCpu { device: device.to_string(), number: number.parse().ok()? })
 }
 
+/// The recording that a per-CPU file is a part of: `vda` for `vda.blktrace.1.zst`; `None` for other files.
+pub fn whole_of(part: &Path) -> Option<PathBuf> {
+    Some(part.with_file_name(per_cpu_name(part.file_name()?.to_str()?)?.device))
+}
+
 /// All per-CPU files of a folder, ordered by device, then by number.
 fn per_cpu_files(folder: &Path) -> Vec<(PathBuf, PerCpu)> {
     let mut found = BTreeMap::new();

@@ -111,7 +111,7 @@ fn reports(name: &str) -> String {
 
 /// The part of the device time of a group's sampled operations in requests that failed or were given up, 0 to 1.
 fn part_of_failed(case: &Case, slow: &crate::slow::Slow) -> f64 {
-    let kept = case.kept_of_tail(slow.group);
+    let kept = case.sampled_of_tail(slow.group);
     let (mut failed, mut all) = (0u64, 0u64);
     for node in kept.flat_map(|k| &k.account.nodes) {
         if let Part::Request(entry) = &node.part {

@@ -200,7 +200,7 @@ impl Sorted {
     /// Notes the recording; fails if there is another one already.
     fn record(&mut self, path: &Path) -> Result<()> {
         let Some(first) = self.recording.replace(path.to_owned()) else { return Ok(()) };
-        if let Some(whole) = whole_of(&first, path) {
+        if let Some(whole) = both_parts_of(&first, path) {
             self.recording = Some(whole);
             return Ok(());
         }
@@ -221,15 +221,8 @@ impl Sorted {
 
 /// The recording that two files are parts of: `vda` for `vda.blktrace.0` and `vda.blktrace.1`, which is what a shell makes of
 /// `vda.blktrace.*`. The first may be the recording itself.
-fn whole_of(first: &Path, part: &Path) -> Option<PathBuf> {
-    let whole = |part: &Path| {
-        let file = part.file_name()?.to_str()?;
-        let bare = file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(file);
-        let (name, cpu) = bare.rsplit_once(".blktrace.")?;
-        cpu.parse::<u32>().ok()?;
-        Some(part.with_file_name(name))
-    };
-    whole(part).filter(|name| first == name || whole(first).as_ref() == Some(name))
+fn both_parts_of(first: &Path, part: &Path) -> Option<PathBuf> {
+    trace::whole_of(part).filter(|name| first == name || trace::whole_of(first).as_ref() == Some(name))
 }
 
 /// Whether neither the file nor parts of a recording (`NAME.blktrace.0`) exist.

@@ -1,7 +1,7 @@
 //! Numbers known of the long recordings, beside what btt says of the same files.
 
 use life::Op;
-use testkit::{heard_from, tools::capture, Observed};
+use testkit::{observed_from, tools::capture, Observed};
 use trace::Nanos;
 
 fn d2c(observed: &Observed, of: impl Fn(Op) -> bool) -> (usize, f64) {
@@ -23,7 +23,7 @@ fn btt_mean(folder: &std::path::Path, row: &str) -> Option<f64> {
 #[test]
 fn writeback_that_btt_hides() {
     let Some(folder) = capture("randread-vs-bufferedwrite") else { return };
-    let observed = heard_from(&folder);
+    let observed = observed_from(&folder);
     assert_eq!(d2c(&observed, |op| op == Op::Write).0, 478);
     assert_eq!(d2c(&observed, |_| true).1, 54.7);
     assert_eq!(btt_mean(&folder, "D2C").map(|ms| (ms * 100.0).round()), Some(1075.0));
@@ -33,7 +33,7 @@ fn writeback_that_btt_hides() {
 #[test]
 fn a_recording_of_split_bios() {
     let Some(folder) = capture("seqwrite-max32k") else { return };
-    assert_eq!(d2c(&heard_from(&folder), |op| op == Op::Write).0, 20_192);
+    assert_eq!(d2c(&observed_from(&folder), |op| op == Op::Write).0, 20_192);
     assert_eq!([btt_mean(&folder, "D2C"), btt_mean(&folder, "Q2C")], [None, None]);
 }
 
@@ -41,7 +41,7 @@ fn a_recording_of_split_bios() {
 #[test]
 fn a_recording_of_flushes() {
     let Some(folder) = capture("fsync-heavy-j4") else { return };
-    let observed = heard_from(&folder);
+    let observed = observed_from(&folder);
     assert_eq!(d2c(&observed, |op| op == Op::Flush).0, 13_316);
     let waited = observed.bios.iter().filter(|b| b.time.flushed);
     assert_eq!(waited.clone().count(), 4872 + 4134, "FWFSM and FWS");
@@ -53,7 +53,7 @@ fn a_recording_of_flushes() {
 #[test]
 fn a_recording_of_everything() {
     let Some(folder) = capture("misc-events") else { return };
-    let t = heard_from(&folder).tally;
+    let t = observed_from(&folder).tally;
     assert_eq!((t.unmatched(), t.requests_lost, t.backward_steps), (0, 0, 0), "{t:?}");
     assert_eq!(t.bytes_queued, t.bytes_completed + t.bytes_in_flight + t.bytes_lost);
 }

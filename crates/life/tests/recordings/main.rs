@@ -9,7 +9,7 @@ use naive::{Kind, Naive};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use testkit::{heard_from, Observed};
+use testkit::{observed_from, Observed};
 use trace::Nanos;
 
 /// The bundled recordings and those of `CAPTURES`.
@@ -84,7 +84,7 @@ fn device_times_equal_the_naive_ones() {
             testkit::tools::skipped(&format!("{} is damaged, or not of version 7", folder.display()));
             continue;
         };
-        let observed = heard_from(&folder);
+        let observed = observed_from(&folder);
         let of_lives =
             table(observed.requests.iter().filter_map(|r| Some((r.dev.0, kind(r.op)?, r.time.d2c()?))));
         assert_eq!(of_lives, table(naive.d2c.into_iter()), "{}", folder.display());
@@ -100,7 +100,7 @@ fn totals_equal_blkparses() {
     }
     for folder in recordings() {
         let blkparse = Counts::of_blkparse(&folder);
-        let observed = heard_from(&folder);
+        let observed = observed_from(&folder);
         assert_eq!(blkparse, Counts::of_lives(&observed, &blkparse), "{}", folder.display());
     }
 }
