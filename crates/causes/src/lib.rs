@@ -40,6 +40,7 @@ mod tests;
 mod thresholds;
 #[cfg(test)]
 mod trace_builder;
+mod unit;
 mod verdict;
 
 pub use case::{Case, KEPT_WAITING, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};

@@ -1,41 +1,53 @@
-//! Limits on the I/O of a systemd unit (`io.max` of its control group, version 2): half of the rate in the recording.
+//! Limits on the I/O of a task (`io.max` of its control group, version 2): half of its rate in the recording.
 
 use crate::case::Case;
 use crate::remedy::Acts;
 use crate::slow::Slow;
-use crate::target::service;
 use crate::thresholds::device_saturated::ALONE;
+use crate::unit::Unit;
 use crate::verdict::Verdict;
 use life::Class;
 use trace::{works_for_others, Bytes};
-use units::words::{percent, shell, size};
+use units::words::{percent, size};
 
-/// The command that limits a unit's reads and writes a second on a device; 0 sets no limit.
-pub(crate) fn of_operations(unit: &str, dev: &str, [reads, writes]: [u64; 2]) -> String {
-    let of = |property: &str, n: u64| match n {
-        0 => String::new(),
-        n => format!(" {property}=\"/dev/{dev} {n}\""),
-    };
-    format!(
-        "systemctl set-property --runtime {unit}{}{}",
-        of("IOReadIOPSMax", reads),
-        of("IOWriteIOPSMax", writes)
-    )
+/// A limit for one device; a limit of 0 is none.
+pub(crate) enum Limit {
+    /// Bytes a second: of reads, of writes.
+    Bytes([u64; 2]),
+    /// Requests a second: of reads, of writes.
+    Operations([u64; 2]),
+}
+
+impl Limit {
+    /// As properties of a systemd unit (systemd.resource-control(5)), for the device `dev`.
+    pub fn properties(&self, dev: &str) -> Vec<String> {
+        let (unit, [reads, writes]) = match self {
+            Limit::Bytes(limits) => ("BandwidthMax", limits),
+            Limit::Operations(limits) => ("IOPSMax", limits),
+        };
+        let set = [("Read", reads), ("Write", writes)].into_iter().filter(|(_, limit)| **limit > 0);
+        set.map(|(way, limit)| format!("IO{way}{unit}=\"/dev/{dev} {limit}\"")).collect()
+    }
+
+    /// As `io.max` takes it (Documentation/admin-guide/cgroup-v2.rst), without the device's number.
+    pub fn of_group(&self) -> String {
+        let (keys, limits) = match self {
+            Limit::Bytes(limits) => (["rbps", "wbps"], limits),
+            Limit::Operations(limits) => (["riops", "wiops"], limits),
+        };
+        let set = keys.iter().zip(limits).filter(|(_, limit)| **limit > 0);
+        set.map(|(key, limit)| format!("{key}={limit}")).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// Adds a remedy that limits a task's unit to `half` bytes a second, each for reads and writes: half of what the task moved.
-pub(crate) fn of_bytes(v: Verdict, task: &str, unit: &str, dev: &str, half: f64) -> Verdict {
+pub(crate) fn of_bytes(v: Verdict, task: &str, unit: &Unit, dev: &str, half: f64) -> Verdict {
+    let moved = size(Bytes((2.0 * half) as u64));
+    let half = (half as u64).max(1);
     v.try_on(
         Acts::Culprit(task.into()),
-        format!(
-            "limit its unit {unit} to half of the {} a second that it moved here (cgroup v2)",
-            size(Bytes((2.0 * half) as u64))
-        ),
-        format!(
-            "systemctl set-property --runtime {unit} IOReadBandwidthMax=\"/dev/{dev} {0}\" \
-                 IOWriteBandwidthMax=\"/dev/{dev} {0}\"",
-            (half as u64).max(1)
-        ),
+        format!("{} to half of the {moved} a second that it moved here (cgroup v2)", unit.limited(task)),
+        unit.set(&Limit::Bytes([half, half]), dev, task),
     )
 }
 
@@ -64,27 +76,27 @@ pub(crate) fn half(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     if each == [0, 0] {
         return v;
     }
-    let unit =
-        sender.and_then(|(task, _)| service(case, task, &slow.group.task)).map_or("SERVICE".into(), shell);
-    let (who, whose) = match sender {
-        Some((task, share)) => (format!(" ({task} sent {} of the requests here)", percent(share)), task),
-        None => (String::new(), "all"),
-    };
+    let unit = sender.map_or_else(Unit::unknown, |(task, _)| Unit::of(case, task, &slow.group.task));
+    let (task, whose) = sender.map_or(("SERVICE", "all"), |(task, _)| (task, task));
+    let share = sender.map_or(String::new(), |(_, share)| {
+        format!(" ({task} sent {} of the requests here)", percent(share))
+    });
     v.try_on(
-        Acts::Culprit(sender.map_or("SERVICE", |(task, _)| task).into()),
+        Acts::Culprit(task.into()),
         format!(
-            "limit those that can wait{who}: the unit {unit} gets half of what {whose} did here; it becomes slower, the others faster"
+            "limit those that can wait{share}: {} to half of what {whose} did here; it becomes slower, the others faster",
+            unit.limited(task)
         ),
-        of_operations(&unit, &case.name(slow.group.dev), each),
+        unit.set(&Limit::Operations(each), &case.name(slow.group.dev), task),
     )
 }
 
 #[cfg(test)]
 #[test]
 fn a_limit_is_of_what_is_done() {
-    let told = of_operations("a.service", "sda", [20, 0]);
-    assert_eq!(told, "systemctl set-property --runtime a.service IOReadIOPSMax=\"/dev/sda 20\"");
-    assert!(
-        of_operations("a.service", "sda", [20, 5]).ends_with("\"/dev/sda 20\" IOWriteIOPSMax=\"/dev/sda 5\"")
-    );
+    let of = |limits| Limit::Operations(limits).properties("sda");
+    assert_eq!(of([20, 0]), ["IOReadIOPSMax=\"/dev/sda 20\""]);
+    assert_eq!(of([20, 5]), ["IOReadIOPSMax=\"/dev/sda 20\"", "IOWriteIOPSMax=\"/dev/sda 5\""]);
+    assert_eq!(Limit::Operations([20, 5]).of_group(), "riops=20 wiops=5");
+    assert_eq!(Limit::Bytes([0, 5]).of_group(), "wbps=5");
 }

@@ -71,7 +71,7 @@ pub(crate) fn one_of(case: &Case, task: &str) -> String {
 }
 
 /// The process that started all processes of a task, unless it had ended.
-fn living_parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
+pub(crate) fn living_parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
     parent(case, task).filter(|(pid, _)| !case.facts.operations.has_ended(*pid))
 }
 
@@ -105,6 +105,8 @@ pub(crate) struct Target {
     pub remark: String,
     /// The processes in words.
     pub who: String,
+    /// The task, quoted for the shell.
+    name: String,
     /// If the task had ended: the processes to choose from, since others of its name may be unrelated.
     over: Option<String>,
 }
@@ -123,6 +125,7 @@ impl Target {
                     pids: pid.0.to_string(),
                     remark: format!("  # {}, which starts {}", shell(name), shell(task)),
                     who: format!("{name}, PID {}, which started {task} {times}, if it still runs", pid.0),
+                    name: shell(task),
                     over: None,
                 };
             }
@@ -131,7 +134,11 @@ impl Target {
                 return Target {
                     pids: format!("$(pgrep -x {})", pattern(task)),
                     remark: String::new(),
-                    who: format!("{task}, every process of that name"),
+                    who: match is_over {
+                        true => format!("{task} when it is started again"),
+                        false => format!("{task}, every process of that name"),
+                    },
+                    name: shell(task),
                     over: is_over.then(|| format!("PID  # one of: pgrep -ax {}", pattern(task))),
                 };
             }
@@ -144,7 +151,21 @@ impl Target {
             remark: format!("  # {}", shell(task)),
             who: format!("{task}, {word} {}, if {still} still {verb}", pids.replace(' ', ", ")),
             pids,
+            name: shell(task),
             over: None,
+        }
+    }
+
+    /// Whether the task had ended, and so had the process that starts it.
+    pub fn has_ended(&self) -> bool {
+        self.over.is_some()
+    }
+
+    /// The command that gives the processes the idle I/O priority; if they had ended, their next run.
+    pub fn ionice(&self) -> String {
+        match self.over {
+            Some(_) => format!("ionice -c 3 COMMAND  # {}", self.name),
+            None => format!("ionice -c 3 -p {}{}", self.pids, self.remark),
         }
     }
 }
@@ -259,15 +280,4 @@ pub(crate) fn parent<'c>(case: &'c Case, task: &str) -> Option<(Tid, &'c str)> {
     let first = all.next()??;
     let is_somebody = first.0 != FIRST && first.1 != RECORDER && first.1 != "?";
     (is_somebody && all.all(|other| other == Some(first))).then_some(first)
-}
-
-/// The systemd service that all processes of a task are in and none of another task; `None` if there is none or it is unknown.
-pub(crate) fn service<'c>(case: &'c Case, task: &str, somebody_else: &str) -> Option<&'c str> {
-    let operations = &case.facts.operations;
-    let of = |process: Tid| operations.cgroup(process);
-    let mut all = operations.processes_of(task).map(of);
-    let first = all.next()??;
-    let mut others = operations.processes_of(somebody_else).map(of);
-    let alone = all.all(|group| group == Some(first)) && others.all(|group| group != Some(first));
-    first.rsplit('/').next().filter(|unit| alone && unit.ends_with(".service"))
 }

@@ -9,7 +9,7 @@ use life::IoTracker;
 use operation::Called;
 use trace::{Action, Batch, DevId, Event, Nanos};
 use whatif::arrival::{Gather, Recorded};
-use whatif::crowd::most_in_device;
+use whatif::in_flight::most_in_device;
 use whatif::settings::{Refusal, Settings};
 use whatif::usable::{held_back, throttled};
 

@@ -153,16 +153,16 @@ fn nothing_destroys_data_or_takes_downtime_without_saying_so() {
     }
 }
 
-/// Nobody can pause what is over, and others of its name may be strangers.
+/// Nobody can pause what is over: its next run gets a limit. Others of its name may be strangers.
 #[test]
 fn who_was_in_the_way_and_has_ended_is_looked_for_and_who_started_it_is_told() {
     let told = json(&["explain", "--json", "postgres-beside-copy/capture.tar.zst"]);
     let tried = told["answer"]["try"].as_array().expect("remedies");
-    let see = tried.iter().find(|r| r["command"] == "kill -STOP PID  # one of: pgrep -ax dd");
-    let see = see.unwrap_or_else(|| panic!("nobody is looked for: {tried:?}"));
-    let what = see["what"].as_str().unwrap_or_default();
-    assert!(what.contains("dd had exited: if it runs again, pause the right one"), "{what}");
+    let next = tried[0]["command"].as_str().unwrap_or_default();
+    assert!(next.starts_with("systemd-run --scope -p ") && next.ends_with(" COMMAND  # dd"), "{next}");
     let all = text(&["explain", "-v", "postgres-beside-copy/capture.tar.zst"], 80);
+    assert!(all.contains("kill -STOP PID # one of: pgrep -ax dd"), "{all}");
+    assert!(all.contains("dd had exited: if it runs again, pause the right one"), "{all}");
     assert!(all.contains("- run2.sh (PID 5662) started dd"), "{all}");
 }
 
@@ -172,7 +172,7 @@ fn slow_shows_the_victim_unless_all_are_asked_for() {
     let victims = text(&["slow", "-n", "3", "randread-vs-bufferedwrite"], 80);
     assert!(victims.lines().filter(|l| l.contains("total, all accounted for")).count() == 3, "{victims}");
     assert!(!victims.contains("by kworker") && victims.contains("by fio"), "{victims}");
-    assert!(victims.ends_with("Only fio, which lost most time; all tasks: iowhy slow --all\n"));
+    assert!(victims.ends_with("Only fio, the first in iowhy explain; all tasks: iowhy slow --all\n"));
     let all = text(&["slow", "-n", "3", "--all", "randread-vs-bufferedwrite"], 80);
     assert!(all.contains("by kworker") && !all.contains("Only fio"), "{all}");
     assert!(!text(&["slow", "-n", "3", "--task", "fio", "fsync-ordered-data"], 80).contains("Only fio"));

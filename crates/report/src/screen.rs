@@ -108,8 +108,12 @@ impl Screen {
     pub(crate) fn slow(&mut self, e: &Explanation) {
         let rows = slow_rows(e, self.detail());
         if rows.is_empty() {
-            self.line("SLOW", "no I/O was completed in this recording");
-            return self.blank();
+            // Requests of some tasks only, which WHO WAITED has.
+            if e.focus.groups.is_empty() {
+                self.line("SLOW", "no I/O was completed in this recording");
+                self.blank();
+            }
+            return;
         }
         let several = e.top_devices().len() > 1 || rows.iter().any(|r| matches!(r, Row::Operations(..)));
         let rows: Vec<[String; COLUMNS]> = rows.iter().map(|row| columns(row, several)).collect();

@@ -116,7 +116,7 @@ impl Table {
 
     /// A victim's predicted latencies without `who`: the mean and the quantiles `parts`. `None` if the absence was not tracked, or if too few
     /// operations did not meet `who` for [`Way::LikeOthers`].
-    pub fn told_without(
+    pub fn latencies_without(
         &self,
         victim: VictimId,
         who: &Absent,
@@ -154,7 +154,7 @@ impl Table {
 
     /// A victim's latencies if the part `gone` of each row were removed: the mean and the quantiles `parts`. Treats operations of one bucket as
     /// equal.
-    pub fn told_less(
+    pub fn latencies_with_less(
         &self,
         victim: VictimId,
         gone: impl Fn(Bucket, ChainId, CulpritId) -> f64,

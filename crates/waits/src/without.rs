@@ -319,7 +319,7 @@ mod tests {
     fn who_met_somebody_is_like_those_who_did_not() {
         let (table, victim) = beside_dd(40);
         let dd = Absent::Task("dd".into());
-        let without = |way| table.told_without(victim, &dd, &[0.4, 0.99], way).unwrap();
+        let without = |way| table.latencies_without(victim, &dd, &[0.4, 0.99], way).unwrap();
         let told = without(Way::Subtract);
         let mean = (MS / 2 + 40 * MS + 30 * 3 * MS) / 120;
         assert_eq!((told.mean, told.at), (Nanos(mean), vec![Nanos(MS / 100), Nanos(3 * MS)]));
@@ -346,7 +346,7 @@ mod tests {
             behind(&format!("dd{n}"), (2 + n) * MS);
         }
         behind("cp", 100 * MS);
-        let told = |who: &Absent| t.told_without(victim, who, &[0.5], Way::Subtract);
+        let told = |who: &Absent| t.latencies_without(victim, who, &[0.5], Way::Subtract);
         let of = |name: &str| told(&Absent::Task(name.into()));
         let all: u64 = MS + (2..32).sum::<u64>() * MS + 100 * MS;
         assert!(of("cp").is_none() && of("dd0").is_none());
@@ -384,7 +384,7 @@ mod tests {
     fn a_few_others_are_no_measure() {
         let like = |others| {
             let (table, victim) = beside_dd(others);
-            table.told_without(victim, &Absent::Task("dd".into()), &[0.5], Way::LikeOthers)
+            table.latencies_without(victim, &Absent::Task("dd".into()), &[0.5], Way::LikeOthers)
         };
         assert!(like(29).is_none() && like(30).is_some());
     }

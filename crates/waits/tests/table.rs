@@ -267,11 +267,11 @@ proptest! {
         let parts = [0.0, 0.1, 0.5, 0.9, 0.99, 1.0];
         for (id, _, sums) in table.victims() {
             let now: Vec<Nanos> = parts.iter().map(|part| sums.quantile(*part)).collect();
-            let same = table.told_without(id, &nobody, &parts, Way::Subtract).unwrap();
+            let same = table.latencies_without(id, &nobody, &parts, Way::Subtract).unwrap();
             prop_assert_eq!((same.mean, &same.at), (Nanos(sums.ns / sums.ops), &now));
             for (who, without) in &sums.without {
                 for way in [Way::Subtract, Way::LikeOthers] {
-                    let told = table.told_without(id, &table.absent(*who), &parts, way);
+                    let told = table.latencies_without(id, &table.absent(*who), &parts, way);
                     let Some(Prediction { mean, at: then, .. }) = told else { continue };
                     if way == Way::Subtract {
                         prop_assert_eq!(mean, Nanos((sums.ns - without.time) / sums.ops));

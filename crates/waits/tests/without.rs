@@ -50,7 +50,7 @@ fn several_are_gone_together_by_name_or_by_kind() {
             all.merge(&t);
         }
         let (victim, ..) = all.victims().next().unwrap();
-        all.told_without(victim, &Absent::Those(asked), &[0.5], Way::Subtract).unwrap().mean
+        all.latencies_without(victim, &Absent::Those(asked), &[0.5], Way::Subtract).unwrap().mean
     };
     assert_eq!(mean_without(those(&["cp", "tar"], &[])), Nanos(1000));
     assert_eq!(mean_without(those(&["cp"], &[Io::BackgroundWrite])), Nanos(1000));
@@ -95,7 +95,7 @@ proptest! {
         let table = of(&all);
         for (id, _, sums) in table.victims() {
             let now = Nanos(sums.ns / sums.ops.max(1));
-            let without = |part: f64| table.told_less(id, |_, _, _| part, &[0.5, 0.99]);
+            let without = |part: f64| table.latencies_with_less(id, |_, _, _| part, &[0.5, 0.99]);
             prop_assert_eq!(without(0.0).0, now);
             prop_assert_eq!(without(1.0), (Nanos(0), vec![Nanos(0); 2]));
             let (mean, at) = without(part);

@@ -6,8 +6,8 @@
 //! measured directly, on operations that met no others.
 
 use crate::arrival::Recorded;
-use crate::crowd::crowd;
 use crate::device::{Arbitration, Cost, Model};
+use crate::in_flight::most_and_time;
 use crate::load::{infer, median, Load};
 use crate::metric::{percentile, Metric, Phase, Times};
 use crate::settings::{Kind, Settings};
@@ -218,7 +218,7 @@ fn scale(cost: &mut Cost, factor: f64, answer_too: bool) {
 
 /// The starting points of the search: every kind of device.
 fn kinds(r: &Recorded, sides: &[Side; 2]) -> Vec<Model> {
-    let (most, busy) = crowd(r);
+    let (most, busy) = most_and_time(r);
     let both = sides.iter().all(|s| s.n > 0);
     let varied = sides.iter().any(|s| s.varied) || (both && differ(sides));
     let forms: &[f64] = if varied { &[1.0, 0.5, 0.0] } else { &[1.0] };

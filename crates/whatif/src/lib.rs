@@ -6,11 +6,11 @@
 //! the order of requests. [`question`] parses the command line.
 
 pub mod arrival;
-pub mod crowd;
 pub mod device;
 pub mod done;
 pub mod fit;
 mod flight;
+pub mod in_flight;
 pub mod load;
 pub mod merge;
 pub mod metric;

@@ -1,7 +1,7 @@
 //! Decides whether a recording is good enough for predictions, and what delayed its requests.
 
 use crate::arrival::Recorded;
-use crate::crowd::most_with_tag;
+use crate::in_flight::most_with_tag;
 use crate::refusal::Refusal;
 use life::Class;
 

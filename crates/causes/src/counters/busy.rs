@@ -39,14 +39,22 @@ impl Report<'_> {
     }
 
     fn hangs(&self) -> bool {
-        let nothing = self.completed().is_some_and(|n| n < 1.0) && self.wait().is_none_or(|w| w.value == 0.0);
+        let nothing = self.completed().is_some_and(|n| n < 1.0)
+            && self.wait().is_none_or(|(_, wait)| wait.value == 0.0);
         nothing && self.value("util") >= BUSY && self.value("queue") >= 1.0
     }
 
-    /// The longest of its waits; `None` if the text has none.
-    fn wait(&self) -> Option<Number> {
-        let all = ["r_await", "w_await", "await"].into_iter().filter_map(|name| self.row.get(name));
-        all.max_by(|a, b| a.value.total_cmp(&b.value))
+    /// The mean time of the reads or of the writes, whichever took more time in all; of all requests, if the text does not tell them apart;
+    /// `None` if it has no times.
+    fn wait(&self) -> Option<(&'static str, Number)> {
+        let of = |(rate, wait, kind)| Some((self.value(rate), (kind, self.row.get(wait)?)));
+        let each = [("r/s", "r_await", "reads"), ("w/s", "w_await", "writes"), ("", "await", "requests")];
+        let all = each.into_iter().filter_map(of);
+        let took = |(rate, (_, wait)): &(f64, (&str, Number))| [rate * wait.value, wait.value];
+        all.max_by(|a, b| {
+            f64::total_cmp(&took(a)[0], &took(b)[0]).then(f64::total_cmp(&took(a)[1], &took(b)[1]))
+        })
+        .map(|(_, wait)| wait)
     }
 }
 
@@ -148,7 +156,7 @@ pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
     for (name, reports) in by_disk(outputs).iter().take(MOST_DISKS) {
         let full: Vec<&Report> =
             reports.iter().filter(|r| r.is_full() && r.completed().is_some_and(|n| n >= 1.0)).collect();
-        let slow = |r: &&&Report| r.wait().is_some_and(|w| w.value >= LONG_WAIT.0 as f64);
+        let slow = |r: &&&Report| r.wait().is_some_and(|(_, wait)| wait.value >= LONG_WAIT.0 as f64);
         // In fewer than half of the reports it is a burst.
         if 2 * full.len() < reports.len() || full.is_empty() {
             continue;
@@ -158,11 +166,12 @@ pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
         else {
             continue;
         };
-        let (Some(wait), Some(util)) = (worst.wait(), worst.row.get("util")) else { continue };
+        let (Some((kind, wait)), Some(util)) = (worst.wait(), worst.row.get("util")) else { continue };
         enough |= full.len() >= REPORTS;
         told.push(proof!(
-            "{name} is busy {util} of the time with {queue} requests in flight; each takes {wait} ({at}); it \
-                 completes only {rate} a second",
+            "{name} is busy {util} of the time with {queue} requests in flight; its {kind} take {wait} on average ({at}); it \
+                 completes only {rate} requests a second",
+            kind = Text(kind.to_owned()),
             name = Text((*name).to_owned()),
             util = number(util),
             queue = plain(worst.value("queue")),

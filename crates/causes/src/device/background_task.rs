@@ -18,17 +18,18 @@ use crate::memory::read_ahead_short;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
-use crate::target::{of_a_thread, parent, pause, service, Target};
+use crate::target::{of_a_thread, parent, pause, Target};
 use crate::thresholds::growth::MIN_SAMPLES_OF_A_ROW;
 use crate::thresholds::healthy::NOT_ITS_OWN;
+use crate::unit::Unit;
 use crate::verdict::{Confidence, Verdict};
 use evidence::Fact;
 use ledger::Reason;
 use life::{Class, Io};
-use operation::Wait;
+use operation::{Kind, Wait};
 use stats::TailRow;
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{is_journal, is_kernel_thread, is_md, works_for_others, Bytes, Nanos};
+use trace::{is_journal, is_kernel_thread, is_md, works_for_others, Bytes, Call, Nanos};
 use units::words::shell;
 use waits::{ChainId, Culprit, CulpritId, Phase, Selection};
 
@@ -272,10 +273,11 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     let scheduler = case.settings(slow.on.id).and_then(|s| s.scheduler());
     let orders = scheduler.as_ref().is_some_and(|s| s.value == "bfq" || s.value == "mq-deadline");
     let target = Target::of(case, task);
-    let service = service(case, task, &slow.group.task).map(shell);
+    let unit = Unit::of(case, task, &slow.group.task);
     let half = moved.0 as f64 / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
-    let limit = |v| {
-        limit::of_bytes(v, task, service.as_deref().unwrap_or("SERVICE"), &case.name(slow.group.dev), half)
+    let limit = |v: Verdict| match syncs_for_others(case, task) {
+        true => v,
+        false => limit::of_bytes(v, task, &unit, &case.name(slow.group.dev), half),
     };
     let idle = |v| {
         idle_class(v, &target, task, &case.name(slow.on.id), scheduler.as_ref().filter(|_| !orders), orders)
@@ -290,7 +292,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
         return of_a_thread(v, case, task, process);
     }
     let pause = |v: Verdict| pause(v, case, &slow.group.task, task);
-    let v = match (orders, service.is_some()) {
+    // What has ended cannot be paused: only its next run can be slowed.
+    let v = match (orders, unit.is_known() || target.has_ended()) {
         _ if moved::is_by_commits(case, slow, task) => pause(v),
         (true, true) => pause(limit(idle(v))),
         (true, false) => limit(pause(idle(v))),
@@ -307,6 +310,20 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
          /etc/cron.d /etc/crontab",
         ),
     )
+}
+
+/// Whether a task only syncs what others changed, as sync(1) does. A limit on its unit does not hold for that: each page counts for the
+/// control group that changed it (Documentation/admin-guide/cgroup-v2.rst, "Writeback").
+fn syncs_for_others(case: &Case, task: &str) -> bool {
+    let its = || case.focus.groups.iter().filter(|group| group.task == task).filter_map(|group| group.op);
+    let changes = |kind| match kind {
+        Kind::Call(call) => {
+            matches!(call, Call::Write | Call::Sendfile | Call::CopyFileRange | Call::Fallocate)
+        }
+        kind => matches!(kind, Kind::RingWrite | Kind::AioWrite),
+    };
+    let syncs = |kind| matches!(kind, Kind::Call(call) if call.is_sync() && call != Call::Msync);
+    its().any(|op| syncs(op.kind)) && !its().any(|op| changes(op.kind))
 }
 
 /// The program that asks btrfs to scrub, balance or defragment, all in one call.
@@ -371,6 +388,6 @@ fn idle_class(
             "idle I/O priority for {}: needs a scheduler with priorities (bfq, mq-deadline){has}; {task} takes longer",
             target.who
         ),
-        format!("{first}ionice -c 3 -p {}{}", target.pids, target.remark),
+        format!("{first}{}", target.ionice()),
     )
 }

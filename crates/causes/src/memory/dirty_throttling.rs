@@ -10,11 +10,10 @@ use crate::memory::dirty_limits::{begins_after, has_room_for};
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::target::service;
+use crate::unit::Unit;
 use crate::verdict::Verdict;
 use ledger::Reason;
 use trace::Bytes;
-use units::words::shell;
 
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
@@ -96,7 +95,7 @@ fn limit_the_largest(v: Verdict, case: &Case, groups: &[usize]) -> Verdict {
     };
     let name = case.name(group.dev);
     let half = its.0 as f64 / case.facts.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
-    let unit = service(case, who, &group.task).map_or("SERVICE".into(), shell);
+    let unit = Unit::of(case, who, &group.task);
     let v = v.because(proof!(
         "{who} has {its} of the {all} that were written back to {name}",
         who = Text(who.to_string()),

@@ -9,12 +9,12 @@ use crate::device::own_program::see_what_it_does;
 use crate::limit;
 use crate::remedy::Action;
 use crate::slow::Slow;
-use crate::target::{of_a_thread, pause_writer, service};
+use crate::target::{of_a_thread, pause_writer, Target};
+use crate::unit::Unit;
 use crate::verdict::Verdict;
 use life::{Class, Io};
 use std::collections::BTreeMap;
 use trace::{is_kernel_thread, works_for_others, Nanos};
-use units::words::shell;
 
 /// Adds what to do about the task that wrote what a victim is behind; if no task is known, how to find it.
 pub(crate) fn held_back(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
@@ -26,11 +26,11 @@ pub(crate) fn held_back(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let pause = |v: Verdict| pause_writer(v, case, &slow.group.task, &who);
     let written = slow.on.requests[Class::Background.index()].bytes.0 as f64;
     let half = written / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
-    let unit = service(case, &who, &slow.group.task).map(shell);
-    let limit = |v: Verdict, unit: &str| limit::of_bytes(v, &who, unit, &case.name(slow.group.dev), half);
-    match unit {
-        Some(unit) => pause(limit(v, &unit)),
-        None => limit(pause(v), "SERVICE"),
+    let unit = Unit::of(case, &who, &slow.group.task);
+    let limit = |v: Verdict| limit::of_bytes(v, &who, &unit, &case.name(slow.group.dev), half);
+    match unit.is_known() || Target::of(case, &who).has_ended() {
+        true => pause(limit(v)),
+        false => limit(pause(v)),
     }
 }
 

@@ -3,6 +3,8 @@
 use super::background_task::{moved, READ, SMALL};
 use super::*;
 use crate::op_builder::OpBuilder;
+use operation::Kind;
+use trace::Call;
 
 #[test]
 fn a_scheduler_that_knows_priorities_is_kept() {
@@ -60,4 +62,21 @@ fn what_btrfs_does_is_not_stopped_with_its_program() {
         all.iter().any(|c| c.contains("scrub_speed_max")) && !all.iter().any(|c| c.contains("kill -STOP")),
         "{all:?}"
     );
+}
+
+/// Each page counts for the control group that changed it, not for the one that syncs it.
+#[test]
+fn who_only_syncs_is_not_limited() {
+    let limits = |writes: bool| {
+        let mut built = moved("tar", 100, "");
+        (0..3).for_each(|_| {
+            built.behind(READ, 40, 3, "tar", SMALL);
+        });
+        built.by("tar").quick(Kind::Call(Call::Fsync), 20);
+        if writes {
+            built.by("tar").quick(Kind::Call(Call::Write), 20);
+        }
+        commands(&built.verdict("background-task")).iter().any(|c| c.contains("IOWriteBandwidthMax"))
+    };
+    assert!(limits(true) && !limits(false));
 }

@@ -354,7 +354,7 @@ fn whose_data_most_of_the_writeback_is_is_limited_for_who_waits() {
         }
         commands(&built.verdict("dirty-throttling")).remove(0)
     };
-    let limits = |command: &str| command.contains("SERVICE IOReadBandwidthMax=\"/dev/sda ");
+    let limits = |command: &str| command.contains("IOReadBandwidthMax=\"/dev/sda ");
     assert!(limits(&first(&[("dd", 300), ("db", 100)])), "{}", first(&[("dd", 300), ("db", 100)]));
     // None has most of it; or it is the one that waits; or nobody knows which of two it is.
     for writers in [

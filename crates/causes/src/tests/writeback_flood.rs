@@ -170,7 +170,7 @@ fn whose_data_it_is_is_paused_or_limited() {
     let against_dd = commands_against("dd");
     assert_eq!(against_dd[0], "kill -STOP $(pgrep -x dd)");
     assert!(
-        against_dd[1].starts_with("systemctl set-property --runtime SERVICE ")
+        against_dd[1].starts_with("systemctl set-property --runtime \"$(ps -o unit= -p $(pgrep -ox dd))\" ")
             && against_dd[1].contains(half)
     );
     assert_eq!(commands_against("kworker/u8:1"), [SEE_WHO]);

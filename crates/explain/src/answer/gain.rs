@@ -76,7 +76,7 @@ pub(super) fn of_each(
             let part: f64 = parts.filter(|(of, _)| *of == cause).map(|(_, part)| part).sum();
             part * gone_without(cause, table.culprit_of(who).kind)
         };
-        table.told_less(*victim, part, &PERCENTILES)
+        table.latencies_with_less(*victim, part, &PERCENTILES)
     };
     let mut all = BTreeMap::new();
     for cause in found.map(|v| v.cause) {

@@ -23,7 +23,7 @@ pub use because::Because;
 pub use gain::Try;
 pub use kind::Kind;
 pub use nature::is_limit;
-pub use precedence::{most_of_slowest, share_of_slowest};
+pub use precedence::{most_of_slowest, share_of_slowest, ERRORS};
 pub use thresholds::WORTH_SEEING;
 pub use victim::Sufferer;
 pub use victims::tasks_of_cgroup;
@@ -94,9 +94,9 @@ impl Answer {
         victims.truncate(MOST_VICTIMS);
         let bystanders = all - victims.len();
         if kind == Kind::Cause {
-            told_first(e, &mut victims);
+            worth_acting_on_first(e, &mut victims);
             flushes_first(e, &mut victims);
-            which_operation::told_first(e, &mut victims);
+            which_operation::move_to_front(e, &mut victims);
         }
         let first = victims.first();
         let told = first.filter(|_| kind == Kind::Cause).and_then(|v| chosen(e, v, &victims));
@@ -217,7 +217,7 @@ pub fn slows(e: &Explanation, victim: &Sufferer, remedy: &Remedy) -> bool {
 /// Moves another victim to the front if no cause of the first one is worth acting on. Preferred: the same task's operations
 /// that took more time; then, if the first victim's cause is unknown, a victim that lost at least half as much; then any
 /// victim that spent more time.
-fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
+fn worth_acting_on_first(e: &Explanation, victims: &mut [Sufferer]) {
     let is_worth = |v: &Sufferer| chosen(e, v, victims).is_some_and(|(_, is_worth)| is_worth);
     let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
     // A victim whose wait did not end comes before tasks that only wait in their own queue.

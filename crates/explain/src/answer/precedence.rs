@@ -6,8 +6,9 @@ use super::nature::{counts, gone_without, is_limit, GENERAL_COUNTS, HELD_BACK};
 use super::thresholds::{MOSTLY, WORTH_SEEING};
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
-use causes::{nature, Answer, Nature, Verdict};
-use stats::FEW;
+use causes::{nature, Answer, Nature, Verdict, MIN_SHARE};
+use life::Class;
+use stats::{Phases, FEW};
 use waits::CulpritKind;
 
 /// The limit of the victim's own cgroup.
@@ -17,7 +18,7 @@ const OWN_LIMIT: &str = "cgroup-limit";
 const QUEUE: &str = "device-saturated";
 
 /// Requests that ended with an error.
-const ERRORS: &str = "device-errors";
+pub const ERRORS: &str = "device-errors";
 
 /// Weight of the slowest operations beside all operations: users notice the slowest, but all of them set an application's pace. Chosen
 /// without a source: on the 97 recordings of draws 36 to 40, 1/4 gives two more right answers than 0; on draws 13 and 14, 1/2 gives fewer.
@@ -39,9 +40,9 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     if let Some(errors) = errors(e).filter(|_| fails(e, victim)) {
         return Some(errors);
     }
-    let crowd = found().filter(|v| nature(v.cause) == Nature::Contention).map(share).fold(0.0, f64::max);
+    let contention = found().filter(|v| nature(v.cause) == Nature::Contention).map(share).fold(0.0, f64::max);
     let counts_here = |v: &Verdict| match v.cause {
-        "device-stall" if crowd < GENERAL_COUNTS * share(v) => 1.0,
+        "device-stall" if contention < GENERAL_COUNTS * share(v) => 1.0,
         "device-stall" => GENERAL_COUNTS,
         HELD_BACK => 1.0 - (1.0 - gone_without(HELD_BACK, CulpritKind::Own)) * own_part(victim, HELD_BACK),
         cause => counts(cause),
@@ -68,10 +69,19 @@ pub(super) fn errors(e: &Explanation) -> Option<&Verdict> {
     e.verdicts.iter().find(|v| v.verdict == Answer::Found && v.cause == ERRORS)
 }
 
-/// Whether requests of the victim's class failed on its device.
+/// Whether requests of the victim's class failed on its device, so that its data is lost or so many that others fail, too.
 pub(super) fn fails(e: &Explanation, victim: &Sufferer) -> bool {
     let group = e.focus.groups.get(victim.group);
-    group.is_some_and(|g| e.facts.device(g.dev).is_some_and(|d| d.requests[g.class.index()].errors > 0))
+    group.is_some_and(|g| {
+        e.facts.device(g.dev).is_some_and(|d| is_failure(g.class, &d.requests[g.class.index()]))
+    })
+}
+
+/// Whether errors matter more than any time. A write that failed is data that was lost. A read that failed is sent again, or was read ahead
+/// and is dropped (mm/readahead.c): one in many thousands says nothing about why the others were slow.
+fn is_failure(class: Class, requests: &Phases) -> bool {
+    let least = if class == Class::Read { MIN_SHARE * requests.count as f64 } else { 0.0 };
+    requests.errors > 0 && requests.errors as f64 >= least
 }
 
 /// A cause that slows every operation, if the best other cause would save the victim a smaller part of all its time.
@@ -136,6 +146,15 @@ mod tests {
     use crate::answer::nature::is_everyday;
     use crate::answer::worth::tests::{flushes, victim};
     use waits::Culprit;
+
+    #[test]
+    fn any_write_that_failed_matters_and_a_read_only_with_others() {
+        let of = |class, count, errors| is_failure(class, &Phases { count, errors, ..Phases::default() });
+        assert!(of(Class::SyncWrite, 1_000_000, 1) && of(Class::Flush, 1000, 1));
+        assert!(!of(Class::Read, 1_000_000, 1) && !of(Class::SyncWrite, 1000, 0));
+        let least = (MIN_SHARE * 1000.0) as u64;
+        assert!(of(Class::Read, 1000, least) && !of(Class::Read, 1000, least - 1) && of(Class::Read, 1, 1));
+    }
 
     #[test]
     fn a_setting_matters_by_how_much_it_takes_and_a_stall_by_being_there() {

@@ -16,7 +16,7 @@ use trace::{Call, Nanos};
 
 /// If another cause than that of the first victim's operations has more of all the time that its task spent in operations on that device,
 /// moves the operations that have most of this cause to the front.
-pub(super) fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
+pub(super) fn move_to_front(e: &Explanation, victims: &mut [Sufferer]) {
     let Some(first) = victims.first() else { return };
     // A task that starts writeback ahead (sync_file_range(2): a checkpoint) waits neither for that writeback nor for what it keeps in flight.
     let asks_ahead = |v: &Sufferer| {

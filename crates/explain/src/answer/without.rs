@@ -192,7 +192,7 @@ fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
     let table = &e.facts.waits;
     let victim = *group.victims.iter().max_by_key(|v| table.of(**v).1.ops)?;
     let sums = table.of(victim).1;
-    let subtracted = table.told_without(victim, who, &PERCENTILES, Way::Subtract)?;
+    let subtracted = table.latencies_without(victim, who, &PERCENTILES, Way::Subtract)?;
     let like = Like::of(table, victim, who);
     let least = least(e, group, Bytes(sums.bytes / sums.ops.max(1)));
     let now = Nanos(sums.ns / sums.ops.max(1));
@@ -225,7 +225,7 @@ impl Like {
         let count = table.did_not_meet(victim, who) as f64;
         // For n operations, the standard deviation of the part below the true median is 0.5 / sqrt(n).
         let off = NINE_IN_TEN * 0.5 / count.max(1.0).sqrt();
-        let told = table.told_without(
+        let told = table.latencies_without(
             victim,
             who,
             &[PERCENTILES[0], PERCENTILES[1], 0.5 - off, 0.5 + off],

@@ -150,7 +150,7 @@ impl Slow {
         };
         let Some(task) = task else { return print(&text) };
         let mut text = text.trim_end().to_string() + "\n\n";
-        let whose = format!("Only {task}, which lost most time; all tasks: iowhy slow --all");
+        let whose = format!("Only {task}, the first in iowhy explain; all tasks: iowhy slow --all");
         report::wrap::wrap_into(&mut text, &whose, width, "", "");
         print(&text)
     }

@@ -11,7 +11,7 @@ use crate::style::Style;
 use crate::trust::{failed, trust_line};
 use crate::without::{bounds, Bounds};
 use causes::Verdict;
-use explain::answer::{most_of_slowest, Answer, Kind, Sufferer, WORTH_SEEING};
+use explain::answer::{most_of_slowest, Answer, Kind, Sufferer, ERRORS, WORTH_SEEING};
 use explain::blame::Which;
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
@@ -214,6 +214,9 @@ fn trust(page: &mut Blocks, e: &Explanation, a: &Answer) {
     if let Some(text) = failed(e).first() {
         page.text(text, INDENT, INDENT, rank::TRUST);
     }
+    if let Some(text) = failed_beside(e, a) {
+        page.text(&text, INDENT, INDENT, rank::TRUST);
+    }
     if let Some(text) = e.unseen().filter(|_| a.kind != Kind::Cause) {
         page.text(&text, INDENT, INDENT, rank::NAMESAKES);
     }
@@ -222,6 +225,13 @@ fn trust(page: &mut Blocks, e: &Explanation, a: &Answer) {
         page.text(&text, INDENT, INDENT, rank::NAMESAKES);
     }
     page.text("-v: where the time went, what else was checked", INDENT, INDENT, rank::MORE);
+}
+
+/// The requests that failed, if they are not the answer; `None` if none failed.
+fn failed_beside(e: &Explanation, a: &Answer) -> Option<String> {
+    let of_errors = |v: &&Verdict| v.cause == ERRORS && v.verdict == causes::Answer::Found;
+    let errors = e.verdicts.iter().find(of_errors).filter(|v| a.cause != Some(v.cause))?;
+    Some(format!("{ERRORS}: {}", errors.evidence.first()?.sentence()))
 }
 
 /// The prediction without the heaviest culprit; `None` if that is no task or no improvement is predicted.

@@ -18,8 +18,8 @@ mod cell;
 mod unrecorded;
 
 use crate::arrival::Recorded;
-use crate::crowd::{most_in_device, most_with_tag};
 use crate::fit::{fit, in_parallel, judged, Fitted};
+use crate::in_flight::{most_in_device, most_with_tag};
 use crate::load::{infer, Load};
 use crate::metric::{percentile, Metric, Phase, Times};
 use crate::refusal::Refusal;

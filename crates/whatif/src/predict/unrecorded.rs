@@ -1,7 +1,7 @@
 //! Detects settings that lead to states which the recording does not show: more in flight, deeper in the device, other sizes.
 
 use super::Lab;
-use crate::crowd::most_simulated;
+use crate::in_flight::most_simulated;
 use crate::load::Load;
 use crate::metric::Times;
 use crate::settings::{Kind, Settings};

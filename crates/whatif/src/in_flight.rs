@@ -26,7 +26,7 @@ fn in_device(r: &Recorded) -> Vec<(u64, i32)> {
 
 /// The maximal number of requests in the device at once, and the nanoseconds for which it had two or more. If that is at most a tenth of
 /// its busy time: the nanoseconds with one or more.
-pub fn crowd(r: &Recorded) -> (u32, f64) {
+pub fn most_and_time(r: &Recorded) -> (u32, f64) {
     let steps = in_device(r);
     let (mut now, mut last) = (0i32, 0);
     let mut busy = [0u64; 2];
