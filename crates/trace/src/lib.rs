@@ -22,6 +22,7 @@ mod program;
 mod quality;
 mod reorder;
 mod runs;
+mod similar;
 mod source;
 mod spool;
 mod syscall;
@@ -37,11 +38,12 @@ pub use input::Input;
 pub use kernel_thread::{
     is_bound_worker, is_journal, is_kernel_thread, is_md, is_md_sync, works_for_others, works_in_ring_of,
 };
-pub use open::{holds_trace, open, open_standard_input, whole_of, Recording, LONGEST_LETTER};
+pub use open::{holds_trace, is_there, open, open_standard_input, whole_of, Recording, LONGEST_LETTER};
 pub use part::Part;
 pub use place::Place;
 pub use program::{is_supervisor, program, program_and_process, starts_all_kinds};
 pub use quality::{LossAt, Quality};
+pub use similar::{similar, similar_words};
 pub use source::Source;
 pub use syscall::{Call, Calls};
 pub use task_event::{CommitPhase, Completions, Context, Fs, Left, TaskEvent, TextId, What, NO_FLAGS};

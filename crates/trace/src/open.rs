@@ -15,6 +15,7 @@ use crate::tracedat::{self, TraceDat, HEAD};
 use crate::tracetext::{self, TraceText};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use units::DevId;
 
@@ -54,6 +55,7 @@ pub fn open(path: &Path) -> Result<Recording, Error> {
     if found.is_empty() {
         // Ask the system why, so that "no such file" and "permission denied" are told apart.
         return match fs::metadata(path) {
+            Err(source) if source.kind() == ErrorKind::NotFound => Err(Error::missing(path)),
             Err(source) => Err(Error::Io { path: path.into(), source }),
             Ok(_) => {
                 Err(Error::NotATrace { path: path.into(), what: "is neither a file nor a folder".into() })
@@ -68,7 +70,13 @@ pub fn open_standard_input(reader: Box<dyn std::io::Read + Send>) -> Result<Reco
     open_one(Input::from_reader(PathBuf::from("standard input"), reader, None)?)
 }
 
-fn folder_or_here(parent: &Path) -> PathBuf {
+/// Whether a path names something that [`open`] could open: a file, a folder, standard input, or NAME of files `NAME.blktrace.N`.
+pub fn is_there(path: &Path) -> bool {
+    path == Path::new("-") || path.exists() || !siblings(path).is_empty()
+}
+
+/// The folder itself; the current one for an empty path.
+pub(crate) fn folder_or_here(parent: &Path) -> PathBuf {
     if parent.as_os_str().is_empty() {
         PathBuf::from(".")
     } else {
@@ -98,6 +106,11 @@ fn per_cpu_name(name: &str) -> Option<PerCpu> {
 /// The recording that a per-CPU file is a part of: `vda` for `vda.blktrace.1.zst`; `None` for other files.
 pub fn whole_of(part: &Path) -> Option<PathBuf> {
     Some(part.with_file_name(per_cpu_name(part.file_name()?.to_str()?)?.device))
+}
+
+/// The recording that a file of this name is a part of: `vda` for `vda.blktrace.1.zst`; `None` for other names.
+pub(crate) fn recording_of_part(name: &str) -> Option<String> {
+    per_cpu_name(name).map(|part| part.device)
 }
 
 /// All per-CPU files of a folder, ordered by device, then by number.

@@ -10,6 +10,7 @@ use explain::{texts, Explanation};
 use report::compare;
 use std::path::{Path, PathBuf};
 use tooltext::ToolOutput;
+use trace::similar_words;
 
 /// Compare two recordings or benchmark outputs: one verdict, and each percentile with its range.
 #[derive(Args)]
@@ -233,17 +234,23 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
 
 /// A text that contains both sides; for anything else, an error says that the second side is missing.
 fn alone(path: &str) -> Result<ToolOutput, Failure> {
-    let exists = Path::new(path).exists();
-    texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| Failure::Usage {
-        what: match exists || path == "-" {
-            true => format!("{path}: a second recording or text to compare it with is missing"),
-            false => format!("{path}: no such file or folder, and a second one to compare with is missing"),
-        },
-        help: Some(TWO_SIDES.into()),
+    texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| {
+        let (what, similar) = match trace::is_there(Path::new(path)) {
+            true => ("a second recording or text to compare it with is missing", None),
+            false => (
+                "no such file or folder, and a second one to compare with is missing",
+                similar_words(Path::new(path)),
+            ),
+        };
+        let help = similar.map_or(TWO_SIDES.into(), |similar| format!("{similar}\n{TWO_SIDES}"));
+        Failure::Usage { what: format!("{path}: {what}"), help: Some(help) }
     })
 }
 
 fn text(path: &str) -> Result<ToolOutput, Failure> {
+    if !trace::is_there(Path::new(path)) {
+        return Err(explain::Error::from(trace::Error::missing(Path::new(path))).into());
+    }
     texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| Failure::Other {
         what: format!("{path} holds no output of a tool that is recognised"),
         help: Some("two recordings are compared by iowhy compare BEFORE AFTER".into()),
