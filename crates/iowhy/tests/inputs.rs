@@ -45,3 +45,19 @@ fn of_a_mistyped_path_every_command_names_similar_ones() {
     let said = refused(&["explain", "fixtures/postgres"], 1);
     assert!(!said.contains("similar"), "{said}");
 }
+
+#[test]
+fn a_path_in_place_of_a_command_is_told_how_to_be_explained() {
+    let explained = |path: &str| {
+        let said = refused(&[path, "-v"], 2);
+        assert!(said.contains(&format!("{path} is a path, not a command")), "{said}");
+        assert!(said.contains(&format!("`iowhy explain {path}`")), "{said}");
+        assert!(!said.contains("unrecognized"), "{said}");
+    };
+    explained("fixtures/randread-baseline");
+    explained("fixtures/mails/writeback.txt");
+    // A recording in parts has no file of its name.
+    explained("fixtures/seqwrite-max1024k/vda");
+    assert!(refused(&["fixtures/none"], 2).contains("unrecognized subcommand"));
+    assert!(refused(&["explian"], 2).contains("explain"), "a similar command is named");
+}
