@@ -61,3 +61,18 @@ fn a_path_in_place_of_a_command_is_told_how_to_be_explained() {
     assert!(refused(&["fixtures/none"], 2).contains("unrecognized subcommand"));
     assert!(refused(&["explian"], 2).contains("explain"), "a similar command is named");
 }
+
+#[test]
+fn of_a_folder_of_recordings_some_are_named() {
+    for command in [&["explain", "fixtures"][..], &["slow", "fixtures"], &["compare", "fixtures", "fixtures"]]
+    {
+        let said = refused(command, 1);
+        let inside = "recordings inside: append-stable-page, bad, cgroup-200-iops and others";
+        assert!(said.contains(inside), "{command:?}: {said}");
+        assert!(said.contains("such as fixtures/append-stable-page\n"), "{command:?}: {said}");
+    }
+    // Several packed captures.
+    let said = refused(&["explain", "lab/corpus"], 1);
+    assert!(said.contains("inside: access-time-direct.tar.zst, "), "{said}");
+    assert!(refused(&["explain", "fixtures/bad/no-trace"], 1).contains("this folder holds no trace"));
+}

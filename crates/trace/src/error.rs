@@ -66,6 +66,16 @@ pub enum Error {
         /// What was looked for, or why the path is no trace.
         what: String,
     },
+    /// A folder holds no recording itself, but there are some inside.
+    #[error("{path}: this folder holds no recording itself; recordings inside: {inside}", path = .path.display())]
+    Inside {
+        /// The path that the user gave.
+        path: PathBuf,
+        /// Names of some of the recordings inside, in words.
+        inside: String,
+        /// The path of the first of them.
+        first: String,
+    },
     /// Packed or piped input is unpacked to disk first, and the disk has too little space.
     #[error("{folder}: {what}", folder = .folder.display())]
     NoRoom {
@@ -101,10 +111,11 @@ impl Error {
 
     /// What the user can do about it; `None` if there is no advice.
     pub fn help(&self) -> Option<Cow<'static, str>> {
-        if let Error::Missing { similar: Some(similar), .. } = self {
-            return Some(format!("{similar}\n{TO_GIVE}").into());
+        match self {
+            Error::Missing { similar: Some(similar), .. } => Some(format!("{similar}\n{TO_GIVE}").into()),
+            Error::Inside { first, .. } => Some(format!("give one of them, such as {first}").into()),
+            _ => self.advice().map(Cow::Borrowed),
         }
-        self.advice().map(Cow::Borrowed)
     }
 
     /// The advice that depends only on the kind of error.
@@ -118,6 +129,7 @@ impl Error {
                 _ => None,
             },
             Error::Missing { .. } => Some(TO_GIVE),
+            Error::Inside { .. } => None,
             Error::NotATrace { what, .. } if what.starts_with(OWN_FORMAT) => Some(
                 "say the format: put the command that printed them above the lines, as\n\
                  (echo \"blkparse -f '%T.%t %D %a %d %S+%n %p %C\\n'\"; cat FILE) | iowhy explain -\n\

@@ -9,6 +9,7 @@ mod blktrace;
 mod error;
 mod event;
 mod input;
+mod inside;
 mod kernel_thread;
 mod lines;
 mod merge;

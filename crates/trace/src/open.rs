@@ -4,6 +4,7 @@ use crate::blkparse::{self, BlkparseText, Own};
 use crate::blktrace::{self, Stream};
 use crate::error::{Error, OWN_FORMAT, UNRECOGNISED};
 use crate::input::Input;
+use crate::inside::recordings_inside;
 use crate::merge::Merge;
 use crate::packed;
 use crate::perfdata;
@@ -159,6 +160,9 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
             if let Some(file) = packed_in(folder) {
                 return open(&file);
             }
+            if let Some((inside, first)) = recordings_inside(folder) {
+                return Err(Error::Inside { path: folder.into(), inside, first });
+            }
             let what = format!(
                 "this folder holds no trace (NAME.blktrace.N, {TRACE}, {HEAD}, {PERF} and a packed capture were looked for)"
             );
@@ -177,12 +181,17 @@ fn perf_in(folder: &Path) -> Option<PathBuf> {
     perfdata::is_folder(folder).then(|| folder.to_owned())
 }
 
+/// Whether a file of this name is a packed capture.
+pub(crate) fn is_packed_name(name: &str) -> bool {
+    PACKED.iter().any(|end| name.ends_with(end))
+}
+
 /// The packed capture in a folder; `None` if there are none or several.
 fn packed_in(folder: &Path) -> Option<PathBuf> {
     let paths = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     let is_packed = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        PACKED.iter().any(|end| name.ends_with(end)) && path.is_file()
+        is_packed_name(name) && path.is_file()
     };
     let mut packed = paths.filter(is_packed);
     packed.next().filter(|_| packed.next().is_none())
