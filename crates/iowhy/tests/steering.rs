@@ -93,7 +93,48 @@ fn counters_are_those_of_the_window() {
     };
     let (whole, part) = (counted(&[]), counted(&["--window", "1:1.5"]));
     assert!(0 < part && part <= 2 && part < whole, "{part} of {whole}");
-    assert_eq!(counted(&["--window", "1000:1001"]), 0, "nothing was recorded then");
+}
+
+/// A window in which the recording has nothing is an answer only within the recording.
+#[test]
+fn a_window_behind_the_recording_is_an_error_that_says_what_it_covers() {
+    let more: [&[&str]; 7] = [
+        &["dist", CAPTURE],
+        &["events", CAPTURE],
+        &["events", "-O", CAPTURE],
+        &["whatif", CAPTURE, "--without", "dd"],
+        &["whatif", CAPTURE, "--explain-load"],
+        &["explain", "--predict", CAPTURE],
+        &["report", CAPTURE],
+    ];
+    for command in commands().into_iter().chain(more.map(<[&str]>::to_vec)) {
+        let out = iowhy(&[&command[..], &["--window", "1000:1001"]].concat());
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(1), "{command:?}: {said}");
+        assert!(said.contains(&format!("{CAPTURE}: the window lies outside")), "{command:?}: {said}");
+        assert!(said.contains("which covers 0 to 2.5"), "{command:?}: {said}");
+        assert!(out.stdout.is_empty(), "{command:?}");
+    }
+    for command in commands().into_iter().filter(|command| command[0] != "view") {
+        let out = iowhy(&[&command[..], &["--window", "1:1.5"]].concat());
+        assert!(out.status.success(), "{command:?}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+}
+
+/// A screen that is pasted elsewhere says that it is about a part.
+#[test]
+fn the_screen_says_which_part_was_read() {
+    let shown = |more: &[&str]| {
+        let screen = screen(&[&["explain", CAPTURE], more].concat());
+        screen.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(
+        shown(&["--window", "1:1.5"]).contains("; only from 1 s to 1.5 s"),
+        "{}",
+        shown(&["--window", "1:1.5"])
+    );
+    assert!(shown(&["-w", "500ms:", "--task", "fio"]).contains("; only from 500 ms on; only task fio"));
+    assert!(!shown(&[]).contains("; only"));
 }
 
 /// Those who are shown to be slow by the screen's word are so when asked about, and counted as what they are.

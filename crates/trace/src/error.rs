@@ -3,6 +3,8 @@
 use crate::similar::similar_words;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use units::words::time;
+use units::Nanos;
 
 /// The message for a file of unknown format.
 pub(crate) const UNRECOGNISED: &str = "unrecognised format";
@@ -17,6 +19,14 @@ fn emptiness(is_pipe: &bool) -> &'static str {
     match is_pipe {
         true => "nothing came, not one byte",
         false => "the file is empty",
+    }
+}
+
+/// A time at which something begins. Examples: `0`, `1.5 s`.
+fn moment(at: Nanos) -> String {
+    match at {
+        Nanos(0) => "0".into(),
+        at => time(at),
     }
 }
 
@@ -76,6 +86,19 @@ pub enum Error {
         /// The path of the first of them.
         first: String,
     },
+    /// The part of the recording that was asked for lies outside it.
+    #[error(
+        "{path}: the window lies outside the recording, which covers {first} to {last}",
+        path = .path.display(), first = moment(*.first), last = time(*.last)
+    )]
+    Outside {
+        /// The path that the user gave.
+        path: PathBuf,
+        /// The time of its first event, on the clock that the window counts by.
+        first: Nanos,
+        /// The time of its last event, on the same clock.
+        last: Nanos,
+    },
     /// Packed or piped input is unpacked to disk first, and the disk has too little space.
     #[error("{folder}: {what}", folder = .folder.display())]
     NoRoom {
@@ -130,6 +153,9 @@ impl Error {
             },
             Error::Missing { .. } => Some(TO_GIVE),
             Error::Inside { .. } => None,
+            Error::Outside { .. } => Some(
+                "give a window within that time: END, START:END or START:, in seconds (1.5) or with a unit (1500ms)",
+            ),
             Error::NotATrace { what, .. } if what.starts_with(OWN_FORMAT) => Some(
                 "say the format: put the command that printed them above the lines, as\n\
                  (echo \"blkparse -f '%T.%t %D %a %d %S+%n %p %C\\n'\"; cat FILE) | iowhy explain -\n\
