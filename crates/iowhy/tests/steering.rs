@@ -70,6 +70,38 @@ fn no_operation_of_a_kind_is_an_answer() {
     assert!(fsyncs("FSYNC") == fsyncs("fsync") && fsyncs("FSYNC") > Some(0));
 }
 
+/// Who asks for the wrong call (databases use fdatasync) reads which calls there are, each with its number.
+#[test]
+fn instead_of_a_kind_that_did_not_occur_those_are_named_that_did() {
+    let line = |arguments: &[&str]| {
+        let answer = json(&[&["explain", "--json"], arguments].concat())["answer"].clone();
+        answer["line"].as_str().expect("a line").to_string()
+    };
+    let all = line(&["--op", "fdatasync", CAPTURE]);
+    assert!(all.starts_with("Nothing to explain: no fdatasyncs here: there are "), "{all}");
+    let count = |of: &str| {
+        all.split(&format!("{of} (")).nth(1).and_then(|rest| rest.split(')').next()).map(str::to_string)
+    };
+    let fsyncs = json(&["explain", "--json", CAPTURE])["operations"].clone();
+    let fsyncs = fsyncs.as_array().expect("operations").iter().find(|o| o["op"] == "fsync").expect("fsyncs")
+        ["count"]
+        .clone();
+    assert_eq!(count("fsyncs"), Some(fsyncs.to_string()), "{all}");
+    let of_fio = line(&["--op", "fdatasync", "--task", "fio", CAPTURE]);
+    assert!(of_fio.contains("fsyncs (") && !of_fio.contains("journal"), "{of_fio}");
+    let of_blocks = line(&["--op", "fsync", "fixtures/seqwrite-max32k"]);
+    assert!(of_blocks.contains("no fsyncs here: only requests were recorded: write ("), "{of_blocks}");
+    let compared = screen(&["compare", "--op", "fdatasync", CAPTURE, CAPTURE]);
+    assert!(compared.contains("no fdatasyncs here: there are"), "{compared}");
+    let never = iowhy(&["compare", CAPTURE, CAPTURE, "--fail-if", "fdatasync.p99 > 1ms"]);
+    assert_eq!(never.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&never.stderr).contains("they have: background-write, close, fsync, "));
+    let never =
+        iowhy(&["compare", "--op", "fdatasync", CAPTURE, CAPTURE, "--fail-if", "fdatasync.p99 > 1ms"]);
+    assert_eq!(never.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&never.stderr).contains("neither side has fdatasync, nor any other"));
+}
+
 /// What is asked about is there, and no task waits in it itself: the answer says where to look instead.
 #[test]
 fn what_nobody_waits_in_says_where_the_waits_are() {

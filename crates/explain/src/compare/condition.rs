@@ -160,6 +160,9 @@ impl Condition {
             c.rows.iter().chain(c.only.iter().flatten()).map(|r| r.op.as_str()).collect();
         ops.sort_unstable();
         ops.dedup();
+        if ops.is_empty() {
+            return Untried::Never(format!("neither side has {}, nor any other that was asked for", self.op));
+        }
         Untried::Never(format!("neither side has {}; they have: {}", self.op, ops.join(", ")))
     }
 
