@@ -1,11 +1,12 @@
 //! `iowhy compare`.
 
 use super::style::style;
+use crate::clean::clean;
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
 use crate::stdout::{print, print_json};
 use clap::Args;
-use explain::compare::{choose, Comparison, Condition, First, RunOf, Untried};
+use explain::compare::{choose, Comparison, Condition, First, RunOf, Tested, Untried};
 use explain::{texts, Explanation};
 use report::compare;
 use std::path::{Path, PathBuf};
@@ -60,9 +61,12 @@ impl Compare {
                 &named
             }
         };
-        let (what, never) = match condition.holds(comparison) {
-            Ok(None) => return Ok(()),
-            Ok(Some(why)) => (format!("'{}' holds: {why}", condition.text()), false),
+        let (what, never) = match condition.test(comparison) {
+            Ok(Tested { holds: false, because }) => {
+                remark!("iowhy: '{}' does not hold: {}", condition.text(), clean(&because));
+                return Ok(());
+            }
+            Ok(Tested { because, .. }) => (format!("'{}' holds: {because}", condition.text()), false),
             Err(Untried::Here(why)) => (format!("'{}' cannot be checked: {why}", condition.text()), false),
             Err(Untried::Never(why)) => (format!("'{}' can never hold: {why}", condition.text()), true),
         };
