@@ -32,6 +32,10 @@ pub struct Packed {
 /// Packs the capture in `dir` into `to`, or into `DIR.tar.zst` beside it. With `redacted`, names of tasks and files
 /// are replaced ([`redact`]), and the folder in the packed file is called `capture`.
 pub fn pack(dir: &Path, to: Option<&Path>, redacted: bool) -> Result<Packed> {
+    if !dir.exists() {
+        let help = trace::similar_words(dir).unwrap_or("give the folder that `iowhy record` made".into());
+        return Err(Error::refused(format!("{}: no such folder", dir.display()), help));
+    }
     let whole = fs::canonicalize(dir).at("opening", dir)?;
     let name = whole.file_name().map(PathBuf::from).unwrap_or_else(|| "capture".into());
     let to = match to {
@@ -188,6 +192,19 @@ mod tests {
             fs::remove_file(dir.path().join(trace)).unwrap();
             fs::remove_file(&to).unwrap();
         }
+    }
+
+    #[test]
+    fn of_a_mistyped_folder_a_similar_one_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("slow")).unwrap();
+        let help = |name: &str| {
+            let e = pack(&dir.path().join(name), None, false).unwrap_err();
+            assert!(e.to_string().ends_with(": no such folder"), "{e}");
+            e.help().unwrap_or_default().to_string()
+        };
+        assert_eq!(help("solw"), format!("similar: {}", dir.path().join("slow").display()));
+        assert!(help("postgres").contains("`iowhy record`"));
     }
 
     #[test]

@@ -57,6 +57,10 @@ pub struct Printer<W> {
     /// Whether an event after the window was seen. blkparse reads no further, so a CPU whose first event is
     /// later has no block in its summary.
     past_window: bool,
+    /// Times of the first and the last event, printed or not.
+    span: Option<(Nanos, Nanos)>,
+    /// Whether any event was in the window.
+    any: bool,
 }
 
 impl<W: Write> Printer<W> {
@@ -74,6 +78,8 @@ impl<W: Write> Printer<W> {
             tasks: options.per_task.then(Tasks::default),
             driver_data: false,
             past_window: false,
+            span: None,
+            any: false,
             options,
         }
     }
@@ -87,6 +93,13 @@ impl<W: Write> Printer<W> {
             }
         }
         self.flush()
+    }
+
+    /// If the window lies before the first event or after the last one: the times of both. A window in which nothing happened is no
+    /// such window.
+    pub fn outside(&self) -> Option<(Nanos, Nanos)> {
+        let window = self.options.window;
+        self.span.filter(|(first, last)| !self.any && (window.end < *first || *last < window.start))
     }
 
     /// Writes the summary and the rest of the buffer. Returns the output.
@@ -135,6 +148,9 @@ impl<W: Write> Printer<W> {
             None => *self.origin.insert(e.time),
         };
         let time = e.time.since(origin);
+        let (first, last) = self.span.unwrap_or((time, time));
+        self.span = Some((first.min(time), last.max(time)));
+        self.any |= self.options.window.holds(time);
         if !self.options.window.holds(time) {
             if let Some(places) = self.places.as_mut().filter(|_| !hidden && !self.past_window) {
                 places.see(e);

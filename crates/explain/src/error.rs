@@ -1,6 +1,7 @@
 //! The errors of this crate: why an input could not be explained.
 
 use operation::NotThere;
+use std::borrow::Cow;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -36,7 +37,7 @@ impl Error {
     /// What the user can do about it; `None` if there is no advice.
     pub fn help(&self) -> Option<String> {
         match self {
-            Error::Trace(e) => e.help().map(str::to_string),
+            Error::Trace(e) => e.help().map(Cow::into_owned),
             Error::Interrupted => None,
             Error::NotThere(NotThere { there, .. }) => Some(there.clone()),
             Error::Other { help, .. } => help.clone(),

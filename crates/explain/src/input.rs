@@ -72,7 +72,7 @@ impl<'a> Input<'a> {
         let Some(Window { start, end }) = window else { return self };
         self.window = window;
         self.recording = self.recording.map(|(recording, path)| {
-            let source = Box::new(trace::Part::new(recording.source, start, end));
+            let source = Box::new(trace::Part::new(recording.source, &path, start, end));
             (Recording { source, ..recording }, path)
         });
         self

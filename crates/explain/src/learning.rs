@@ -33,7 +33,7 @@ pub(crate) struct Learned {
 pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid)]) -> Learned {
     let Ok(recording) = trace::open(place) else { return Learned::default() };
     let mut source: Box<dyn Source> = match window {
-        Some(Window { start, end }) => Box::new(Part::new(recording.source, start, end)),
+        Some(Window { start, end }) => Box::new(Part::new(recording.source, place, start, end)),
         None => recording.source,
     };
     let (mut tracker, mut batch, mut siblings) =

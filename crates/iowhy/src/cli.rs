@@ -4,8 +4,12 @@ use crate::command::{
     causes, checkup, compare, completions, dist, events, explain, export, man, pack, plot, record, report,
     slow, view, whatif,
 };
+use crate::failure::Failure;
 use crate::help;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command as Clap, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::path::Path;
+use units::words::shell;
 
 /// Why was this I/O slow, and what would make it fast?
 ///
@@ -29,9 +33,26 @@ pub fn command() -> Clap {
     help::with_examples(plain_command())
 }
 
-/// The arguments of the program; wrong usage ends it.
-pub fn arguments() -> Arguments {
-    Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|e| e.exit())
+/// The arguments of the program. Wrong usage ends it; only a path in place of a command is returned as an error.
+pub fn arguments() -> Result<Arguments, Failure> {
+    let matches = command().try_get_matches();
+    match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
+        Ok(arguments) => Ok(arguments),
+        Err(e) => Err(path_for_command(&e).unwrap_or_else(|| e.exit())),
+    }
+}
+
+/// The error for a path of a recording or text where a command should be; `None` for any other wrong usage.
+fn path_for_command(e: &clap::Error) -> Option<Failure> {
+    let Some(ContextValue::String(given)) = e.get(ContextKind::InvalidSubcommand) else { return None };
+    let is_path = e.kind() == ErrorKind::InvalidSubcommand && trace::is_there(Path::new(given));
+    is_path.then(|| Failure::Usage {
+        what: format!("{given} is a path, not a command"),
+        help: Some(format!(
+            "`iowhy explain {}` explains a recording or text; `iowhy --help` lists the commands",
+            shell(given)
+        )),
+    })
 }
 
 /// The commands.

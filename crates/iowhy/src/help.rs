@@ -118,6 +118,7 @@ pub const GROUPS: &[Group] = &[
                 examples: &[
                     ("iowhy causes", "all causes, a line each"),
                     ("iowhy causes flush-cost", "how one is found, and what to do about it"),
+                    ("iowhy causes --json", "for scripts: names, titles, natures"),
                 ],
                 ..NOTHING
             },

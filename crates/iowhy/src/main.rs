@@ -17,8 +17,7 @@ mod stdout;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = cli::arguments();
-    match command::run(arguments.command) {
+    match cli::arguments().and_then(|arguments| command::run(arguments.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

@@ -5,6 +5,7 @@ mod compare;
 mod corpus;
 mod events;
 mod exports;
+mod inputs;
 mod ledgers;
 mod links;
 mod ordinary_user;

@@ -169,7 +169,12 @@ fn under(condition: &str, more: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn a_condition_names_device_mount_and_task() {
-    assert_eq!(under("read.p99 > 400ms", &[]).0, Some(0));
+    let (status, said) = under("read.p99 > 400ms", &[]);
+    assert_eq!(status, Some(0));
+    assert!(
+        said.starts_with("iowhy: 'read.p99 > 400ms' does not hold: reads p99 17.7 ms -> 367 ms"),
+        "{said}"
+    );
     for holds in ["read.p99 > 300ms", "read.p99 > 300 ms on vda", "read.p99 > 10x of fio on /dev/vda"] {
         let (status, said) = under(holds, &[]);
         assert_eq!(status, Some(1), "{holds}: {said}");
@@ -179,6 +184,32 @@ fn a_condition_names_device_mount_and_task() {
     let (status, said) = under("fsync.lost > 1s on /mnt/lab of fio", &one);
     assert_eq!(status, Some(1), "{said}");
     assert_eq!(under("fsync.max > 100s of fio", &one).0, Some(0));
+}
+
+/// What decides a condition may be chance, or have no range: then the line that says how it ends says so.
+#[test]
+fn a_condition_that_may_be_chance_says_so() {
+    let itself = ["fixtures/randread-baseline", "fixtures/randread-baseline"];
+    let slower = ["fixtures/seqwrite-max1024k", "fixtures/seqwrite-max32k"];
+    for (condition, sides, status, ends) in [
+        ("read.p99 > 0.9x", &itself[..], 1, "; the difference may be chance\n"),
+        ("read.max > 2x", &[], 1, "(no range: one operation); its range is unknown, so it may be chance\n"),
+        (
+            "read.max > 9999x",
+            &[],
+            0,
+            "(no range: one operation); its range is unknown, so it may be chance\n",
+        ),
+        ("write.p90 > 2x", &slower, 1, "(95 %: 7.93 to 8.01)\n"),
+        ("write.p90 > 99x", &slower, 0, "(95 %: 7.93 to 8.01)\n"),
+        ("write.p90 > 8x", &slower, 0, "; its range includes the limit, so it may be chance\n"),
+    ] {
+        let (ended, said) = under(condition, sides);
+        assert!(ended == Some(status) && said.ends_with(ends), "{condition}: {ended:?} {said}");
+    }
+    let texts = ["fixtures/fio/alone.json", "fixtures/fio/alone.json"];
+    let (status, said) = under("read.p99 > 1.1x", &texts);
+    assert!(status == Some(0) && said.contains("its range is unknown"), "{status:?} {said}");
 }
 
 #[test]

@@ -99,6 +99,34 @@ fn what_is_printed_is_what_is_described() {
 }
 
 #[test]
+fn what_causes_prints_is_what_is_described() {
+    let (all, one) = (printed(&["causes", "--json"]), printed(&["causes", "--json", "flush-cost"]));
+    for document in [&all, &one] {
+        let wrong = Schema::of(document).check(document);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+    let listed = all["causes"].as_array().expect("causes");
+    assert_eq!(listed.len(), causes::all_pages().count());
+    assert!(listed.iter().all(|cause| cause["page"].is_null()), "the list has no pages");
+    let of = |name: &str| listed.iter().find(|cause| cause["name"] == name).expect("a cause");
+    assert_eq!(
+        (&of("rate-limit")["nature"], &of("rate-limit")["in_recordings"]),
+        (&"limit".into(), &true.into())
+    );
+    assert_eq!(
+        (&of("stable-page")["nature"], &of("link-reset")["in_recordings"]),
+        (&"rare".into(), &false.into())
+    );
+    let page = one["causes"][0]["page"].as_str().expect("its page");
+    assert!(page.starts_with("# flush-cost\n") && page.contains("## What to do"), "{page}");
+    let out = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+        .args(["causes", "--json", "bad-luck"])
+        .output()
+        .expect("runs");
+    assert_eq!((out.status.code(), out.stdout.is_empty()), (Some(2), true));
+}
+
+#[test]
 fn what_whatif_prints_is_what_is_described() {
     let (starved, flooded) = ("fixtures/deadline-starved", "fixtures/randread-vs-bufferedwrite");
     let commands: [&[&str]; 9] = [

@@ -75,6 +75,45 @@ fn what_stands_behind_the_screen_fits_too() {
     }
 }
 
+/// A hint names what the next longer screen adds, and the longest has none.
+#[test]
+fn each_screen_hints_at_the_next_longer_one() {
+    for recording in fixtures() {
+        let [short, long, longest] =
+            [&[][..], &["-v"], &["-vv"]].map(|more: &[&str]| explain(&recording, more, "80"));
+        assert!(!short.contains("-vv"), "{recording:?}:\n{short}");
+        assert!(!long.contains(" -v: ") && !long.contains("; -v shows"), "{recording:?}:\n{long}");
+        assert!(
+            !longest.contains(" -v: ") && !longest.contains("-vv") && !longest.contains("; -v shows"),
+            "{recording:?}:\n{longest}"
+        );
+        let has_room = short.contains(" -v: where the time went");
+        assert_eq!(has_room, long.contains(" -vv: everything that was judged"), "{recording:?}:\n{long}");
+    }
+}
+
+#[test]
+fn causes_with_the_same_reason_and_no_evidence_share_a_line() {
+    let mut most = 0;
+    for recording in fixtures() {
+        let screen = explain(&recording, &["-vv"], "100000");
+        let lines: Vec<&str> = screen.lines().map(str::trim).collect();
+        let reason = |at: usize| {
+            let says = [": cannot tell (", ": not it ("].into_iter().find(|says| lines[at].contains(says))?;
+            let (causes, reason) = lines[at].split_once(says)?;
+            let has_evidence = lines.get(at + 1).is_some_and(|next| next.starts_with("- "));
+            (!has_evidence).then_some((causes, (says, reason)))
+        };
+        let reasons: Vec<(&str, (&str, &str))> = (0..lines.len()).filter_map(reason).collect();
+        for (i, (causes, reason)) in reasons.iter().enumerate() {
+            let same = reasons[i + 1..].iter().find(|(_, other)| other == reason);
+            assert_eq!(same, None, "{recording:?}: {causes} has the same reason");
+            most = most.max(causes.split(", ").count());
+        }
+    }
+    assert!(most > 5, "no recording has causes with the same reason");
+}
+
 /// All texts that are bundled: mails, output of tools, settings.
 fn texts() -> Vec<PathBuf> {
     fn below(folder: &Path, all: &mut Vec<PathBuf>) {
@@ -149,7 +188,7 @@ fn every_answer_is_one_short_sentence() {
     }
 }
 
-/// With -vv each known cause has a line of its own, found or not.
+/// With -vv each known cause has a line, found or not; those with the same reason share one.
 #[test]
 fn everything_judged_is_every_cause() {
     let out = Command::new(env!("CARGO_BIN_EXE_iowhy")).arg("causes").output().expect("iowhy runs");
@@ -157,10 +196,14 @@ fn everything_judged_is_every_cause() {
     let names: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(names.len() > 40, "{names:?}");
     let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/fsync-ordered-data");
-    let (more, all) = (explain(&recording, &["-v"], "80"), explain(&recording, &["-vv"], "80"));
-    let says =
-        |text: String| all.lines().any(|line| line.get(7..).is_some_and(|rest| rest.starts_with(&text)));
-    let judged = |name: &&&str| says(format!("{name}: ")) || says(format!("{name} explains "));
+    let [more, all] = [&["-v"], &["-vv"]].map(|more| explain(&recording, more, "100000"));
+    let of_line = |line: &str| {
+        let ends = [": not it (", ": cannot tell (", " explains "];
+        let causes = ends.iter().find_map(|end| line.split_once(end)).map_or("", |(causes, _)| causes);
+        causes.split(", ").map(str::to_string).collect::<Vec<_>>()
+    };
+    let told: Vec<String> = all.lines().filter_map(|line| line.get(7..)).flat_map(of_line).collect();
+    let judged = |name: &&&str| told.iter().any(|told| told == **name);
     let missing: Vec<&&str> = names.iter().filter(|name| !judged(name)).collect();
     assert!(all.lines().count() > more.lines().count(), "{all}");
     assert_eq!(missing, [&"hung", &"link-reset", &"slow-member"], "only texts show these:\n{all}");

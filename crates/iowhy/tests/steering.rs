@@ -70,6 +70,38 @@ fn no_operation_of_a_kind_is_an_answer() {
     assert!(fsyncs("FSYNC") == fsyncs("fsync") && fsyncs("FSYNC") > Some(0));
 }
 
+/// Who asks for the wrong call (databases use fdatasync) reads which calls there are, each with its number.
+#[test]
+fn instead_of_a_kind_that_did_not_occur_those_are_named_that_did() {
+    let line = |arguments: &[&str]| {
+        let answer = json(&[&["explain", "--json"], arguments].concat())["answer"].clone();
+        answer["line"].as_str().expect("a line").to_string()
+    };
+    let all = line(&["--op", "fdatasync", CAPTURE]);
+    assert!(all.starts_with("Nothing to explain: no fdatasyncs here: there are "), "{all}");
+    let count = |of: &str| {
+        all.split(&format!("{of} (")).nth(1).and_then(|rest| rest.split(')').next()).map(str::to_string)
+    };
+    let fsyncs = json(&["explain", "--json", CAPTURE])["operations"].clone();
+    let fsyncs = fsyncs.as_array().expect("operations").iter().find(|o| o["op"] == "fsync").expect("fsyncs")
+        ["count"]
+        .clone();
+    assert_eq!(count("fsyncs"), Some(fsyncs.to_string()), "{all}");
+    let of_fio = line(&["--op", "fdatasync", "--task", "fio", CAPTURE]);
+    assert!(of_fio.contains("fsyncs (") && !of_fio.contains("journal"), "{of_fio}");
+    let of_blocks = line(&["--op", "fsync", "fixtures/seqwrite-max32k"]);
+    assert!(of_blocks.contains("no fsyncs here: only requests were recorded: write ("), "{of_blocks}");
+    let compared = screen(&["compare", "--op", "fdatasync", CAPTURE, CAPTURE]);
+    assert!(compared.contains("no fdatasyncs here: there are"), "{compared}");
+    let never = iowhy(&["compare", CAPTURE, CAPTURE, "--fail-if", "fdatasync.p99 > 1ms"]);
+    assert_eq!(never.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&never.stderr).contains("they have: background-write, close, fsync, "));
+    let never =
+        iowhy(&["compare", "--op", "fdatasync", CAPTURE, CAPTURE, "--fail-if", "fdatasync.p99 > 1ms"]);
+    assert_eq!(never.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&never.stderr).contains("neither side has fdatasync, nor any other"));
+}
+
 /// What is asked about is there, and no task waits in it itself: the answer says where to look instead.
 #[test]
 fn what_nobody_waits_in_says_where_the_waits_are() {
@@ -93,7 +125,48 @@ fn counters_are_those_of_the_window() {
     };
     let (whole, part) = (counted(&[]), counted(&["--window", "1:1.5"]));
     assert!(0 < part && part <= 2 && part < whole, "{part} of {whole}");
-    assert_eq!(counted(&["--window", "1000:1001"]), 0, "nothing was recorded then");
+}
+
+/// A window in which the recording has nothing is an answer only within the recording.
+#[test]
+fn a_window_behind_the_recording_is_an_error_that_says_what_it_covers() {
+    let more: [&[&str]; 7] = [
+        &["dist", CAPTURE],
+        &["events", CAPTURE],
+        &["events", "-O", CAPTURE],
+        &["whatif", CAPTURE, "--without", "dd"],
+        &["whatif", CAPTURE, "--explain-load"],
+        &["explain", "--predict", CAPTURE],
+        &["report", CAPTURE],
+    ];
+    for command in commands().into_iter().chain(more.map(<[&str]>::to_vec)) {
+        let out = iowhy(&[&command[..], &["--window", "1000:1001"]].concat());
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(1), "{command:?}: {said}");
+        assert!(said.contains(&format!("{CAPTURE}: the window lies outside")), "{command:?}: {said}");
+        assert!(said.contains("which covers 0 to 2.5"), "{command:?}: {said}");
+        assert!(out.stdout.is_empty(), "{command:?}");
+    }
+    for command in commands().into_iter().filter(|command| command[0] != "view") {
+        let out = iowhy(&[&command[..], &["--window", "1:1.5"]].concat());
+        assert!(out.status.success(), "{command:?}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+}
+
+/// A screen that is pasted elsewhere says that it is about a part.
+#[test]
+fn the_screen_says_which_part_was_read() {
+    let shown = |more: &[&str]| {
+        let screen = screen(&[&["explain", CAPTURE], more].concat());
+        screen.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(
+        shown(&["--window", "1:1.5"]).contains("; only from 1 s to 1.5 s"),
+        "{}",
+        shown(&["--window", "1:1.5"])
+    );
+    assert!(shown(&["-w", "500ms:", "--task", "fio"]).contains("; only from 500 ms on; only task fio"));
+    assert!(!shown(&[]).contains("; only"));
 }
 
 /// Those who are shown to be slow by the screen's word are so when asked about, and counted as what they are.

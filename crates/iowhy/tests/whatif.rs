@@ -238,3 +238,46 @@ fn without_a_scheduler_nobody_knows_who_has_a_scsi_disk_next() {
         assert!(!cells.is_empty() && cells.iter().all(|c| scsi(c) == refused), "{depth}: {said:#}");
     }
 }
+
+/// On a disk of which little can be told, the little comes first, and the rest in a line for each reason.
+#[test]
+fn what_is_predicted_is_told_before_what_is_refused() {
+    let set = ["--set", "fifo_batch=4"];
+    let text = String::from_utf8(whatif("deadline-starved", &set).stdout).unwrap();
+    let json = whatif("deadline-starved", &["--json", set[0], set[1]]).stdout;
+    let said: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let cells = said["cells"].as_array().unwrap();
+    let refused = cells.iter().filter(|c| c["predicted"].is_null()).count();
+    assert!(refused > 9 && refused < cells.len(), "{refused} of {}", cells.len());
+    let (told, rest) =
+        text.split_once(&format!("\nrefused are {refused} of {} numbers", cells.len())).unwrap();
+    assert_eq!(
+        told.lines().filter(|line| line.contains(" % ") || line.ends_with(" %")).count(),
+        cells.len() - refused + 1,
+        "{text}"
+    );
+    assert!(!told.contains("refused"), "{text}");
+    let reasons: Vec<&str> = rest.lines().filter(|line| line.starts_with("- ")).collect();
+    assert!(reasons.len() < 6, "{text}");
+    assert!(reasons.iter().any(|line| line.starts_with("- too uncertain (")), "{text}");
+    // All of them for one reason.
+    let none = String::from_utf8(whatif("deadline-starved", &["--set", "scheduler=none"]).stdout).unwrap();
+    assert!(
+        none.contains("\nnone of the 18 numbers can be predicted\n") && none.contains("(all of them)"),
+        "{none}"
+    );
+}
+
+/// Victims that are not predicted share a line with others of the same reason, behind those that are.
+#[test]
+fn victims_that_are_not_predicted_are_told_last_and_by_reason() {
+    let text = |name: &str, who: &str| String::from_utf8(whatif(name, &["--without", who]).stdout).unwrap();
+    let some = text("fsync-ordered-data", "writeback");
+    let (predicted, refused) = some.split_once("\nnot predicted: ").unwrap();
+    assert!(predicted.contains("fio fsyncs on loop0") && !predicted.contains("not known"), "{some}");
+    assert!(refused.starts_with("dd writes on loop0 (") && refused.contains("Predicted from"), "{some}");
+    let none = text("volume-249-iops", "writeback");
+    assert_eq!(none.matches("a limit sets the pace").count(), 1, "{none}");
+    assert!(none.matches("mariadbd ").count() > 1 && !none.contains("90 % interval"), "{none}");
+    assert!(!none.contains("Predicted from"), "nothing is: {none}");
+}

@@ -58,6 +58,12 @@ mod file_systems;
 mod sent;
 mod served;
 
+// How many operations of each kind occurred.
+mod occurred;
+
+// Names of kinds of operations.
+mod op_names;
+
 // Plain data, and state that depends on no other module.
 mod asking;
 mod files;
@@ -86,9 +92,11 @@ pub use freed::Freed;
 pub use history::History;
 pub use known::{Below, Known, KnownCgroups, KnownFile, KnownSleep};
 pub use observer::{Observer, OperationObserver, Outside};
+pub use occurred::NotThere;
+pub use op_names::called;
 pub use operation::{Kind, Operation};
 pub use process_tree::ProcessTree;
-pub use scope::{called, Called, NotThere, Scope};
+pub use scope::{Called, Scope};
 pub use served::{Done, Entry, Served};
 pub use stretch::{State, Step, Stretch, Wake, Work};
 pub use texts::Texts;

@@ -8,13 +8,15 @@ use crate::account::{Account, Part};
 use crate::asking::{Asking, By};
 use crate::history::History;
 use crate::observer::{Observer, OperationObserver, Outside};
-use crate::operation::{Kind, Operation};
+use crate::occurred::{Level, NotThere, Occurred};
+use crate::op_names::names_of;
+use crate::operation::Operation;
 use crate::writers::SentFor;
 use life::{Bio, BioNumber, ByClass, IoObserver, Names, Plug, Remapped, Request, Share};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
-use trace::{program, Bytes, Call, DevId, Nanos, Tid};
+use trace::{program, Bytes, DevId, Nanos, Tid};
 
 /// Names of devices, processes and files of a recording, from what lies beside it.
 pub trait Called: Send {
@@ -54,23 +56,15 @@ struct State {
     met: [bool; By::ALL.len()],
     /// Whether anything matched all criteria together.
     matched: bool,
-}
-
-/// An error: something asked for is not in the recording.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct NotThere {
-    /// What is missing, for example "no device is called sdz".
-    pub what: String,
-    /// What the recording has instead.
-    pub there: String,
+    /// What matched all criteria but the kind of operation; empty if no kind is asked for.
+    occurred: Occurred,
 }
 
 impl Scope {
     /// The filter for a question; `None` if it is about everything.
     pub fn of(asking: Asking, called: Box<dyn Called>) -> Option<Scope> {
-        let (devices, cgroups, seen, met, matched) = Default::default();
-        let state = State { called, devices, cgroups, seen, met, matched };
+        let (devices, cgroups, seen, met, matched, occurred) = Default::default();
+        let state = State { called, devices, cgroups, seen, met, matched, occurred };
         (!asking.is_all()).then(|| Scope { asking, state: Arc::new(Mutex::new(state)) })
     }
 
@@ -113,8 +107,7 @@ impl Scope {
     pub fn no_such_operation(&self) -> Option<NotThere> {
         let (wanted, state) = (self.asking.of(By::Op), self.lock());
         let none = !wanted.is_empty() && !state.met[By::Op as usize];
-        let there = listed(By::Op, &state.seen[By::Op as usize]);
-        none.then(|| NotThere { what: format!("no {} in it", wanted.join(" or ")), there })
+        none.then(|| state.occurred.instead_of(wanted))
     }
 
     /// A task was created, or moved to another control group.
@@ -150,23 +143,30 @@ impl Scope {
             }
         }
         let mut holds = state.is_on(&self.asking, &devices);
-        holds &= state.is(&self.asking, By::Op, || names_of(o.kind));
         holds &= state.is_of_task(&self.asking, names.text(o.task), o.tid, o.process);
         if asked(By::File) {
             let path = state.called.file(o);
             holds &= state.is(&self.asking, By::File, || path.into_iter().collect());
         }
+        // What has not ended is not in the numbers of other views either.
+        if asked(By::Op) && holds && o.still_out.is_none() {
+            state.occurred.add(Level::Operation, o.kind.plural());
+        }
+        holds &= state.is(&self.asking, By::Op, || names_of(o.kind));
         state.matched |= holds;
         holds
     }
 
     /// Whether a request or bio matches the question. Files are known for operations only.
-    fn block(&self, dev: DevId, op: life::Op, task: &str, tid: Tid) -> bool {
+    fn block(&self, level: Level, dev: DevId, op: life::Op, (task, tid): (&str, Tid)) -> bool {
         let mut state = self.lock();
         let mut holds = state.is_on(&self.asking, &[dev]);
-        holds &= state.is(&self.asking, By::Op, || vec![op.name().into()]);
         holds &= state.is_of_task(&self.asking, task, tid, None);
         holds &= self.asking.of(By::File).is_empty();
+        if holds && !self.asking.of(By::Op).is_empty() {
+            state.occurred.add(level, op.name());
+        }
+        holds &= state.is(&self.asking, By::Op, || vec![op.name().into()]);
         state.matched |= holds;
         holds
     }
@@ -240,22 +240,6 @@ fn listed(by: By, seen: &BTreeSet<String>) -> String {
     }
 }
 
-/// Name of a kind of operation on the command line: `io_uring-read`.
-pub fn called(kind: Kind) -> String {
-    kind.name().replace(' ', "-")
-}
-
-/// Names that select a kind: its own, and that of the system call with the same effect, so that `read` selects all reads.
-fn names_of(kind: Kind) -> Vec<String> {
-    let by_call = match kind {
-        Kind::RingRead | Kind::AioRead => Some(Call::Read),
-        Kind::RingWrite | Kind::AioWrite => Some(Call::Write),
-        Kind::RingSync => Some(Call::Fsync),
-        _ => None,
-    };
-    by_call.map(Kind::Call).into_iter().chain([kind]).map(called).collect()
-}
-
 /// Passes to an observer what the filter selects.
 pub(crate) struct Scoped<'a> {
     pub scope: &'a Scope,
@@ -280,14 +264,14 @@ impl IoObserver for Scoped<'_> {
     }
 
     fn request(&mut self, r: &Request, names: &Names) {
-        match self.scope.block(r.dev, r.op, names.text(r.task), r.tid) {
+        match self.scope.block(Level::Request, r.dev, r.op, (names.text(r.task), r.tid)) {
             true => self.to.request(r, names),
             false => self.to.request_beside(r, names),
         }
     }
 
     fn bio(&mut self, b: &Bio, names: &Names) {
-        match self.scope.block(b.dev, b.op, names.text(b.task), b.tid) {
+        match self.scope.block(Level::Bio, b.dev, b.op, (names.text(b.task), b.tid)) {
             true => self.to.bio(b, names),
             false => self.to.bio_beside(b, names),
         }
@@ -360,7 +344,7 @@ mod tests {
 
     #[test]
     fn all_that_is_asked_for_must_hold_and_any_name_of_it_does() {
-        let on = |s: &Scope, dev| s.block(DevId(dev), Op::Read, "postgres", Tid(11));
+        let on = |s: &Scope, dev| s.block(Level::Request, DevId(dev), Op::Read, ("postgres", Tid(11)));
         let s = scope(&[(By::Device, "8:1"), (By::Task, "postgres")]);
         assert!(on(&s, 1) && !on(&s, 2) && s.check().is_ok());
         assert!(s.shows_device(DevId(1)) && !s.shows_device(DevId(2)));
@@ -370,23 +354,31 @@ mod tests {
         assert!(Scope::of(Asking::default(), Box::new(Names1)).is_none());
     }
 
-    /// `read` selects reads by any interface; the name of one kind selects that kind only.
+    /// A read of postgres on sda, and a write of fio on sdb.
+    fn both(s: &Scope) {
+        s.block(Level::Request, DevId(1), Op::Read, ("postgres", Tid(11)));
+        s.block(Level::Request, DevId(2), Op::Write, ("fio", Tid(5)));
+    }
+
     #[test]
-    fn reads_through_a_ring_are_reads() {
-        let of = |kind| names_of(kind).join(" ");
-        assert_eq!(
-            (of(Kind::AioRead), of(Kind::RingSync)),
-            ("read libaio-read".into(), "fsync io_uring-fsync".into())
-        );
-        assert_eq!((of(Kind::Call(Call::Read)), of(Kind::RingOther)), ("read".into(), "io_uring".into()));
+    fn of_kinds_that_did_not_occur_those_are_told_that_did_in_what_is_asked_about() {
+        let told = |wanted: &[(By, &str)]| {
+            let s = scope(wanted);
+            both(&s);
+            s.no_such_operation().map(|none| none.there)
+        };
+        assert_eq!(told(&[(By::Op, "flush")]).as_deref(), Some("there are requests: read (1), write (1)"));
+        let of_fio = told(&[(By::Op, "flush"), (By::Task, "fio")]);
+        assert_eq!(of_fio.as_deref(), Some("there are requests: write (1)"));
+        assert_eq!(told(&[(By::Op, "flush"), (By::Op, "read")]), None);
+        assert_eq!(told(&[(By::Task, "fio")]), None);
     }
 
     #[test]
     fn what_matches_nothing_lists_what_there_is() {
         let ask = |wanted: &[(By, &str)]| {
             let s = scope(wanted);
-            s.block(DevId(1), Op::Read, "postgres", Tid(11));
-            s.block(DevId(2), Op::Write, "fio", Tid(5));
+            both(&s);
             s.check().expect_err("nothing")
         };
         let nobody = ask(&[(By::Task, "redis")]);

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod dist;
 pub mod html;
 mod json;
+mod known_causes;
 pub mod operations;
 mod render;
 #[cfg(feature = "schema")]
@@ -26,6 +27,7 @@ pub mod wrap;
 
 pub use answer::line;
 pub use json::{to_json, to_json_with_texts};
+pub use known_causes::KnownCauses;
 pub use render::render;
 pub use slow::{slowest_operations, slowest_requests};
 pub use slowest::requests;

@@ -18,6 +18,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         of::<crate::slow::Slowest>("iowhy.slow/1", "`iowhy slow --json`"),
         of::<crate::compare::Comparison>("iowhy.compare/1", "`iowhy compare --json`"),
         of::<crate::dist::Distributions>("iowhy.dist/1", "`iowhy dist --json`"),
+        of::<crate::known_causes::KnownCauses>(crate::known_causes::SCHEMA, "`iowhy causes --json`"),
         of::<crate::what_if::Supposed>("iowhy.whatif/1", "`iowhy whatif --json`"),
         of::<crate::html::data::Page>("iowhy.page/1", page),
     ]

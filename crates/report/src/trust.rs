@@ -1,5 +1,6 @@
 //! Says in words how far an explanation can be trusted.
 
+use crate::screen::part;
 use explain::{Explanation, Lack, Trust};
 use ledger::Reason;
 use stats::{OpKey, OpStats, OF_STORAGE};
@@ -20,8 +21,9 @@ pub(crate) fn trust_line(e: &Explanation) -> String {
     };
     let kernel = e.kernel().map_or(String::new(), |k| format!(", Linux {k}"));
     let asked = e.asked().map_or(String::new(), |asked| format!("; {asked}"));
+    let window = e.subject.window.map_or(String::new(), |window| format!("; only {}", part(window)));
     format!(
-        "{}: {}, {lost}{odd}; {}{kernel}{asked}",
+        "{}: {}, {lost}{odd}; {}{kernel}{window}{asked}",
         e.trust.name(),
         counted(q.events, "event", "events"),
         length(e)

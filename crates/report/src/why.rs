@@ -113,13 +113,25 @@ impl Screen {
         }
     }
 
-    /// Each cause that was rejected or cannot be judged, with all that was said of it; also those whose subject does not occur.
+    /// The causes that were rejected or cannot be judged, with all that was said of them; also those whose subject does not occur. Causes
+    /// without evidence share a line if they have the same reason.
     fn others_in_full(&mut self, verdicts: &[Verdict]) {
         for (answer, says) in [(Judged::Rejected, "not it"), (Judged::CannotTell, "cannot tell")] {
+            let mut lines: Vec<(String, Vec<&Verdict>)> = vec![];
             for v in verdicts.iter().filter(|v| v.verdict == answer) {
-                let proofs = if answer == Judged::Rejected { &v.refutes } else { &v.missing };
-                self.line("", &format!("{}: {says} ({})", v.cause, joined(proofs)));
-                for evidence in &v.evidence {
+                let reason = joined(if answer == Judged::Rejected { &v.refutes } else { &v.missing });
+                let is_alike = |(other, line): &&mut (String, Vec<&Verdict>)| {
+                    *other == reason && line[0].evidence.is_empty()
+                };
+                match lines.iter_mut().find(is_alike).filter(|_| v.evidence.is_empty()) {
+                    Some((_, line)) => line.push(v),
+                    None => lines.push((reason, vec![v])),
+                }
+            }
+            for (reason, line) in lines {
+                let causes: Vec<&str> = line.iter().map(|v| v.cause).collect();
+                self.line("", &format!("{}: {says} ({reason})", causes.join(", ")));
+                for evidence in line.iter().flat_map(|v| &v.evidence) {
                     self.line("", &format!("- {evidence}"));
                 }
             }

@@ -1,6 +1,7 @@
 //! Predicts each victim's latencies without an interfering task, beside the measured ones.
 
 use crate::answer::words::those;
+use crate::what_if::grouped;
 use crate::wrap::wrap_into;
 use explain::answer::{Predicted, Without, CONCERNED};
 use explain::Explanation;
@@ -49,18 +50,15 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims, width: usize) -
         return format!("Without {} no mean would be lower by 1 % or more.\n", words(who));
     }
     let mut out = format!("Without {}:\n\n", words(who));
-    let _ = writeln!(out, "{:<30} {:>10} {:>10}  90 % interval", "", "now", "without");
-    for (number, w) in concerned.iter().take(SHOWN) {
-        let _ = writeln!(out, "{}", name(e, *number));
-        let now = now(e, *number);
-        let then = match w.then {
-            Ok(then) => then,
-            Err(why) => {
-                let _ =
-                    writeln!(out, "  {:<28} {:>10}          ?\n    {}", "mean", time(now[0]), why.words());
-                continue;
-            }
-        };
+    let mut predicted: Vec<_> =
+        concerned.iter().filter_map(|(number, w)| Some((number, w.then.ok()?))).collect();
+    predicted.truncate(SHOWN);
+    if !predicted.is_empty() {
+        let _ = writeln!(out, "{:<30} {:>10} {:>10}  90 % interval", "", "now", "without");
+    }
+    for (number, then) in &predicted {
+        let _ = writeln!(out, "{}", name(e, **number));
+        let now = now(e, **number);
         let rows =
             [("mean", now[0], Some(then.mean)), ("p50", now[1], Some(then.p50)), ("p99", now[2], then.p99)];
         for (what, now, then) in rows {
@@ -72,12 +70,24 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims, width: usize) -
             let _ = writeln!(out, "  {what:<28} {:>10} {value:>10}  {within}", time(now));
         }
     }
-    let left = victims.len() - concerned.len().min(SHOWN);
+    let refused = concerned.iter().filter_map(|(number, w)| {
+        let mean = time(now(e, *number)[0]);
+        Some((w.then.err()?.words(), format!("{}, mean now {mean}", name(e, *number))))
+    });
+    let refused: Vec<_> = refused.collect();
+    let left = victims.len() - predicted.len() - refused.len();
+    for (reason, of) in grouped(refused.into_iter()) {
+        wrap_into(&mut out, &format!("not predicted: {}: {reason}", of.join("; ")), width, "", "  ");
+    }
     let more = match left {
         0 => String::new(),
         _ => format!("{} more would change little. ", count(left as u64)),
     };
     out.push('\n');
+    if predicted.is_empty() {
+        wrap_into(&mut out, &more, width, "", "");
+        return out.trim_end().to_string() + "\n";
+    }
     let said = format!(
         "{more}Predicted from operations that were not delayed by what is removed; where these are too few, its part is \
              subtracted from each. How others would use the freed capacity is not known: the interval says how far \

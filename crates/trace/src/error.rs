@@ -1,6 +1,10 @@
 //! Errors of reading: what happened, where (file and offset) and what to do.
 
+use crate::similar::similar_words;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use units::words::time;
+use units::Nanos;
 
 /// The message for a file of unknown format.
 pub(crate) const UNRECOGNISED: &str = "unrecognised format";
@@ -8,10 +12,21 @@ pub(crate) const UNRECOGNISED: &str = "unrecognised format";
 /// The message for blkparse lines whose format cannot be determined.
 pub(crate) const OWN_FORMAT: &str = "blkparse's lines in a format of their own (-f)";
 
+/// What can be given as a recording.
+const TO_GIVE: &str = "give a folder, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe";
+
 fn emptiness(is_pipe: &bool) -> &'static str {
     match is_pipe {
         true => "nothing came, not one byte",
         false => "the file is empty",
+    }
+}
+
+/// A time at which something begins. Examples: `0`, `1.5 s`.
+fn moment(at: Nanos) -> String {
+    match at {
+        Nanos(0) => "0".into(),
+        at => time(at),
     }
 }
 
@@ -26,6 +41,14 @@ pub enum Error {
         path: PathBuf,
         /// The operating system's reason.
         source: std::io::Error,
+    },
+    /// There is no such file or folder.
+    #[error("{path}: no such file or folder", path = .path.display())]
+    Missing {
+        /// The path that the user gave.
+        path: PathBuf,
+        /// Names that are spelled similarly, in words.
+        similar: Option<String>,
     },
     /// The content is not what its reader expects.
     #[error("{path}: at byte {offset}: {what}", path = .path.display())]
@@ -53,6 +76,29 @@ pub enum Error {
         /// What was looked for, or why the path is no trace.
         what: String,
     },
+    /// A folder holds no recording itself, but there are some inside.
+    #[error("{path}: this folder holds no recording itself; recordings inside: {inside}", path = .path.display())]
+    Inside {
+        /// The path that the user gave.
+        path: PathBuf,
+        /// Names of some of the recordings inside, in words.
+        inside: String,
+        /// The path of the first of them.
+        first: String,
+    },
+    /// The part of the recording that was asked for lies outside it.
+    #[error(
+        "{path}: the window lies outside the recording, which covers {first} to {last}",
+        path = .path.display(), first = moment(*.first), last = time(*.last)
+    )]
+    Outside {
+        /// The path that the user gave.
+        path: PathBuf,
+        /// The time of its first event, on the clock that the window counts by.
+        first: Nanos,
+        /// The time of its last event, on the same clock.
+        last: Nanos,
+    },
     /// Packed or piped input is unpacked to disk first, and the disk has too little space.
     #[error("{folder}: {what}", folder = .folder.display())]
     NoRoom {
@@ -64,6 +110,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// The error for a path that does not exist, with similar ones that do.
+    pub fn missing(path: &Path) -> Error {
+        Error::Missing { path: path.into(), similar: similar_words(path) }
+    }
+
     /// The same error with paths in folder `from` replaced by paths in `to`.
     pub(crate) fn renamed(self, from: &Path, to: &Path) -> Error {
         let new = |path: PathBuf| path.strip_prefix(from).map(|rest| to.join(rest)).unwrap_or(path);
@@ -82,17 +133,29 @@ impl Error {
     }
 
     /// What the user can do about it; `None` if there is no advice.
-    pub fn help(&self) -> Option<&'static str> {
+    pub fn help(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Error::Missing { similar: Some(similar), .. } => Some(format!("{similar}\n{TO_GIVE}").into()),
+            Error::Inside { first, .. } => Some(format!("give one of them, such as {first}").into()),
+            _ => self.advice().map(Cow::Borrowed),
+        }
+    }
+
+    /// The advice that depends only on the kind of error.
+    fn advice(&self) -> Option<&'static str> {
         match self {
             Error::Io { source, .. } => match source.kind() {
                 std::io::ErrorKind::PermissionDenied => {
                     Some("only root may read it: run with sudo; of a device first make a recording: sudo iowhy record --device NAME")
                 }
-                std::io::ErrorKind::NotFound => {
-                    Some("give a folder, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe")
-                }
+                std::io::ErrorKind::NotFound => Some(TO_GIVE),
                 _ => None,
             },
+            Error::Missing { .. } => Some(TO_GIVE),
+            Error::Inside { .. } => None,
+            Error::Outside { .. } => Some(
+                "give a window within that time: END, START:END or START:, in seconds (1.5) or with a unit (1500ms)",
+            ),
             Error::NotATrace { what, .. } if what.starts_with(OWN_FORMAT) => Some(
                 "say the format: put the command that printed them above the lines, as\n\
                  (echo \"blkparse -f '%T.%t %D %a %d %S+%n %p %C\\n'\"; cat FILE) | iowhy explain -\n\

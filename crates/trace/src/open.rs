@@ -4,6 +4,7 @@ use crate::blkparse::{self, BlkparseText, Own};
 use crate::blktrace::{self, Stream};
 use crate::error::{Error, OWN_FORMAT, UNRECOGNISED};
 use crate::input::Input;
+use crate::inside::recordings_inside;
 use crate::merge::Merge;
 use crate::packed;
 use crate::perfdata;
@@ -15,6 +16,7 @@ use crate::tracedat::{self, TraceDat, HEAD};
 use crate::tracetext::{self, TraceText};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use units::DevId;
 
@@ -54,6 +56,7 @@ pub fn open(path: &Path) -> Result<Recording, Error> {
     if found.is_empty() {
         // Ask the system why, so that "no such file" and "permission denied" are told apart.
         return match fs::metadata(path) {
+            Err(source) if source.kind() == ErrorKind::NotFound => Err(Error::missing(path)),
             Err(source) => Err(Error::Io { path: path.into(), source }),
             Ok(_) => {
                 Err(Error::NotATrace { path: path.into(), what: "is neither a file nor a folder".into() })
@@ -68,7 +71,13 @@ pub fn open_standard_input(reader: Box<dyn std::io::Read + Send>) -> Result<Reco
     open_one(Input::from_reader(PathBuf::from("standard input"), reader, None)?)
 }
 
-fn folder_or_here(parent: &Path) -> PathBuf {
+/// Whether a path names something that [`open`] could open: a file, a folder, standard input, or NAME of files `NAME.blktrace.N`.
+pub fn is_there(path: &Path) -> bool {
+    path == Path::new("-") || path.exists() || !siblings(path).is_empty()
+}
+
+/// The folder itself; the current one for an empty path.
+pub(crate) fn folder_or_here(parent: &Path) -> PathBuf {
     if parent.as_os_str().is_empty() {
         PathBuf::from(".")
     } else {
@@ -98,6 +107,11 @@ fn per_cpu_name(name: &str) -> Option<PerCpu> {
 /// The recording that a per-CPU file is a part of: `vda` for `vda.blktrace.1.zst`; `None` for other files.
 pub fn whole_of(part: &Path) -> Option<PathBuf> {
     Some(part.with_file_name(per_cpu_name(part.file_name()?.to_str()?)?.device))
+}
+
+/// The recording that a file of this name is a part of: `vda` for `vda.blktrace.1.zst`; `None` for other names.
+pub(crate) fn recording_of_part(name: &str) -> Option<String> {
+    per_cpu_name(name).map(|part| part.device)
 }
 
 /// All per-CPU files of a folder, ordered by device, then by number.
@@ -146,6 +160,9 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
             if let Some(file) = packed_in(folder) {
                 return open(&file);
             }
+            if let Some((inside, first)) = recordings_inside(folder) {
+                return Err(Error::Inside { path: folder.into(), inside, first });
+            }
             let what = format!(
                 "this folder holds no trace (NAME.blktrace.N, {TRACE}, {HEAD}, {PERF} and a packed capture were looked for)"
             );
@@ -164,12 +181,17 @@ fn perf_in(folder: &Path) -> Option<PathBuf> {
     perfdata::is_folder(folder).then(|| folder.to_owned())
 }
 
+/// Whether a file of this name is a packed capture.
+pub(crate) fn is_packed_name(name: &str) -> bool {
+    PACKED.iter().any(|end| name.ends_with(end))
+}
+
 /// The packed capture in a folder; `None` if there are none or several.
 fn packed_in(folder: &Path) -> Option<PathBuf> {
     let paths = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     let is_packed = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        PACKED.iter().any(|end| name.ends_with(end)) && path.is_file()
+        is_packed_name(name) && path.is_file()
     };
     let mut packed = paths.filter(is_packed);
     packed.next().filter(|_| packed.next().is_none())

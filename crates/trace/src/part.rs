@@ -11,13 +11,18 @@ use crate::event::{Action, Batch, Event};
 use crate::quality::Quality;
 use crate::source::Source;
 use crate::task_event::{TaskEvent, What};
+use std::path::{Path, PathBuf};
 use units::Nanos;
 
 /// Passes only a range of time of another source. Times count from the first block event.
 pub struct Part {
     inner: Box<dyn Source>,
+    /// The path that the user gave, for an error.
+    path: PathBuf,
     from: Nanos,
     to: Nanos,
+    /// Time of the last event of the whole recording, as far as it was read.
+    last: Nanos,
     /// Time of the first block event of the whole recording; `None` before it is read.
     zero: Option<Nanos>,
     events: u64,
@@ -28,9 +33,20 @@ pub struct Part {
 }
 
 impl Part {
-    /// `from` and `to` count from the first block event; both ends are included.
-    pub fn new(inner: Box<dyn Source>, from: Nanos, to: Nanos) -> Part {
-        Part { inner, from, to, zero: None, events: 0, any: false, goes_on: false }
+    /// `from` and `to` count from the first block event; both ends are included. `path`: what the user gave, for an error.
+    pub fn new(inner: Box<dyn Source>, path: &Path, from: Nanos, to: Nanos) -> Part {
+        let (zero, path) = (None, path.to_path_buf());
+        Part { inner, path, from, to, last: Nanos(0), zero, events: 0, any: false, goes_on: false }
+    }
+
+    /// An error if the part begins after the last event. A part within the recording in which nothing happened is none.
+    fn is_inside(&self) -> Result<(), Error> {
+        match self.zero {
+            Some(_) if !self.any && self.last < self.from => {
+                Err(Error::Outside { path: self.path.clone(), first: Nanos(0), last: self.last })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn holds(&mut self, e: &Event) -> bool {
@@ -54,6 +70,7 @@ impl Part {
         let within = self.from <= since && since <= self.to;
         self.any |= within;
         self.goes_on |= self.to < since;
+        self.last = self.last.max(since);
         within
     }
 
@@ -85,6 +102,7 @@ impl Source for Part {
                 return Ok(true);
             }
         }
+        self.is_inside()?;
         Ok(false)
     }
 
@@ -147,6 +165,10 @@ mod tests {
         }
     }
 
+    fn part(told: Vec<Vec<(u64, Action)>>, from: u64, to: u64) -> Part {
+        Part::new(Box::new(Batches(told)), Path::new("slow"), Nanos(from), Nanos(to))
+    }
+
     #[test]
     fn what_lies_outside_is_left_out_and_names_are_kept() {
         use Action::*;
@@ -155,8 +177,7 @@ mod tests {
             vec![(103, Complete)],
             vec![(104, Queue), (105, Lost), (106, Complete), (107, TaskName), (107, Queue)],
         ];
-        let mut part =
-            Part::new(Box::new(Batches(told)), Nanos(4 * Nanos::SECOND.0), Nanos(6 * Nanos::SECOND.0));
+        let mut part = part(told, 4 * Nanos::SECOND.0, 6 * Nanos::SECOND.0);
         let (mut batch, mut seen) = (Batch::default(), vec![]);
         while part.fill(&mut batch).unwrap() {
             assert!(!batch.events.is_empty());
@@ -168,13 +189,33 @@ mod tests {
         let q = part.quality();
         assert_eq!((q.events, q.lost_total(), q.unknown), (5, 1, 1));
         assert_eq!(q.until, Some(Nanos(106 * Nanos::SECOND.0)), "the recording goes on behind it");
-        let mut none =
-            Part::new(Box::new(Batches(vec![vec![(9, TaskName), (10, Queue)]])), Nanos(1), Nanos(2));
+        assert_eq!((part.position(), part.size()), (7, Some(8)));
+    }
+
+    #[test]
+    fn a_part_in_which_nothing_happened_is_empty_and_one_behind_the_end_an_error() {
+        use Action::*;
+        let told = || vec![vec![(9, TaskName), (10, Queue)], vec![(13, Complete)]];
+        let mut batch = Batch::default();
+        let mut none = part(told(), 1, 2);
         assert!(none.fill(&mut batch).unwrap() && batch.events.len() == 1);
         assert!(!none.fill(&mut batch).unwrap());
-        assert_eq!(none.quality().events, 0, "a name alone is no event of the part");
-        assert_eq!(none.quality().until, None);
-        assert_eq!((part.position(), part.size()), (7, Some(8)));
+        let q = none.quality();
+        assert_eq!(
+            (q.events, q.until),
+            (0, Some(Nanos(10 * Nanos::SECOND.0 + 2))),
+            "a name is no event of the part"
+        );
+        let after = Nanos::SECOND.0 * 3;
+        let mut behind = part(told(), after + 1, after + 2);
+        assert!(behind.fill(&mut batch).unwrap());
+        let error = behind.fill(&mut batch).unwrap_err().to_string();
+        assert_eq!(error, "slow: the window lies outside the recording, which covers 0 to 3 s");
+        let mut at_the_end = part(told(), after, after + 2);
+        while at_the_end.fill(&mut batch).unwrap() {}
+        // Without a block event there is nothing that the window counts from.
+        let mut nothing = part(vec![vec![(9, TaskName)]], 1, 2);
+        while nothing.fill(&mut batch).unwrap() {}
     }
 
     #[test]
@@ -189,7 +230,7 @@ mod tests {
             context: Context(0),
             what,
         };
-        let mut part = Part::new(Box::new(Batches(vec![])), Nanos(5), Nanos(9));
+        let mut part = part(vec![], 5, 9);
         let mut batch = Batch::default();
         batch.events.extend([100, 104, 105, 107, 110].map(event));
         batch.tasks.extend([

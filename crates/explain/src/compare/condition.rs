@@ -29,6 +29,15 @@ pub struct Condition {
     task: Option<String>,
 }
 
+/// The outcome of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tested {
+    /// Whether the condition holds.
+    pub holds: bool,
+    /// The number that decides it, with its range, in words; and what makes the outcome doubtful.
+    pub because: String,
+}
+
 /// Why a condition could not be tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Untried {
@@ -119,26 +128,54 @@ impl Condition {
         self.task.as_deref()
     }
 
-    /// Tests the condition on `c`, which compares what it selects. Returns what makes it true, in words; `None` if it does not hold.
-    pub fn holds(&self, c: &Comparison) -> Result<Option<String>, Untried> {
+    /// Tests the condition on `c`, which compares what it selects. If several kinds have the number, one that meets the condition decides.
+    pub fn test(&self, c: &Comparison) -> Result<Tested, Untried> {
         // A kind that exists only after can be compared with a limit, but not by a ratio.
         let after = c.only[1].iter().filter(|_| self.unit.is_some());
         let tried: Vec<&Row> = c.rows.iter().chain(after).filter(|r| r.op == self.op).collect();
-        let metrics: Vec<_> = tried.iter().filter_map(|r| Some((r, r.metric(&self.metric)?))).collect();
-        if metrics.is_empty() {
-            return Err(self.untried(c, tried.first().copied()));
-        }
-        for (row, metric) in metrics {
-            if self.met_by(metric)? {
-                let told = if c.rows.iter().any(|r| std::ptr::eq(r, *row)) {
-                    metric.told()
-                } else {
-                    format!("{} {} after; there were none before", metric.words(), metric.after())
-                };
-                return Ok(Some(format!("{} {told}", row.what)));
+        let (mut closest, mut wrong): (Option<(&Row, &Metric, Met)>, _) = (None, None);
+        for (row, metric) in tried.iter().filter_map(|r| Some((*r, r.metric(&self.metric)?))) {
+            match self.met_by(metric) {
+                Ok(met) if closest.as_ref().is_none_or(|(_, _, other)| self.is_closer(&met, other)) => {
+                    closest = Some((row, metric, met));
+                }
+                Ok(_) => {}
+                Err(why) => wrong = Some(why),
             }
         }
-        Ok(None)
+        let decided = closest.filter(|(_, _, met)| met.holds() || wrong.is_none());
+        let untried = || wrong.unwrap_or_else(|| self.untried(c, tried.first().copied()));
+        let (row, metric, met) = decided.ok_or_else(untried)?;
+        let told = if c.rows.iter().any(|r| std::ptr::eq(r, row)) {
+            metric.told()
+        } else {
+            format!("{} {} after; there were none before", metric.words(), metric.after())
+        };
+        let doubt = self.doubt(metric, &met).map_or(String::new(), |doubt| format!("; {doubt}"));
+        Ok(Tested { holds: met.holds(), because: format!("{} {told}{doubt}", row.what) })
+    }
+
+    /// Whether one number says more about the condition than another: it meets the condition, or is nearer to it.
+    fn is_closer(&self, one: &Met, other: &Met) -> bool {
+        let rank = |met: &Met| (met.holds(), met.is_beyond);
+        let nearer = if self.more { one.value > other.value } else { one.value < other.value };
+        rank(one) > rank(other) || rank(one) == rank(other) && !one.holds() && nearer
+    }
+
+    /// Why another recording of the same might decide otherwise; `None` if that is unlikely.
+    fn doubt(&self, metric: &Metric, met: &Met) -> Option<&'static str> {
+        let Some(ranges) = metric.ranges else {
+            return Some("its range is unknown, so it may be chance");
+        };
+        let (range, is_ratio) = match self.unit {
+            None => (ranges.ratio, true),
+            Some(_) => (ranges.after, false),
+        };
+        let has = |value: f64| range.from <= value && value <= range.to;
+        if is_ratio && met.is_beyond && (has(1.0) || !metric.is_firm()) {
+            return Some("the difference may be chance");
+        }
+        has(self.limit).then_some("its range includes the limit, so it may be chance")
     }
 
     /// Why nothing could be tested: one or both sides lack the operation, or there is no such number.
@@ -160,10 +197,13 @@ impl Condition {
             c.rows.iter().chain(c.only.iter().flatten()).map(|r| r.op.as_str()).collect();
         ops.sort_unstable();
         ops.dedup();
+        if ops.is_empty() {
+            return Untried::Never(format!("neither side has {}, nor any other that was asked for", self.op));
+        }
         Untried::Never(format!("neither side has {}; they have: {}", self.op, ops.join(", ")))
     }
 
-    fn met_by(&self, metric: &Metric) -> Result<bool, Untried> {
+    fn met_by(&self, metric: &Metric) -> Result<Met, Untried> {
         let value = match self.unit {
             // 0 before and 0 after count as ratio 1; any value after 0 exceeds every ratio.
             None => metric.ratio().unwrap_or(if metric.values[1] > 0.0 { f64::INFINITY } else { 1.0 }),
@@ -173,11 +213,27 @@ impl Condition {
                 return Err(Untried::Never(why));
             }
         };
-        let is_met = if self.more { value > self.limit } else { value < self.limit };
+        let is_beyond = if self.more { value > self.limit } else { value < self.limit };
         // If 1 satisfies the limit, the condition asks for no change: then a range that contains 1 is no objection.
         let asks_for_change = self.unit.is_none() && self.more == (self.limit >= 1.0);
         let is_chance = metric.ranges.is_some_and(|r| r.ratio.from <= 1.0 && r.ratio.to >= 1.0);
-        Ok(is_met && !(asks_for_change && is_chance))
+        Ok(Met { value, is_beyond, only_by_chance: asks_for_change && is_chance })
+    }
+}
+
+/// How far a number meets a condition.
+struct Met {
+    /// The number, or the ratio, that is compared with the limit.
+    value: f64,
+    /// Whether it is beyond the limit.
+    is_beyond: bool,
+    /// Whether a change is asked for, and the range shows none.
+    only_by_chance: bool,
+}
+
+impl Met {
+    fn holds(&self) -> bool {
+        self.is_beyond && !self.only_by_chance
     }
 }
 
@@ -205,38 +261,80 @@ mod tests {
         Comparison { rows, only, ..Comparison::default() }
     }
 
-    fn tried(text: &str) -> Result<Option<String>, Untried> {
-        text.parse::<Condition>().expect(text).holds(&comparison())
+    fn tried(text: &str) -> Result<Tested, Untried> {
+        text.parse::<Condition>().expect(text).test(&comparison())
     }
 
     #[test]
     fn ratios_and_times_in_either_direction() {
-        let holds = |text: &str| tried(text).unwrap().is_some();
+        let holds = |text: &str| tried(text).unwrap().holds;
         assert!(holds("read.p99 > 1.1x") && holds("read.p99>1100us") && holds("read.p99 < 1.3x"));
         assert!(!holds("read.p99 > 1.2x") && !holds("read.p99 < 1ms"));
         // A limit with a unit applies to the value after.
         assert_eq!(
-            tried("fsync.p99 > 2ms").unwrap().unwrap(),
-            "fsyncs p99 3 ms after; there were none before"
+            tried("fsync.p99 > 2ms").unwrap().because,
+            "fsyncs p99 3 ms after; there were none before; its range is unknown, so it may be chance"
         );
         assert!(!holds("fsync.p99 > 4 ms"));
     }
 
+    /// A comparison of reads whose p99 is 1.2 times as long, with these ends of the ratio's range.
+    fn ratio(from: f64, to: f64) -> Comparison {
+        let (ratio, of_one) = (Range { from, to }, Range { from: from * 1e6, to: to * 1e6 });
+        let ranges = Ranges { before: of_one, after: of_one, ratio, ratio_99: ratio, blocks: [(0, 0); 2] };
+        let p99 = Metric { ranges: Some(ranges), ..metric("p99", [1e6, 1.2e6]) };
+        Comparison { rows: vec![row("read", vec![p99])], ..Comparison::default() }
+    }
+
     #[test]
     fn what_may_be_chance_is_no_change() {
-        let ratio = |from: f64, to: f64| {
-            let range = Range { from, to };
-            let ranges =
-                Ranges { before: range, after: range, ratio: range, ratio_99: range, blocks: [(0, 0); 2] };
-            let p99 = Metric { ranges: Some(ranges), ..metric("p99", [1e6, 1.2e6]) };
-            Comparison { rows: vec![row("read", vec![p99])], ..Comparison::default() }
-        };
-        let holds =
-            |text: &str, c: &Comparison| text.parse::<Condition>().unwrap().holds(c).unwrap().is_some();
+        let holds = |text: &str, c: &Comparison| text.parse::<Condition>().unwrap().test(c).unwrap().holds;
         let (chance, shown) = (ratio(0.8, 1.5), ratio(1.05, 1.5));
         assert!(holds("read.p99 > 1.1x", &shown) && !holds("read.p99 > 1.1x", &chance));
         // It is not a tenth less; a time limit applies to the value after.
         assert!(holds("read.p99 > 0.9x", &chance) && holds("read.p99 > 1100us", &chance));
+    }
+
+    /// Whether it holds or not, chance and the lack of a range are told.
+    #[test]
+    fn an_outcome_that_may_be_chance_says_so() {
+        let because = |text: &str, c: &Comparison| {
+            let tested = text.parse::<Condition>().unwrap().test(c).unwrap();
+            (tested.holds, tested.because)
+        };
+        let says = |text: &str, c: &Comparison, holds: bool, doubt: &str| {
+            let (held, because) = because(text, c);
+            assert!(held == holds && because.ends_with(doubt), "{text}: {held}: {because}");
+            assert_eq!(because.contains("chance"), !doubt.ends_with(')'), "{text}: {because}");
+        };
+        let chance = "; the difference may be chance";
+        let limit = "; its range includes the limit, so it may be chance";
+        says("read.p99 > 1.1x", &ratio(0.8, 1.5), false, chance);
+        says("read.p99 > 0.9x", &ratio(0.8, 1.5), true, chance);
+        says("read.p99 > 1.1x", &ratio(1.05, 1.5), true, limit);
+        says("read.p99 > 1.3x", &ratio(1.05, 1.5), false, limit);
+        says("read.p99 > 1.1x", &ratio(1.15, 1.5), true, "(95 %: 1.15 to 1.50)");
+        says("read.p99 > 2x", &ratio(0.8, 1.5), false, "(95 %: 0.80 to 1.50)");
+        says("read.p99 > 1100us", &ratio(1.05, 1.5), true, limit);
+        says("read.p99 > 1ms", &ratio(1.05, 1.5), true, "(95 %: 1.05 to 1.50)");
+        let unknown = "; its range is unknown, so it may be chance";
+        says("read.p99 > 1.1x", &comparison(), true, unknown);
+        says("read.p99 > 1.3x", &comparison(), false, unknown);
+    }
+
+    /// Of several kinds, one that meets the condition is told, else the one nearest to it.
+    #[test]
+    fn of_several_kinds_the_one_that_decides_is_told() {
+        let reads = |on: &str, after: f64| Row {
+            what: format!("reads on {on}"),
+            ..row("read", vec![metric("p99", [1e6, after])])
+        };
+        let rows = vec![reads("sda", 1.1e6), reads("sdb", 1.3e6), reads("sdc", 1.2e6)];
+        let c = Comparison { rows, ..Comparison::default() };
+        for (text, on) in [("read.p99 > 1.25x", "sdb"), ("read.p99 > 2x", "sdb"), ("read.p99 < 1x", "sda")] {
+            let because = text.parse::<Condition>().unwrap().test(&c).unwrap().because;
+            assert!(because.starts_with(&format!("reads on {on} ")), "{text}: {because}");
+        }
     }
 
     #[test]
@@ -270,7 +368,8 @@ mod tests {
         };
         // Nothing before: any value after is more.
         assert!(
-            matches!(tried("read.p50 > 1.1x"), Ok(Some(_))) && matches!(tried("read.p50 < 1.1x"), Ok(None))
+            tried("read.p50 > 1.1x").is_ok_and(|t| t.holds)
+                && tried("read.p50 < 1.1x").is_ok_and(|t| !t.holds)
         );
         assert_eq!(here("fsync.p99 > 1.1x"), "only after has fsync");
         assert_eq!(here("flush.p99 > 1ms"), "only before has flush");

@@ -21,7 +21,7 @@ mod verdict;
 
 pub use blamed::Blamed;
 pub use comparison::{Comparison, Difference, Metric, Ranges, Row, Tails};
-pub use condition::{Condition, Untried};
+pub use condition::{Condition, Tested, Untried};
 pub use mixed::First;
 pub use moved::Moved;
 pub use outcome::Outcome;

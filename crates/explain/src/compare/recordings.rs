@@ -11,6 +11,7 @@ use crate::trust::Trust;
 use causes::MIN_SHARE;
 use ledger::Reason;
 use life::Class;
+use operation::Scope;
 use stats::{class_words, Group, Phases, TailTime};
 use std::collections::BTreeMap;
 use trace::{program, Bytes, DevId};
@@ -115,6 +116,9 @@ impl Comparison {
 fn notes(names: &[String; 2], sides: [&Explanation; 2]) -> Vec<String> {
     let mut notes = vec![];
     for (name, e) in names.iter().zip(sides) {
+        if let Some(none) = e.subject.scope.as_ref().and_then(Scope::no_such_operation) {
+            notes.push(format!("{name}: {}: {}", none.what, none.there));
+        }
         if e.trust != Trust::Good {
             notes.push(format!("{name} is {}: see iowhy explain {name}", e.trust.name()));
         }

@@ -365,6 +365,6 @@ fn no_outliers_are_none() {
         ([0.0; 2], true, Outcome::CannotTell)
     );
     let c = compared(vec![row(Some(500), vec![metric])]);
-    let holds = |text: &str| text.parse::<super::Condition>().unwrap().holds(&c).unwrap().is_some();
+    let holds = |text: &str| text.parse::<super::Condition>().unwrap().test(&c).unwrap().holds;
     assert!(!holds("read.outliers > 1.1x") && holds("read.outliers < 1.1x"));
 }

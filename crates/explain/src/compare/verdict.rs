@@ -65,7 +65,7 @@ impl Metric {
 
     /// Whether the range makes chance unlikely. With seven numbers per kind, more than 1 of 20 comparisons has one outside its 95 % range, so the
     /// numbers other than the p99 must be outside their 99 % range.
-    fn is_firm(&self) -> bool {
+    pub(super) fn is_firm(&self) -> bool {
         let off = |range: Range| range.from > 1.0 || range.to < 1.0;
         self.name == "p99" || self.ranges.is_none_or(|r| off(r.ratio_99))
     }

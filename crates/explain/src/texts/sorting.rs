@@ -204,9 +204,8 @@ impl Sorted {
             self.recording = Some(whole);
             return Ok(());
         }
-        if let Some(missing) = [&first, path].into_iter().find(|p| is_missing(p)) {
-            let about = format!("{}: no such file or folder", missing.display());
-            return Err(Error::new(about, "give recordings and texts that are there"));
+        if let Some(missing) = [&first, path].into_iter().find(|path| !trace::is_there(path)) {
+            return Err(trace::Error::missing(missing).into());
         }
         // A file that no reader recognises counts as a recording until it is opened.
         let known_shape = [&first, path].into_iter().filter(|p| p.is_file()).find_map(unrecognised);
@@ -223,20 +222,6 @@ impl Sorted {
 /// `vda.blktrace.*`. The first may be the recording itself.
 fn both_parts_of(first: &Path, part: &Path) -> Option<PathBuf> {
     trace::whole_of(part).filter(|name| first == name || trace::whole_of(first).as_ref() == Some(name))
-}
-
-/// Whether neither the file nor parts of a recording (`NAME.blktrace.0`) exist.
-fn is_missing(path: &Path) -> bool {
-    let Some(name) = path.file_name().map(|n| format!("{}.blktrace.", n.to_string_lossy())) else {
-        return false;
-    };
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let is_part = |entry: io::Result<std::fs::DirEntry>| {
-        entry.is_ok_and(|e| e.file_name().to_string_lossy().starts_with(&name))
-    };
-    path != Path::new("-")
-        && !path.exists()
-        && !folder.read_dir().is_ok_and(|all| all.into_iter().any(is_part))
 }
 
 /// Maximal number of texts that are read from a folder.

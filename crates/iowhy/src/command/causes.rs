@@ -2,9 +2,10 @@
 
 use super::style::style;
 use crate::failure::Failure;
-use crate::stdout::print;
+use crate::stdout::{print, print_json};
 use clap::Args;
 use report::wrap::wrap_into;
+use report::KnownCauses;
 use std::io::IsTerminal;
 
 /// List the known causes, or describe one.
@@ -12,12 +13,18 @@ use std::io::IsTerminal;
 pub struct Causes {
     /// The cause to describe
     pub name: Option<String>,
+    /// Print one JSON object (schema iowhy.causes/1)
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl Causes {
     /// Prints the list of causes, or the page of one.
     pub fn run(&self) -> Result<(), Failure> {
         let Some(name) = &self.name else {
+            if self.json {
+                return print_json(&KnownCauses::all());
+            }
             let wide = causes::all_pages().map(|(name, ..)| name.len()).max().unwrap_or(0);
             // In a pipe, each cause stays on one line, for tools like grep.
             let columns = if std::io::stdout().is_terminal() { style().width } else { usize::MAX };
@@ -27,10 +34,12 @@ impl Causes {
             }
             return print(&text);
         };
-        match causes::all_pages().find(|(n, ..)| n == name) {
-            Some((_, _, page)) => print(page),
-            None => Err(Failure::Usage { what: format!("unknown cause {name}"), help: Some(known(name)) }),
+        let unknown = || Failure::Usage { what: format!("unknown cause {name}"), help: Some(known(name)) };
+        if self.json {
+            return print_json(&KnownCauses::one(name).ok_or_else(unknown)?);
         }
+        let (_, _, page) = causes::all_pages().find(|(n, ..)| n == name).ok_or_else(unknown)?;
+        print(page)
     }
 }
 

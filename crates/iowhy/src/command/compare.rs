@@ -1,15 +1,17 @@
 //! `iowhy compare`.
 
 use super::style::style;
+use crate::clean::clean;
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
 use crate::stdout::{print, print_json};
 use clap::Args;
-use explain::compare::{choose, Comparison, Condition, First, RunOf, Untried};
+use explain::compare::{choose, Comparison, Condition, First, RunOf, Tested, Untried};
 use explain::{texts, Explanation};
 use report::compare;
 use std::path::{Path, PathBuf};
 use tooltext::ToolOutput;
+use trace::similar_words;
 
 /// Compare two recordings or benchmark outputs: one verdict, and each percentile with its range.
 #[derive(Args)]
@@ -59,9 +61,12 @@ impl Compare {
                 &named
             }
         };
-        let (what, never) = match condition.holds(comparison) {
-            Ok(None) => return Ok(()),
-            Ok(Some(why)) => (format!("'{}' holds: {why}", condition.text()), false),
+        let (what, never) = match condition.test(comparison) {
+            Ok(Tested { holds: false, because }) => {
+                remark!("iowhy: '{}' does not hold: {}", condition.text(), clean(&because));
+                return Ok(());
+            }
+            Ok(Tested { because, .. }) => (format!("'{}' holds: {because}", condition.text()), false),
             Err(Untried::Here(why)) => (format!("'{}' cannot be checked: {why}", condition.text()), false),
             Err(Untried::Never(why)) => (format!("'{}' can never hold: {why}", condition.text()), true),
         };
@@ -233,17 +238,23 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
 
 /// A text that contains both sides; for anything else, an error says that the second side is missing.
 fn alone(path: &str) -> Result<ToolOutput, Failure> {
-    let exists = Path::new(path).exists();
-    texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| Failure::Usage {
-        what: match exists || path == "-" {
-            true => format!("{path}: a second recording or text to compare it with is missing"),
-            false => format!("{path}: no such file or folder, and a second one to compare with is missing"),
-        },
-        help: Some(TWO_SIDES.into()),
+    texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| {
+        let (what, similar) = match trace::is_there(Path::new(path)) {
+            true => ("a second recording or text to compare it with is missing", None),
+            false => (
+                "no such file or folder, and a second one to compare with is missing",
+                similar_words(Path::new(path)),
+            ),
+        };
+        let help = similar.map_or(TWO_SIDES.into(), |similar| format!("{similar}\n{TWO_SIDES}"));
+        Failure::Usage { what: format!("{path}: {what}"), help: Some(help) }
     })
 }
 
 fn text(path: &str) -> Result<ToolOutput, Failure> {
+    if !trace::is_there(Path::new(path)) {
+        return Err(explain::Error::from(trace::Error::missing(Path::new(path))).into());
+    }
     texts::read(Path::new(path)).filter(ToolOutput::has_readings).ok_or_else(|| Failure::Other {
         what: format!("{path} holds no output of a tool that is recognised"),
         help: Some("two recordings are compared by iowhy compare BEFORE AFTER".into()),

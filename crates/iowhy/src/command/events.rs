@@ -78,6 +78,10 @@ impl Events {
         };
         let mut printer = Printer::new(out, options);
         let quality = input.read_while(|batch| printer.batch(batch).map_err(Failure::write(&name)))?;
+        if let Some((first, last)) = printer.outside() {
+            let outside = trace::Error::Outside { path: self.capture.clone(), first, last };
+            return Err(explain::Error::from(outside).into());
+        }
         printer.finish().map_err(Failure::write(&name))?;
         for remark in remarks(&quality) {
             remark!("iowhy: {}", crate::clean::clean(&remark.to_string()));

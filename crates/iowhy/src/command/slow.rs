@@ -7,7 +7,7 @@ use crate::stdout::{print, print_json};
 use clap::Args;
 use explain::{began, check, names, Answer, Choice, Input, Places, SlowestOperations, SlowestRequests};
 use life::{Bio, BioNumber, IoObserver, Names, Request};
-use operation::{Account, Follow, History, Operation, OperationObserver, Unrecorded};
+use operation::{Account, Follow, History, NotThere, Operation, OperationObserver, Scope, Unrecorded};
 use report::operations::{self, Events};
 use report::Style;
 use stats::SampledOperation;
@@ -112,7 +112,8 @@ impl Slow {
         if let Some(place) = place.as_deref().filter(|_| of_requests) {
             question.of_recording(place)?.read(|batch| found.requests.gather(batch))?;
         }
-        Ok(Seen { found, places, place, of_requests })
+        let instead = scope.as_ref().and_then(Scope::no_such_operation);
+        Ok(Seen { found, places, place, of_requests, instead })
     }
 
     fn nothing_found(&self) -> Found {
@@ -144,8 +145,8 @@ impl Slow {
             operations::render(sampled, places, self.hops, width) + &events
         };
         let text = match of_requests {
+            _ if seen.is_empty() => self.none_ended(seen, width),
             true => report::requests(&found.requests, places, width),
-            false if all.is_empty() => self.none_ended(),
             false => all.iter().enumerate().map(one).collect::<Vec<_>>().join("\n"),
         };
         let Some(task) = task else { return print(&text) };
@@ -155,12 +156,17 @@ impl Slow {
         print(&text)
     }
 
-    /// The text if nothing is shown; it names the filter for operations, since others may have ended.
-    fn none_ended(&self) -> String {
-        match self.question.op.join(" or ") {
-            ops if ops.is_empty() => "no operation ended\n".into(),
-            ops => format!("no {ops} ended; without --op, others are shown\n"),
-        }
+    /// The text if nothing is shown; with a filter for operations it names those that there are.
+    fn none_ended(&self, seen: &Seen, width: usize) -> String {
+        let mut text = String::new();
+        let said = match (&seen.instead, self.question.op.join(" or ")) {
+            (Some(none), _) => format!("{}: {}; without --op, these are shown", none.what, none.there),
+            (None, _) if seen.of_requests => "no request was completed".into(),
+            (None, ops) if ops.is_empty() => "no operation ended".into(),
+            (None, ops) => format!("no {ops} ended; without --op, others are shown"),
+        };
+        report::wrap::wrap_into(&mut text, &said, width, "", "");
+        text
     }
 
     fn events_of(&self, all: &[SampledOperation], seen: &Seen) -> Result<Events, Failure> {
@@ -184,6 +190,8 @@ struct Seen {
     place: Option<Place>,
     /// Whether requests are shown instead of operations.
     of_requests: bool,
+    /// What there is instead of the kinds of operations that are asked for; `None` if any of those occurred.
+    instead: Option<NotThere>,
 }
 
 impl Seen {

@@ -7,7 +7,7 @@ use super::line::line;
 use super::namesakes::namesakes;
 use super::waited::{self, by_culprit, REASONS, VICTIMS};
 use super::words::{confidence, lost, of, operations_of, the_slowest, NOT_EXPLAINED};
-use crate::style::Style;
+use crate::style::{Detail, Style};
 use crate::trust::{failed, trust_line};
 use crate::without::{bounds, Bounds};
 use causes::Verdict;
@@ -59,19 +59,29 @@ fn page(e: &Explanation, a: &Answer, style: Style, victims: usize, reasons: usiz
         page.gap(rank::FIRST_GAP);
         waited::put(&mut page, e, a, victims, reasons);
         page.gap(rank::GAP);
-        cause(&mut page, e, a);
+        cause(&mut page, e, a, style.detail);
     } else if let Some(v) = a.victims.first() {
-        seen(&mut page, e, a, v);
+        seen(&mut page, e, a, v, style.detail);
     }
     page.gap(rank::GAP);
-    trust(&mut page, e, a);
+    trust(&mut page, e, a, style.detail);
     page
 }
 
-fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
+/// A hint at the long screen; empty if this is its beginning.
+fn unless_long(detail: Detail, hint: &'static str) -> &'static str {
+    if detail > Detail::Screen {
+        ""
+    } else {
+        hint
+    }
+}
+
+fn cause(page: &mut Blocks, e: &Explanation, a: &Answer, detail: Detail) {
     let Some(v) = e.verdicts.iter().find(|v| Some(v.cause) == a.cause) else {
-        let none = "no known cause explains it; -v shows where the time went";
-        return page.text(none, "CAUSE  ", INDENT, rank::CAUSE);
+        let none =
+            format!("no known cause explains it{}", unless_long(detail, "; -v shows where the time went"));
+        return page.text(&none, "CAUSE  ", INDENT, rank::CAUSE);
     };
     let title = causes::all().iter().find(|c| c.name == v.cause).map_or("", |c| c.title);
     let sure = confidence(v.confidence);
@@ -136,7 +146,7 @@ fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
 }
 
 /// Adds what was checked if no cause is named.
-fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
+fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer, detail: Detail) {
     let by = by_culprit(v).into_iter().next();
     let mostly = by.filter(|(words, time)| time.0 > v.lost.0 / 2 && words != NOT_EXPLAINED);
     let mostly = mostly
@@ -149,7 +159,8 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
             format!("{part}, too little in {} to act on", time(e.facts.recorded()))
         });
         let blind = if e.facts.operations.is_empty() { "; without waits above the block layer" } else { "" };
-        let text = format!("{waited}{}{most}{blind}; -v shows what was checked", mostly.unwrap_or_default());
+        let checked = unless_long(detail, "; -v shows what was checked");
+        let text = format!("{waited}{}{most}{blind}{checked}", mostly.unwrap_or_default());
         page.text(&text, "", "", rank::CAUSE);
         for text in outside(e, v).into_iter().chain(one_at_a_time(e, v)) {
             page.text(&text, "", "", rank::CAUSE);
@@ -202,7 +213,7 @@ fn outside(e: &Explanation, v: &Sufferer) -> Option<String> {
     Some(format!("{}: {}", causes::OUTSIDE_IO, between.sentence()))
 }
 
-fn trust(page: &mut Blocks, e: &Explanation, a: &Answer) {
+fn trust(page: &mut Blocks, e: &Explanation, a: &Answer, detail: Detail) {
     page.text(&trust_line(e), "TRUST  ", INDENT, rank::TRUST);
     if let Some(c) = contradictions(e).first() {
         let text = format!("{} is {} ({}), but {}: ignored", c.setting, c.says, c.at, c.seen);
@@ -224,7 +235,12 @@ fn trust(page: &mut Blocks, e: &Explanation, a: &Answer) {
     if let Some(text) = victim.and_then(|v| namesakes(e, v)) {
         page.text(&text, INDENT, INDENT, rank::NAMESAKES);
     }
-    page.text("-v: where the time went, what else was checked", INDENT, INDENT, rank::MORE);
+    let more = match detail {
+        Detail::All => return,
+        Detail::More => "-vv: everything that was judged",
+        Detail::Brief | Detail::Screen => "-v: where the time went, what else was checked",
+    };
+    page.text(more, INDENT, INDENT, rank::MORE);
 }
 
 /// The requests that failed, if they are not the answer; `None` if none failed.

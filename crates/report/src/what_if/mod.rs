@@ -7,5 +7,6 @@ mod suggestion;
 
 pub use json::Supposed;
 pub use schedule::schedule;
+pub(crate) use screen::grouped;
 pub use screen::{load, predicted, sweep};
 pub use suggestion::suggested;

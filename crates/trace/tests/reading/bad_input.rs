@@ -60,7 +60,7 @@ fn versions_that_nobody_knows() {
 fn nothing_there() {
     let folder = tempfile::tempdir().unwrap();
     let text = message(&folder.path().join("vda"));
-    assert_eq!(text, "vda: No such file or directory (os error 2)");
+    assert_eq!(text, "vda: no such file or folder");
 }
 
 #[test]

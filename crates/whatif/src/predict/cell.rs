@@ -51,6 +51,9 @@ pub struct Cell {
     pub predicted: Option<Predicted>,
     /// Why there is no prediction.
     pub refused: Option<String>,
+    /// The same without the numbers of this cell: cells that are refused for one reason share it.
+    #[serde(skip)]
+    pub reason: Option<String>,
 }
 
 /// A prediction, in nanoseconds.
@@ -67,6 +70,26 @@ pub struct Predicted {
     pub devices: usize,
 }
 
+/// Why a number is not predicted.
+struct Unpredicted {
+    /// The reason without the numbers of this case.
+    reason: String,
+    /// The reason with them.
+    text: String,
+}
+
+impl Unpredicted {
+    fn new(reason: impl Into<String>, text: String) -> Unpredicted {
+        Unpredicted { reason: reason.into(), text }
+    }
+}
+
+impl From<&str> for Unpredicted {
+    fn from(reason: &str) -> Unpredicted {
+        Unpredicted::new(reason, reason.into())
+    }
+}
+
 impl Lab {
     pub(super) fn cell(
         &self,
@@ -79,13 +102,14 @@ impl Lab {
     ) -> Cell {
         let recorded = self.real.percentile(metric, q).unwrap_or(0);
         let model = self.as_recorded.first().and_then(|t| t.first()?.percentile(metric, q));
+        let (predicted, refused, reason) = (None, None, None);
         let mut cell =
-            Cell { metric, percentile: percentile_name, recorded, model, predicted: None, refused: None };
+            Cell { metric, percentile: percentile_name, recorded, model, predicted, refused, reason };
         let n = self.real.values(metric).len() as f64;
         let outcome = if n * (1.0 - q) < BEYOND {
-            Err(format!("only {n} values"))
+            Err(Unpredicted::new("only a few values", format!("only {n} values")))
         } else if let Some(why) = strange {
-            Err(why.to_string())
+            Err(why.into())
         } else if metric.phase == Phase::I2D && settings.scheduler == Kind::None {
             Err("there would be no scheduler".into())
         } else if recorded == 0 {
@@ -95,7 +119,7 @@ impl Lab {
         };
         match outcome {
             Ok(predicted) => cell.predicted = Some(predicted),
-            Err(why) => cell.refused = Some(why),
+            Err(why) => (cell.refused, cell.reason) = (Some(why.text), Some(why.reason)),
         }
         cell
     }
@@ -107,13 +131,12 @@ impl Lab {
         q: f64,
         asked: &[Vec<&Times>],
         settings: &Settings,
-    ) -> Result<Predicted, String> {
+    ) -> Result<Predicted, Unpredicted> {
         let off = self.devices.first().map_or(f64::INFINITY, |best| best.score);
         if q > TAIL && off > WORST.ln() {
-            return Err(format!(
-                "the best device is off by {:.0} % on average: a tail that it predicts well is chance",
-                (off.exp() - 1.0) * 100.0
-            ));
+            let off = (off.exp() - 1.0) * 100.0;
+            let why = "on average: a tail that it predicts well is chance";
+            return Err(format!("the best device is off by {off:.0} % {why}").as_str().into());
         }
         // With a scheduler, most of the p99 is time in it; without, the p99 is the device's own.
         let write = metric.class != Class::Read.index();
@@ -129,10 +152,10 @@ impl Lab {
             return factors(metric);
         }
         // The number of admitted writes determines everything: if the whole time is uncertain, its parts agree only by chance.
-        let disagree = |why: &String| why.starts_with(DISAGREE);
+        let disagree = |why: &Unpredicted| why.reason == DISAGREE;
         let of_whole = factors(Metric { phase: Phase::Q2C, ..metric }).err().filter(disagree);
         of_whole.map_or_else(|| factors(metric), Err).map_err(|why| match disagree(&why) {
-            true => format!("{why} ({UNTOLD})"),
+            true => Unpredicted::new(format!("{DISAGREE} ({UNTOLD})"), format!("{} ({UNTOLD})", why.text)),
             false => why,
         })
     }
@@ -143,7 +166,7 @@ impl Lab {
         q: f64,
         recorded: u64,
         asked: &[Vec<&Times>],
-    ) -> Result<Predicted, String> {
+    ) -> Result<Predicted, Unpredicted> {
         let mut values: Vec<f64> = Vec::new();
         let mut ends: Vec<f64> = Vec::new();
         let (mut devices, mut nearest, mut in_device) = (0, f64::INFINITY, f64::INFINITY);
@@ -174,38 +197,40 @@ impl Lab {
             }
         }
         if devices == 0 {
-            if in_device.is_finite() {
-                return Err(format!(
-                    "most of it would be time in the device, where the model of the recording is off by {:+.0} %",
-                    in_device * 100.0
-                ));
-            }
-            return Err(match nearest.is_finite() {
-                true => format!("the model of the recording is off by {:+.0} %", nearest * 100.0),
-                false => "no device explains the recording".into(),
+            let off = |place: &str, by: f64| {
+                let off = format!("{place}the model of the recording is off by");
+                let reason = format!("{off} more than {:.0} %", GATE * 100.0);
+                Unpredicted::new(reason, format!("{off} {:+.0} %", by * 100.0))
+            };
+            return Err(match (in_device.is_finite(), nearest.is_finite()) {
+                (true, _) => off("most of it would be time in the device, where ", in_device),
+                (false, true) => off("", nearest),
+                (false, false) => "no device explains the recording".into(),
             });
         }
         values.sort_by(f64::total_cmp);
         let value = values[values.len() / 2];
         let (low, high) = (values[0], values[values.len() - 1]);
         if high > SPREAD * low {
-            return Err(format!("{DISAGREE}: {} to {}", words(low), words(high)));
+            let text = format!("{DISAGREE}: {} to {}", words(low), words(high));
+            return Err(Unpredicted::new(DISAGREE, text));
         }
         let (down, up) = self.chance(metric, q);
         let from = ends.iter().copied().fold(low, f64::min) * down / ELSEWHERE;
         let from = if from < FLOOR { 0.0 } else { from };
         let to = ends.iter().copied().fold(high, f64::max) * up * ELSEWHERE;
         if to > WIDEST * from.max(FLOOR) {
-            return Err(format!("too uncertain: {} to {}", words(from), words(to)));
+            let text = format!("too uncertain: {} to {}", words(from), words(to));
+            return Err(Unpredicted::new("too uncertain", text));
         }
         let in_device = Metric { phase: Phase::D2C, ..metric };
         let rarely = self.real.percentile(in_device, RARELY).unwrap_or(0) as f64;
         let write = metric.class != Class::Read.index();
         if metric.phase != Phase::I2D && !self.alone[write as usize] && value < rarely {
-            return Err(format!(
-                "faster than 19 of 20 recorded were in the device ({}), and no request was alone in it",
-                words(rarely)
-            ));
+            let text = |rarely: &str| {
+                format!("faster than 19 of 20 recorded were in the device{rarely}, and no request was alone in it")
+            };
+            return Err(Unpredicted::new(text(""), text(&format!(" ({})", words(rarely)))));
         }
         Ok(Predicted { value: whole(value), from: whole(from), to: whole(to), devices })
     }

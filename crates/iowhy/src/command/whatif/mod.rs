@@ -136,7 +136,7 @@ impl WhatIf {
             let rows: Vec<(u64, Vec<Cell>)> = swept.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
             return match self.json {
                 true => print_json(&Supposed::swept(name, key, &rows)),
-                false => print(&what_if::sweep(name, key, &rows)),
+                false => print(&what_if::sweep(name, key, &rows, style().width)),
             };
         }
         if let Some(aim) = &self.aim {
@@ -168,7 +168,7 @@ impl WhatIf {
             suggest(lab, aim, self.max_regression).map_err(|why| refused(why, "no command is suggested"))?;
         match self.json {
             true => print_json(&Supposed::suggested(name, &found)),
-            false => print(&what_if::suggested(name, &found, lab)),
+            false => print(&what_if::suggested(name, &found, lab, style().width)),
         }
     }
 
