@@ -11,7 +11,7 @@ use evidence::{Conflict, Skipped};
 use operation::{By, Scope, Unrecorded};
 use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases, TAIL_SHARE};
 use trace::{DevId, Fs, Nanos};
-use units::words::{count, percent};
+use units::words::{count, percent, whose};
 
 /// Maximal number of remarks of each kind that are shown in full.
 const MOST_REMARKS: usize = 10;
@@ -113,17 +113,17 @@ impl Explanation {
         group.tail.sum.time.total.0 as f64 >= VISIBLE * self.focus.time().total.0 as f64
     }
 
-    /// Example: `1 % of reads on vda (209)`; of fewer than a hundred, `3 of 41 reads`.
+    /// Example: `1 % of fio's reads on vda (209)`; of fewer than a hundred, `3 of fio's 41 reads`.
     pub fn slowest_words(&self, group: &Group) -> String {
         let n = count(group.tail.sum.time.operations);
         let place = match self.top_devices().len() {
             0 | 1 => String::new(),
             _ => format!(" on {}", self.name(group.dev)),
         };
-        let (part, words) = (self.slowest_part(group), group.words());
+        let (whose, words) = (whose(&group.task), group.words());
         match group.operations {
-            100.. => format!("{part} of {words}{place} ({n})"),
-            _ => format!("{part} {words}{place}"),
+            100.. => format!("{} of {whose} {words}{place} ({n})", self.slowest_part(group)),
+            all => format!("{n} of {whose} {all} {words}{place}"),
         }
     }
 

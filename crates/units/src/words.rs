@@ -64,6 +64,14 @@ pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
+/// The possessive of a name: `fio's`, `postgres'`.
+pub fn whose(name: &str) -> String {
+    match name.ends_with('s') {
+        true => format!("{name}'"),
+        false => format!("{name}'s"),
+    }
+}
+
 /// A name as one word of a shell command: `/mnt/data`, `'/mnt/my data'`, `'a'\''b'`. Tasks and folders can have any name, and people
 /// paste commands. Control characters, which no quoting makes safe to paste, become question marks: in a pattern each matches one
 /// character, elsewhere nothing.

@@ -23,6 +23,7 @@ use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
 use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
+use life::Class;
 use stats::{Group, TailRow};
 use trace::Nanos;
 use units::words::count;
@@ -339,6 +340,19 @@ fn prove(
     remedies(v, case, slow, rate)
 }
 
+/// Whether the operations waited behind the task that sent the most requests. With fewer of its requests, they would not be faster otherwise.
+fn is_behind_the_most(case: &Case, slow: &Slow) -> bool {
+    let Some((most, _)) = case.main_task(slow.on, &Class::ALL) else { return true };
+    if most == &*slow.group.task || slow.is_below() {
+        return true;
+    }
+    let table = &case.facts.waits;
+    let behind = |row: &&TailRow| table.culprit_of(row.culprit).name.as_deref() == Some(most);
+    let rows = slow.group.rows(table, Selection::default());
+    let time: Nanos = rows.iter().filter(behind).map(|row| row.time).sum();
+    time.0 as f64 >= MIN_SHARE * slow.group.all.time.total.0 as f64
+}
+
 /// Adds which task to limit, and how to measure what the device can do alone; `rate`: the requests that it completes a second.
 fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     let name = case.name(slow.on.id);
@@ -362,7 +376,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
             count(rate as u64)
         ),
     };
-    limit::half(v, case, slow).try_this(
+    let v = if is_behind_the_most(case, slow) { limit::half(v, case, slow) } else { v };
+    v.try_this(
         format!(
             "measure what {name} can do alone ({}, 10 s at full load{}); {here} a faster device, a higher \
              limit or less work helps",

@@ -333,3 +333,27 @@ fn a_thread_of_the_kernel_is_not_limited() {
     };
     assert!(limits(None) && !limits(Some(["fio", "kworker/u8:1"])));
 }
+
+/// Another task sends most of the requests: among them, or at other times.
+#[test]
+fn a_task_that_nobody_waits_behind_is_not_limited() {
+    let limits = |among: bool| {
+        let mut recording = TraceBuilder::default();
+        recording.called("postgres", "rsync");
+        for i in 0..100 {
+            let at = 100 * i * MS;
+            for k in 0..20 {
+                let done = at + (k + 1) * 2 * MS;
+                match k % 5 {
+                    0..2 => recording.read(at + k, at + k, done),
+                    _ if among => recording.read_by_another(at + k, at + k, done),
+                    _ => recording.read_by_another(done + 50 * MS, done + 50 * MS, done + 51 * MS),
+                };
+            }
+        }
+        let v = recording.verdict("device-saturated");
+        found(&v);
+        commands(&v).iter().any(|command| command.contains("set-property"))
+    };
+    assert!(limits(true) && !limits(false));
+}

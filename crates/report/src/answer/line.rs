@@ -1,6 +1,6 @@
 //! The answer in one sentence of at most 160 characters, to be pasted into a chat.
 
-use super::words::{confidence, device, lost, of, operations, operations_of, the_slowest, who};
+use super::words::{confidence, device, lost, operations, operations_of, the_slowest, who};
 use causes::{Answer as Judged, Verdict};
 use explain::answer::{is_limit, share_of_slowest, Answer, Kind, Sufferer};
 use explain::blame::Which;
@@ -10,7 +10,7 @@ use operation::{called, By, Kind as OpKind, Scope};
 use stats::Device;
 use std::collections::BTreeMap;
 use trace::Nanos;
-use units::words::{count, counted, percent, time};
+use units::words::{count, counted, percent, time, whose};
 
 /// The longest sentence, in characters; `answer.line` in JSON promises this.
 const LONGEST: usize = 160;
@@ -191,7 +191,7 @@ impl Part {
 pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option<String> {
     let every = |share: f64| format!("{} of the slowest operations' time, over all victims", percent(share));
     let Some(v) = a.victims.first() else { return (verdict.share > 0.0).then(|| every(verdict.share)) };
-    let whose = format!("{} {}", of(&v.task), operations(e, v));
+    let whose = format!("{} {}", whose(&v.task), operations(e, v));
     let slowest = share_of_slowest(e, v, verdict).filter(|share| *share > 0.0);
     let those = the_slowest(e, v);
     let slowest = |of: &str| slowest.map(|share| format!("{} of the time of {those}{of}", percent(share)));
@@ -246,8 +246,8 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e, v)),
     };
     let text = |up_to: &str, of_what: &str| {
-        let (of, what, on) = (of(&v.task), operations_of(e, v), device(e, v));
-        format!("{of} {what} on {on} {how}{up_to}{behind}: {cause}{seen} ({sure}){of_what}")
+        let (whose, what, on) = (whose(&v.task), operations_of(e, v), device(e, v));
+        format!("{whose} {what} on {on} {how}{up_to}{behind}: {cause}{seen} ({sure}){of_what}")
     };
     let of_what = format!(", {of_what}");
     // What is left out here is on the screen below the sentence.
@@ -260,17 +260,17 @@ fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         return served;
     }
     let nothing = if a.too_little.is_some() { "Nothing to act on" } else { "Nothing was slow" };
-    let (of, what, on) = (of(&v.task), operations_of(e, v), device(e, v));
+    let (whose, what, on) = (whose(&v.task), operations_of(e, v), device(e, v));
     let [p50, p99, longest] = v.latency.map(time);
     match v.count {
-        1 => format!("{nothing}: {of} {what} on {on} took {longest}"),
+        1 => format!("{nothing}: {whose} {what} on {on} took {longest}"),
         n if n >= 100 => {
             format!(
-                "{nothing}: {of} {} {what} on {on} took {p50} (p50), {p99} (p99), at most {longest}",
+                "{nothing}: {whose} {} {what} on {on} took {p50} (p50), {p99} (p99), at most {longest}",
                 count(n)
             )
         }
-        n => format!("{nothing}: {of} {} {what} on {on} took {p50} (p50), at most {longest}", count(n)),
+        n => format!("{nothing}: {whose} {} {what} on {on} took {p50} (p50), at most {longest}", count(n)),
     }
 }
 
@@ -318,7 +318,7 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         return format!(
             "Cannot tell: {} of {} {} on {} had not ended after {}; {}: record longer",
             count(v.still_out),
-            of(&v.task),
+            whose(&v.task),
             operations(e, v),
             device(e, v),
             time(v.latency[2]),
@@ -330,12 +330,15 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
             true => "shows in no event: a lock, or a sleep; where they slept: iowhy slow",
             false => "was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking",
         };
-        let (of, what, on) = (of(&v.task), operations(e, v), device(e, v));
-        return format!("Cannot tell: what {of} {what} on {on} waited for ({} in all) {why}", time(v.lost));
+        let (whose, what, on) = (whose(&v.task), operations(e, v), device(e, v));
+        return format!(
+            "Cannot tell: what {whose} {what} on {on} waited for ({} in all) {why}",
+            time(v.lost)
+        );
     }
     format!(
         "No known cause: {} {} on {} lost {}{} (p99 {})",
-        of(&v.task),
+        whose(&v.task),
         operations(e, v),
         device(e, v),
         lost(v),

@@ -6,7 +6,7 @@ use super::gain::{falls, told, with_gain};
 use super::line::line;
 use super::namesakes::namesakes;
 use super::waited::{self, by_culprit, REASONS, VICTIMS};
-use super::words::{confidence, lost, of, operations_of, the_slowest, NOT_EXPLAINED};
+use super::words::{confidence, lost, operations_of, the_slowest, NOT_EXPLAINED};
 use crate::style::{Detail, Style};
 use crate::trust::{failed, trust_line};
 use crate::without::{bounds, Bounds};
@@ -16,7 +16,7 @@ use explain::blame::Which;
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
 use std::collections::BTreeSet;
-use units::words::{percent, time};
+use units::words::{percent, time, whose};
 use waits::Absent;
 
 /// A task that spends more than half of the recording in its I/O does mostly that.
@@ -152,7 +152,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer, detail: De
     let mostly = mostly
         .map(|(words, time)| format!(" ({}: {words})", percent(time.0 as f64 / v.lost.0.max(1) as f64)));
     let verb = if a.too_little.is_some() { "lost" } else { "waited" };
-    let waited = format!("{} {} {verb} {} of {}", of(&v.task), operations_of(e, v), lost(v), time(v.time));
+    let waited = format!("{} {} {verb} {} of {}", whose(&v.task), operations_of(e, v), lost(v), time(v.time));
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             let part = cause.map_or(String::new(), |cause| format!("; {} of that is {cause}", time(lost)));

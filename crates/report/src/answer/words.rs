@@ -7,14 +7,6 @@ use life::Io;
 use units::words::time;
 use waits::{Culprit, CulpritKind};
 
-/// A task's name with its genitive: `postgres'`, `fio's`.
-pub fn of(task: &str) -> String {
-    match task.ends_with('s') {
-        true => format!("{task}'"),
-        false => format!("{task}'s"),
-    }
-}
-
 /// The kind of the victim's operations, in the plural: `fdatasyncs`.
 pub fn operations(e: &Explanation, v: &Sufferer) -> &'static str {
     e.focus.groups.get(v.group).map_or("operations", |g| g.words())
