@@ -12,6 +12,7 @@ use ledger::Reason;
 use operation::Part;
 use stats::Interfering;
 use trace::{Bytes, Nanos};
+use waits::Phase;
 
 /// The time of one slow operation's request in the device.
 pub(crate) struct Stay<'a> {
@@ -61,4 +62,15 @@ pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<Proof> {
         few = growth.few(),
         many = growth.many()
     ))
+}
+
+/// Whether a phase is time in which another task may have had the device, or time in front of it.
+pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
+    match phase {
+        Phase::Behind | Phase::NoTag => true,
+        Phase::Reason(reason) => {
+            matches!(reason, Reason::GetRequest | Reason::Scheduler | Reason::WritebackThrottle)
+        }
+        _ => false,
+    }
 }

@@ -107,6 +107,8 @@ pub(crate) struct Target {
     pub who: String,
     /// The task, quoted for the shell.
     name: String,
+    /// Whether its processes have more than one thread each.
+    has_threads: bool,
     /// If the task had ended: the processes to choose from, since others of its name may be unrelated.
     over: Option<String>,
 }
@@ -117,6 +119,8 @@ impl Target {
         let operations = &case.facts.operations;
         let known: Vec<Tid> = operations.processes_of(task).collect();
         let ended = known.iter().filter(|p| operations.has_ended(**p)).count();
+        let has_threads =
+            case.facts.threads.get(task).is_some_and(|n| !known.is_empty() && *n > known.len() as u64);
         match living_parent(case, task) {
             // Of commands that are started again and again, the last one may still run.
             Some((pid, name)) if 2 * ended > known.len() => {
@@ -126,6 +130,7 @@ impl Target {
                     remark: format!("  # {}, which starts {}", shell(name), shell(task)),
                     who: format!("{name}, PID {}, which started {task} {times}, if it still runs", pid.0),
                     name: shell(task),
+                    has_threads,
                     over: None,
                 };
             }
@@ -139,6 +144,7 @@ impl Target {
                         false => format!("{task}, every process of that name"),
                     },
                     name: shell(task),
+                    has_threads,
                     over: is_over.then(|| format!("PID  # one of: pgrep -ax {}", pattern(task))),
                 };
             }
@@ -152,6 +158,7 @@ impl Target {
             who: format!("{task}, {word} {}, if {still} still {verb}", pids.replace(' ', ", ")),
             pids,
             name: shell(task),
+            has_threads,
             over: None,
         }
     }
@@ -161,11 +168,12 @@ impl Target {
         self.over.is_some()
     }
 
-    /// The command that gives the processes the idle I/O priority; if they had ended, their next run.
+    /// The command that gives the processes the idle I/O priority, each thread its own (ioprio_set(2)); if they had ended, their next run.
     pub fn ionice(&self) -> String {
-        match self.over {
-            Some(_) => format!("ionice -c 3 COMMAND  # {}", self.name),
-            None => format!("ionice -c 3 -p {}{}", self.pids, self.remark),
+        match (&self.over, self.has_threads) {
+            (Some(_), _) => format!("ionice -c 3 COMMAND  # {}", self.name),
+            (None, false) => format!("ionice -c 3 -p {}{}", self.pids, self.remark),
+            (None, true) => format!("ionice -c 3 -p $(ps -Lo lwp= {}){}", self.pids, self.remark),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Causes in the device, or in what shares it: flushes, stalls, queues, other tasks, limits in front of it.
 
 pub mod alone;
+pub(crate) mod background_remedies;
 pub mod background_task;
 pub mod by_the_clock;
 pub mod device_busy;

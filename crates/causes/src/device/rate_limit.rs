@@ -15,11 +15,11 @@
 use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
-use crate::device::background_task::leads_to_the_device;
 use crate::device::by_the_clock::{self, Passed};
 use crate::device::even::{apart, clock, even, spread, within};
 use crate::device::expected::rotational;
 use crate::hardware::Hardware;
+use crate::interfering::leads_to_the_device;
 use crate::limit;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;

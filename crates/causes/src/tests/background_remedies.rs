@@ -2,8 +2,10 @@
 
 use super::background_task::{moved, READ, SMALL};
 use super::*;
+use crate::device::background_remedies::takes_turns;
 use crate::op_builder::OpBuilder;
-use operation::Kind;
+use ledger::Reason;
+use operation::{Kind, Wait};
 use trace::Call;
 
 #[test]
@@ -79,4 +81,22 @@ fn who_only_syncs_is_not_limited() {
         commands(&built.verdict("background-task")).iter().any(|c| c.contains("IOWriteBandwidthMax"))
     };
     assert!(limits(true) && !limits(false));
+}
+
+/// With BFQ, two tasks have the device in turn for 125 ms each, unless it does not idle.
+#[test]
+fn turns_are_those_of_bfq_where_requests_wait_in_it() {
+    let of = |waits: Reason, scheduler: &str| {
+        let mut built = moved("tar", 100, &format!("sda/queue/scheduler: {scheduler}\n"));
+        for _ in 0..6 {
+            built.slow(READ, 120, &[(Wait::PageRead, waits, 115)]);
+        }
+        built.asked(|case| case.slow().iter().any(|slow| takes_turns(case, slow)))
+    };
+    assert!(
+        of(Reason::Scheduler, "[bfq] none")
+            && of(Reason::Scheduler, "[bfq]\nsda/queue/iosched/slice_idle: 8")
+    );
+    assert!(!of(Reason::Scheduler, "[bfq]\nsda/queue/iosched/slice_idle: 0"));
+    assert!(!of(Reason::Device, "[bfq] none") && !of(Reason::Scheduler, "[mq-deadline] none"));
 }

@@ -1,7 +1,7 @@
 //! Other tasks' requests in the device.
 
 use super::*;
-use crate::device::background_task::leads_to_the_device;
+use crate::interfering::leads_to_the_device;
 use crate::op_builder::{OpBuilder, READER};
 use crate::verdict::Confidence;
 use device::{Behind, Split};

@@ -349,7 +349,7 @@ fn a_tenth_of_the_slowest_after_a_pause_is_the_threshold() {
 fn a_step_after_a_pause_is_a_power_state() {
     let v = pauses(20 * MS).verdict("power-state");
     assert!(found(&v) > 0.8, "{v:?}");
-    assert!(v.evidence[0].sentence().contains("idle for 64 ms or more a request took 20 ms"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("idle for 80 ms or more a request took 20 ms"), "{v:?}");
     found(&pauses(2 * MS + 50).verdict("power-state"));
     rejected(&pauses(2 * MS - 50).verdict("power-state"));
 }

@@ -159,9 +159,11 @@ fn waste_is_of_calls_that_read() {
     let of = |kind, calls, of_100| some(kind, calls, Wait::PageRead, of_100, 0).verdict("read-ahead-waste");
     // They got 200 times 4 KiB of the 1.6 MiB: half of 20 ms are a tenth.
     assert!(is_found(&of(READ, 200, 25)));
-    for v in [of(READ, 99, 80), of(READ, 200, 9), of(Kind::PageFault, 200, 80)] {
+    for v in [of(READ, 99, 80), of(READ, 200, 9), of(Kind::PageFault, 200, 9)] {
         assert!(rejected(&v).contains("no read that was slow waited for the device") && v.minor, "{v:?}");
     }
+    let mapped = of(Kind::PageFault, 200, 80);
+    assert!(rejected(&mapped).contains("what a program uses of a mapped file is not seen"), "{mapped:?}");
     assert!(is_found(&of(READ, 100, 80)));
     // A claim of less than a tenth is none.
     assert!(!is_found(&of(READ, 200, 15)));

@@ -149,10 +149,12 @@ fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
 fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer, detail: Detail) {
     let by = by_culprit(v).into_iter().next();
     let mostly = by.filter(|(words, time)| time.0 > v.lost.0 / 2 && words != NOT_EXPLAINED);
-    let mostly = mostly
-        .map(|(words, time)| format!(" ({}: {words})", percent(time.0 as f64 / v.lost.0.max(1) as f64)));
+    let mostly = mostly.map(|(words, time)| {
+        format!(" ({words}: {} of that)", percent(time.0 as f64 / v.lost.0.max(1) as f64))
+    });
     let verb = if a.too_little.is_some() { "lost" } else { "waited" };
-    let waited = format!("{} {} {verb} {} of {}", whose(&v.task), operations_of(e, v), lost(v), time(v.time));
+    let waited =
+        format!("{} {} {verb} {} of their {}", whose(&v.task), operations_of(e, v), lost(v), time(v.time));
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             let part = cause.map_or(String::new(), |cause| format!("; {} of that is {cause}", time(lost)));
