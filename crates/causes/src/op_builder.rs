@@ -37,8 +37,8 @@ pub struct OpBuilder {
     now: u64,
     /// What operations sleep for while a request of theirs is in flight; direct I/O if not set.
     wait: Option<Wait>,
-    /// Whether no event names the file system.
-    elsewhere: bool,
+    /// The file system of the next operations; ext4 if not set.
+    fs: Option<Fs>,
     /// The task of the next operations; the reader if not set.
     by: Option<String>,
 }
@@ -322,7 +322,7 @@ impl OpBuilder {
             from,
             to,
             fd: None,
-            fs: if self.elsewhere { Fs::Unknown } else { Fs::Ext4 },
+            fs: self.fs.unwrap_or(Fs::Ext4),
             dev: DISK,
             inode: 12,
             told: false,
@@ -343,9 +343,9 @@ impl OpBuilder {
         self
     }
 
-    /// No event names the file system of the next operations.
-    pub fn elsewhere(&mut self) -> &mut Self {
-        self.elsewhere = true;
+    /// The next operations are on this file system; `Unknown` if no event names it.
+    pub fn on_fs(&mut self, fs: Fs) -> &mut Self {
+        self.fs = Some(fs);
         self
     }
 

@@ -13,6 +13,9 @@ use whatif::in_flight::most_in_device;
 use whatif::settings::{Refusal, Settings};
 use whatif::usable::{held_back, throttled};
 
+/// A device with this part of all requests is the one that is asked about.
+const MOSTLY: f64 = 0.9;
+
 /// The requests of all devices in a recording.
 pub struct Arrivals {
     /// Time of the first event of the block layer; 0 if there is none.
@@ -57,7 +60,7 @@ impl Arrivals {
         Ok(Arrivals { began: began.unwrap_or_default(), devices, places })
     }
 
-    /// The device with this name or number; with `None`, the only device. Fails if none or several match.
+    /// The device with this name or number; with `None`, the one that has nearly all requests ([`MOSTLY`]). Fails if none or several match.
     pub fn of(&self, wanted: Option<&str>) -> Result<&Asked> {
         let names: Vec<&str> = self.devices.iter().map(|a| a.name.as_str()).collect();
         let is = |a: &&Asked| {
@@ -66,6 +69,7 @@ impl Arrivals {
         let mut chosen = self.devices.iter().filter(is);
         match (chosen.next(), chosen.next(), wanted) {
             (Some(asked), None, _) => Ok(asked),
+            (Some(asked), Some(_), None) if self.has_nearly_all(asked) => Ok(asked),
             (Some(_), Some(_), _) => Err(Error::new(
                 format!("several devices were recorded: {}", names.join(", ")),
                 "choose one with --device",
@@ -75,6 +79,11 @@ impl Arrivals {
             }
             (None, _, None) => Err(Error::new("no request was recorded", "the device was idle")),
         }
+    }
+
+    fn has_nearly_all(&self, asked: &Asked) -> bool {
+        let all: usize = self.devices.iter().map(|a| a.recorded.arrivals.len()).sum();
+        asked.recorded.arrivals.len() as f64 >= MOSTLY * all as f64
     }
 
     /// A device's settings. Those that the user gives in `was` take precedence over the recorded ones.

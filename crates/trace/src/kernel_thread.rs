@@ -26,14 +26,15 @@ use Work::{OfOthers, Own};
 
 /// Name prefixes, as narrow as the names allow, because redaction keeps these names; the first match counts. Sources: kernel
 /// Documentation/core-api/workqueue.rst (kworker), fs/{jbd2/journal.c, xfs (`xfs_fsr` etc. are programs), btrfs/disk-io.c, f2fs}, drivers/{nvme,
-/// block/loop.c, md, scsi}, mm (kswapd, kcompactd, khugepaged), kernel/{softirq.c, irq/manage.c, rcu, smpboot.c}; OpenZFS (z_wr, z_rd, txg_sync).
-const THREADS: [(&str, Then, Work); 49] = [
+/// block/loop.c, md, scsi}, mm (kswapd, damon/core.c, kcompactd, khugepaged), kernel/{softirq.c, irq/manage.c, rcu, smpboot.c}; OpenZFS (z_wr, z_rd, txg_sync).
+const THREADS: [(&str, Then, Work); 50] = [
     ("kworker", Any, OfOthers),
     ("jbd2/", Any, OfOthers),
     ("xfsaild/", Any, OfOthers),
     ("btrfs-transacti", Any, OfOthers),
     ("dmcrypt_write", Any, OfOthers),
     ("kswapd", Number, OfOthers),
+    ("kdamond.", Number, OfOthers),
     ("swapper", Any, OfOthers),
     ("ksoftirqd/", Any, OfOthers),
     ("loop", Number, OfOthers),
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn threads_of_the_kernel_are_known_and_programs_of_similar_names_are_none() {
         let threads = "kworker/u8:1 jbd2/sda1-8 xfsaild/dm-0 xfs-conv/sda1 loop0 loop12 md0_raid5 md127_raid1 md_home_raid1 f2fs_gc-8:0 \
-             bcache_gc irq/24-nvme0q1 nvme0q1 scsi_eh_2 kswapd0 flush-8:0 dm_bufio_cache";
+             bcache_gc irq/24-nvme0q1 nvme0q1 scsi_eh_2 kswapd0 kdamond.0 flush-8:0 dm_bufio_cache";
         for name in threads.split_whitespace() {
             assert!(is_kernel_thread(name), "{name}");
         }
@@ -172,7 +173,7 @@ mod tests {
 
     #[test]
     fn who_works_for_others_is_told_from_who_has_work_of_its_own() {
-        let helpers = "kworker/u4:1 jbd2/sda1-8 loop0 btrfs-transacti dmcrypt_write/253:0 xfsaild/sda1 kswapd0 swapper/0 ksoftirqd/1 ? \
+        let helpers = "kworker/u4:1 jbd2/sda1-8 loop0 btrfs-transacti dmcrypt_write/253:0 xfsaild/sda1 kswapd0 kdamond.0 swapper/0 ksoftirqd/1 ? \
              md127_raid5 md_home_raid1";
         assert!(helpers.split_whitespace().all(works_for_others));
         assert!(!["md0_resync", "md_d0_reshape", "ext4lazyinit", "btrfs-cleaner"]

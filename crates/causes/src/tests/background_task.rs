@@ -227,7 +227,7 @@ fn an_fsync_is_not_about_a_device_that_nothing_was_written_to() {
         let mut built = OpBuilder::default();
         built.over(recording);
         if elsewhere {
-            built.elsewhere();
+            built.on_fs(trace::Fs::Unknown);
         }
         built.behind(Kind::Call(Call::Fdatasync), 40, 3, "fio", SMALL).in_focus()
     };

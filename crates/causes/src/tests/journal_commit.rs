@@ -4,7 +4,7 @@ use super::*;
 use crate::op_builder::{OpBuilder, READER};
 use device::Split;
 use operation::{Kind, Wait};
-use trace::Call;
+use trace::{Call, Fs};
 
 const FDATASYNC: Kind = Kind::Call(Call::Fdatasync);
 const OPEN: Kind = Kind::Call(Call::Open);
@@ -23,6 +23,11 @@ fn quick_writes(idle_s: u64) -> TraceBuilder {
 /// On a device that takes so long (us) for a write: quick fdatasyncs, and 300 that wait for so long for a write that the device serves alone,
 /// asleep so.
 fn waiting(write_us: u64, quick: u64, wait: Wait, us: u64) -> OpBuilder {
+    waiting_on(Fs::Ext4, write_us, quick, wait, us)
+}
+
+/// The same on this file system.
+fn waiting_on(fs: Fs, write_us: u64, quick: u64, wait: Wait, us: u64) -> OpBuilder {
     let mut recording = TraceBuilder::default();
     recording.settings("sda/queue/rotational: 0\n");
     for i in 0..200 {
@@ -30,7 +35,7 @@ fn waiting(write_us: u64, quick: u64, wait: Wait, us: u64) -> OpBuilder {
         recording.sync_write(at, at, at + write_us);
     }
     let mut built = OpBuilder::default();
-    built.over(recording).quick(FDATASYNC, quick).waiting_for(wait);
+    built.on_fs(fs).over(recording).quick(FDATASYNC, quick).waiting_for(wait);
     for _ in 0..300 {
         built.inside_of(FDATASYNC, READER, Split { known: true, own: Nanos(us * 1000), ..Split::default() });
     }
@@ -46,6 +51,17 @@ fn what_waits_for_the_journals_writes_is_told() {
     for wait in [Wait::DirectIo, Wait::LogForce] {
         assert!(!is_found(&waiting(1000, 100, wait, 3 * MS_IN_US).verdict("journal-commit")));
     }
+}
+
+/// btrfs writes to a new place whether a file grows or is overwritten.
+#[test]
+fn only_a_file_system_that_overwrites_gets_files_of_fixed_size() {
+    let of = |fs| {
+        let v = waiting_on(fs, 1000, 100, Wait::JournalCommit, 3 * MS_IN_US).verdict("journal-commit");
+        found(&v);
+        v.remedies.iter().any(|r| r.what.contains("overwrite a file of fixed size"))
+    };
+    assert!(of(Fs::Ext4) && !of(Fs::Btrfs));
 }
 
 /// What is quick is healthy, however it is composed; if a device takes long for each write, that explains more.

@@ -57,7 +57,7 @@ pub struct WhatIf {
     /// By which factor other classes may become slower
     #[arg(long, alias = "harm", value_name = "FACTOR", default_value_t = 2.0, requires = "suggest")]
     pub max_regression: f64,
-    /// Which device, where several were recorded: sda, 8:0
+    /// Which device, where none has nine of ten requests: sda, 8:0
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
     /// Show the order of requests to the device in a span, recorded and simulated, with --set or as recorded;
