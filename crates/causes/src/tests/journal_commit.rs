@@ -1,8 +1,10 @@
 //! Operations that wait for what the journal writes.
 
 use super::*;
+use crate::journal::growing;
 use crate::op_builder::{OpBuilder, READER};
 use device::Split;
+use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::{Call, Fs};
 
@@ -23,11 +25,6 @@ fn quick_writes(idle_s: u64) -> TraceBuilder {
 /// On a device that takes so long (us) for a write: quick fdatasyncs, and 300 that wait for so long for a write that the device serves alone,
 /// asleep so.
 fn waiting(write_us: u64, quick: u64, wait: Wait, us: u64) -> OpBuilder {
-    waiting_on(Fs::Ext4, write_us, quick, wait, us)
-}
-
-/// The same on this file system.
-fn waiting_on(fs: Fs, write_us: u64, quick: u64, wait: Wait, us: u64) -> OpBuilder {
     let mut recording = TraceBuilder::default();
     recording.settings("sda/queue/rotational: 0\n");
     for i in 0..200 {
@@ -35,7 +32,7 @@ fn waiting_on(fs: Fs, write_us: u64, quick: u64, wait: Wait, us: u64) -> OpBuild
         recording.sync_write(at, at, at + write_us);
     }
     let mut built = OpBuilder::default();
-    built.on_fs(fs).over(recording).quick(FDATASYNC, quick).waiting_for(wait);
+    built.over(recording).quick(FDATASYNC, quick).waiting_for(wait);
     for _ in 0..300 {
         built.inside_of(FDATASYNC, READER, Split { known: true, own: Nanos(us * 1000), ..Split::default() });
     }
@@ -57,9 +54,16 @@ fn what_waits_for_the_journals_writes_is_told() {
 #[test]
 fn only_a_file_system_that_overwrites_gets_files_of_fixed_size() {
     let of = |fs| {
-        let v = waiting_on(fs, 1000, 100, Wait::JournalCommit, 3 * MS_IN_US).verdict("journal-commit");
-        found(&v);
-        v.remedies.iter().any(|r| r.what.contains("overwrite a file of fixed size"))
+        let mut built = OpBuilder::default();
+        built.on_fs(fs).by("db").quick(FDATASYNC, 100);
+        for _ in 0..3 {
+            built.slow(FDATASYNC, 40, &[(Wait::JournalCommit, Reason::Device, 30)]);
+        }
+        built.asked(|case| {
+            let group = case.focus.groups.iter().find(|group| group.task == "db").expect("a group");
+            let v = growing::told(Verdict::begin("journal-commit"), case, group);
+            v.remedies.iter().any(|r| r.what.contains("overwrite a file of fixed size"))
+        })
     };
     assert!(of(Fs::Ext4) && !of(Fs::Btrfs));
 }
