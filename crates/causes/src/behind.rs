@@ -72,6 +72,10 @@ pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
                 .or_else(|| flood_of_another(case, v)),
             _ => heaviest(case, v, &found),
         };
+        // Of writeback in front of everything, more tags let in more. Measured with 32 and 128: reads of 97 and 172 ms.
+        if v.root == Some(writeback_flood::CAUSE.name) {
+            v.remedies.retain(|remedy| !remedy.action.sets("queue/nr_requests"));
+        }
     }
 }
 

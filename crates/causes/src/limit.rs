@@ -11,10 +11,14 @@ use life::Class;
 use trace::{works_for_others, Bytes};
 use units::words::{percent, size};
 
-/// Adds a remedy that limits a task's unit to `half` bytes a second, each for reads and writes: half of what the task moved.
+/// Adds a remedy that limits a task's unit to `half` bytes a second, each for reads and writes: half of what the task moved. Of what it did
+/// not move itself there is no half.
 pub(crate) fn of_bytes(v: Verdict, task: &str, unit: &Unit, dev: &str, half: f64) -> Verdict {
+    if half < 1.0 {
+        return v;
+    }
     let moved = size(Bytes((2.0 * half) as u64));
-    let half = (half as u64).max(1);
+    let half = half as u64;
     v.try_on(
         Acts::Culprit(task.into()),
         format!("{} to half of the {moved} a second that it moved here (cgroup v2)", unit.limited(task)),

@@ -98,6 +98,11 @@ impl Action {
         Action::Look(command.into())
     }
 
+    /// Whether it writes this file below `/sys/block/DEV`.
+    pub(crate) fn sets(&self, path: &str) -> bool {
+        matches!(self, Action::Set { file, .. } if *file == path)
+    }
+
     /// Whether anything differs afterwards: false only for [`Action::Look`].
     pub fn changes(&self) -> bool {
         !matches!(self, Action::Look(_))

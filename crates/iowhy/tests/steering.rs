@@ -202,7 +202,7 @@ fn what_had_not_ended_where_the_window_ends_is_told() {
     let answer = json(&[&["explain", "--json"], &window[..]].concat())["answer"].clone();
     let line = answer["line"].as_str().expect("a line");
     assert!(
-        line.starts_with("fio's fsync on loop0 took 1.83 s, unfinished behind dd's writeback: "),
+        line.starts_with("fio's fsync on loop0 took 1.83 s (unfinished) behind dd's writeback: "),
         "{line}"
     );
     let slow = json(&[&["slow", "--json", "-n", "1"], &window[..]].concat())["slowest"][0].clone();

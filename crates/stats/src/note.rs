@@ -55,6 +55,12 @@ impl Stamp {
 }
 
 impl Note {
+    /// When its first bio was queued; `None` if that was not seen.
+    #[inline]
+    pub fn queued(&self) -> Option<Nanos> {
+        self.queued.seen()
+    }
+
     /// The note of a request; `task` is its number in [`Tasks`](crate::Tasks).
     #[inline]
     pub fn of(r: &Request, task: u32) -> Note {

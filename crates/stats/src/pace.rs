@@ -99,6 +99,11 @@ pub struct Pace {
 }
 
 impl Pace {
+    /// The requests of a class by the idle time before each.
+    pub fn waking(&self, class: Class) -> &Waking {
+        &self.after_idle[waking(class)]
+    }
+
     /// The device has `depth` requests from `now` on.
     pub fn set(&mut self, now: Nanos, depth: u64) {
         match (self.busy, depth > 0) {
@@ -306,7 +311,7 @@ mod tests {
         tell(&mut pace, read(None, 122, 123));
         let rows: Vec<_> =
             pace.after_idle[0].rows().map(|r| (r.idle.0 / MS, r.d2c.count(), r.d2c.max() / MS)).collect();
-        assert_eq!(rows, [(1, 1, 1), (64, 1, 20)]);
+        assert_eq!(rows, [(1, 1, 1), (96, 1, 20)]);
         assert_eq!((pace.after_idle[0].awake().count(), pace.gaps().count()), (1, 0));
     }
 

@@ -2,13 +2,16 @@
 
 use crate::note::Note;
 use life::SEEK;
-use trace::Sector;
+use trace::{Nanos, Sector};
 
 /// The reads of one task on one device. Successive reads of a scan may be slightly apart: several processes scan one
-/// table block by block, and each leaves out what is cached.
+/// table block by block, and each leaves out what is cached. A request that follows another and was queued before that one was
+/// completed is a piece of the same read: the task had nothing of it yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reader {
     end: Sector,
+    /// When the first piece of the latest read was completed.
+    first_completed: Nanos,
     reads: u64,
     followed: u64,
 }
@@ -18,6 +21,10 @@ impl Reader {
     pub(crate) fn record(&mut self, n: &Note) {
         let is_next = self.reads > 0 && n.start >= self.end && n.start.0 - self.end.0 <= SEEK;
         self.end = n.start.after(n.bytes);
+        if is_next && n.queued().is_some_and(|queued| queued < self.first_completed) {
+            return;
+        }
+        self.first_completed = n.completed;
         self.reads += 1;
         self.followed += u64::from(is_next);
     }
@@ -32,6 +39,26 @@ impl Reader {
 mod tests {
     use super::*;
     use trace::Bytes;
+
+    /// Random reads of 2 MiB each, cut in two.
+    #[test]
+    fn pieces_of_one_read_are_no_order() {
+        let of = |next: u64| {
+            let mut reader = Reader::default();
+            for i in 0..10 {
+                for piece in 0..2 {
+                    let mut r = life::Request::default();
+                    let start = Sector(i * next + piece * 2048);
+                    (r.op, r.start, r.bytes) = (life::Op::Read, start, Bytes(1 << 20));
+                    r.time.queued = Some(Nanos(1000 * i + piece));
+                    r.time.completed = Nanos(1000 * i + 400 * (piece + 1));
+                    reader.record(&Note::of(&r, 0));
+                }
+            }
+            reader.in_order()
+        };
+        assert_eq!((of(900_000), of(4096)), (0.0, 0.9));
+    }
 
     #[test]
     fn a_scan_is_in_order_and_a_search_is_not() {

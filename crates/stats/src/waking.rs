@@ -2,17 +2,20 @@
 
 use crate::distribution::Distribution;
 use life::Class;
+use std::collections::BTreeMap;
 use trace::Nanos;
 
-/// Unit of idle times, grouped in powers of two of it. Shorter ones do not count: commands follow one another so.
+/// Unit of idle times, grouped in quarters of each power of two of it. Shorter ones do not count: commands follow one another so.
 pub(crate) const IDLE_UNIT: Nanos = Nanos(1_000_000);
-/// Number of groups. The last one begins at 2^15 ms, about half a minute.
-const ROWS: usize = 16;
+/// Groups of each power of two.
+const QUARTERS: usize = 4;
+/// Number of groups. The last power of two is 2^15 ms, about half a minute.
+const ROWS: usize = 16 * QUARTERS;
 
 /// Requests that ended idle times of about the same length.
 #[derive(Clone, Debug, Default)]
 pub struct AfterIdle {
-    /// Shortest idle time of the group. Others are less than twice as long; in the last group there is no limit.
+    /// Shortest idle time of the group. Others are at most a quarter longer; in the last group there is no limit.
     pub idle: Nanos,
     /// `D2C` of the requests.
     pub d2c: Distribution,
@@ -28,8 +31,8 @@ pub struct Waking {
     pub awake_far: Distribution,
     /// `D2C` of requests that met no idle device and do begin there.
     awake_near: Distribution,
-    rows: [Distribution; ROWS],
-    far_rows: [Distribution; ROWS],
+    /// By group: all requests, and those that do not begin where the one before them ended.
+    rows: BTreeMap<usize, [Distribution; 2]>,
 }
 
 impl Waking {
@@ -38,10 +41,11 @@ impl Waking {
         let Some(idle) = idle else {
             return (if is_near { &mut self.awake_near } else { &mut self.awake_far }).record(d2c.0);
         };
-        let row = (63 - (idle.0 / IDLE_UNIT.0).leading_zeros() as usize).min(ROWS - 1);
-        self.rows[row].record(d2c.0);
+        let row = group(idle);
+        let [all, far] = self.rows.entry(row).or_default();
+        all.record(d2c.0);
         if !is_near {
-            self.far_rows[row].record(d2c.0);
+            far.record(d2c.0);
         }
     }
 
@@ -54,13 +58,25 @@ impl Waking {
 
     /// Requests that ended an idle time, the shortest idle time first; only groups that have some.
     pub fn rows(&self) -> impl Iterator<Item = AfterIdle> + '_ {
-        let row = |(i, d2c): (usize, &Distribution)| AfterIdle {
-            idle: Nanos(IDLE_UNIT.0 << i),
-            d2c: d2c.clone(),
-            far: self.far_rows[i].clone(),
-        };
-        self.rows.iter().enumerate().filter(|(_, d)| !d.is_empty()).map(row)
+        self.rows.iter().map(|(i, [all, far])| AfterIdle {
+            idle: begins(*i),
+            d2c: all.clone(),
+            far: far.clone(),
+        })
     }
+}
+
+/// The group of an idle time of at least [`IDLE_UNIT`].
+fn group(idle: Nanos) -> usize {
+    let power = (idle.0 / IDLE_UNIT.0).ilog2() as usize;
+    let quarter = ((idle.0 - (IDLE_UNIT.0 << power)) * QUARTERS as u64 / (IDLE_UNIT.0 << power)) as usize;
+    (power * QUARTERS + quarter).min(ROWS - 1)
+}
+
+/// The shortest idle time of a group.
+fn begins(row: usize) -> Nanos {
+    let power = IDLE_UNIT.0 << (row / QUARTERS);
+    Nanos(power + (row % QUARTERS) as u64 * power / QUARTERS as u64)
 }
 
 /// Index by kind: 0 for reads, 1 for writes, 2 for the rest.

@@ -7,6 +7,7 @@
 use crate::case::{is_named, Case, MIN_SAMPLES, MIN_SHARE};
 use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::device::expected::{expected, rotational, EXPECTED_FLASH};
+use crate::device::power_state;
 use crate::growth::Growth;
 use crate::journal::durable;
 use crate::measure::Load;
@@ -106,6 +107,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     let changes = slow.class != Class::Read && slow.group.op.is_some_and(|op| !op.kind.makes_safe());
     let (v, is_asked) = if changes { durable::told(v, case, slow) } else { (v, false) };
     let v = prove(v, case, slow, claimed, of_all);
+    let v = if cached { v } else { power_state::may_sleep(v, case, slow) };
     let mut v = if is_asked { v } else { remedies(v, case, slow, cached) };
     v.throughout.extend(throughout.map(|part| (slow.group_number, part)));
     Said::Found(v)

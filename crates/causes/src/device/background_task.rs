@@ -210,7 +210,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nano
             time
         ),
     };
-    let v = v.because(behind).because(moved::proof(case, slow, task));
+    let v = moved::proof(case, slow, task).into_iter().fold(v.because(behind), Verdict::because);
     let Some((pid, by)) = parent(case, task) else { return v };
     let by = format!("{by} (PID {})", pid.0);
     v.because(match case.facts.operations.processes_of(task).count() as u64 {

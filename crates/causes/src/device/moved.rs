@@ -28,12 +28,12 @@ pub(crate) fn is_by_commits(case: &Case, slow: &Slow, task: &str) -> bool {
     committed(case, slow, task) > moved(case, slow, task).0
 }
 
-/// Evidence of the larger of the two.
-pub(crate) fn proof(case: &Case, slow: &Slow, task: &str) -> Proof {
+/// Evidence of the larger of the two; `None` if both are 0, because others send what the task changes.
+pub(crate) fn proof(case: &Case, slow: &Slow, task: &str) -> Option<Proof> {
     let name = case.name(slow.on.id);
     let (moved, whole) = moved(case, slow, task);
     let committed = committed(case, slow, task);
-    match committed > moved {
+    (committed.0 + moved.0 > 0).then(|| match committed > moved {
         true => proof!(
             "of the {whole} that {name} moved, {committed} were commits of {task}'s changes",
             whole,
@@ -42,5 +42,5 @@ pub(crate) fn proof(case: &Case, slow: &Slow, task: &str) -> Proof {
             task
         ),
         false => proof!("{task} moved {moved} of the {whole} that {name} moved", task, moved, whole, name),
-    }
+    })
 }

@@ -8,8 +8,10 @@ use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::device::expected::rotational;
 use crate::hardware::Hardware;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::shares::part_of_slow;
 use crate::slow::Slow;
+use crate::thresholds::device_stall::LONG;
 use crate::thresholds::power_state::{ENOUGH, STEP};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
@@ -73,6 +75,14 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let name = case.name(slow.on.id);
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
     let Some(step) = Step::of_any(&slow.on.pace, may_turn) else {
+        if let Some(rested) = always_rested(slow) {
+            return Said::Unsure(proof!(
+                "whether {name} is faster without a pause before a request: each of {n} came after it had been idle for {idle} or more",
+                name,
+                n = Count(rested.requests),
+                idle = rested.idle
+            ));
+        }
         let after: u64 = slow.on.pace.after_idle.iter().flat_map(Waking::rows).map(|r| r.d2c.count()).sum();
         return Said::Hardly(proof!(
             "{after} came after {name} had been idle, and took no longer than others",
@@ -114,6 +124,45 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             woken = Counted(step.woken.count(), "one", "requests")
         ));
     Said::Found(remedies(v, &name, rotational(case, slow.on.id).is_some_and(|turns| !turns.value)))
+}
+
+/// Requests that all came after an idle time.
+pub(crate) struct Rested {
+    /// The shortest idle time before one.
+    pub idle: Nanos,
+    /// How many there were.
+    pub requests: u64,
+}
+
+/// Whether the requests of a group's class all came after a pause and most took longer than any device takes for one ([`LONG`]): it may have slept,
+/// and nothing shows what it takes awake.
+pub(crate) fn always_rested(slow: &Slow) -> Option<Rested> {
+    let kind = slow.on.pace.waking(slow.class);
+    let mut woken = Distribution::new();
+    kind.rows().for_each(|row| woken.merge(&row.d2c));
+    let is_long = woken.quantile(0.5) > LONG.0;
+    let idle = kind
+        .rows()
+        .next()
+        .filter(|_| woken.count() >= ENOUGH && kind.awake().count() < ENOUGH && is_long)?
+        .idle;
+    Some(Rested { idle, requests: woken.count() })
+}
+
+/// Adds that a device may sleep between requests, if all of them came after a pause, and how to find out.
+pub(crate) fn may_sleep(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
+    let Some(rested) = always_rested(slow) else { return v };
+    let name = case.name(slow.on.id);
+    v.because(proof!(
+        "each of {n} requests came after {name} had been idle for {idle} or more: it may sleep meanwhile (power-state)",
+        n = Count(rested.requests),
+        name = name.clone(),
+        idle = rested.idle
+    ))
+    .try_this(
+        "read twice, without a pause between: if the second read is fast, the device sleeps while it is idle",
+        Action::look(format!("for n in 0 1; do dd if=/dev/{name} of=/dev/null bs=4k count=1 skip=$n iflag=direct; done")),
+    )
 }
 
 /// Adds what keeps the device awake, by its kind; for a device that is no drive of this host, how to look below it.

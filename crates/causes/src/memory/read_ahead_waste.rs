@@ -36,6 +36,9 @@ pub const CAUSE: Cause = Cause {
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let left = case.unclaimed(slow, Reason::Device);
     let is_read = matches!(slow.group.op.map(|op| op.kind), Some(Kind::Call(Call::Read)));
+    if slow.group.op.is_some_and(|op| op.kind == Kind::PageFault) && slow.share(left) >= MIN_SHARE {
+        return Said::Hardly("what a program uses of a mapped file is not seen".into());
+    }
     let few = slow.group.operations < MIN_SAMPLES;
     if !is_read || few || slow.share(left) < MIN_SHARE || slow.is_below() {
         return Said::Nothing;

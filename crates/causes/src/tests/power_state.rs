@@ -39,3 +39,27 @@ fn each_kind_of_device_is_kept_awake_in_its_own_way() {
         assert!(looks.len() == 1 && !looks[0].contains("echo"), "{looks:?}");
     }
 }
+
+/// Reads of half a second, each after a pause; or some without a pause, as slow.
+#[test]
+fn what_always_pauses_may_sleep() {
+    let of = |together: u64| {
+        let mut recording = TraceBuilder::default();
+        let mut at = 0;
+        for _ in 0..30 {
+            for _ in 0..together {
+                recording.read(at, at, at + 500 * MS);
+                at += 500 * MS + 10;
+            }
+            at += 250 * MS;
+        }
+        [recording.verdict("power-state"), recording.verdict("slow-device")]
+    };
+    let [sleeps, slow] = of(1);
+    assert_eq!(sleeps.verdict, Answer::CannotTell, "{sleeps:?}");
+    assert!(says(&slow, "it may sleep meanwhile (power-state)"), "{slow:?}");
+    assert!(commands(&slow)[0].starts_with("for n in 0 1; do dd if=/dev/sda "), "{slow:?}");
+    let [sleeps, slow] = of(4);
+    assert!(rejected(&sleeps).contains("took no longer than others"), "{sleeps:?}");
+    assert!(!says(&slow, "it may sleep"), "{slow:?}");
+}

@@ -204,19 +204,20 @@ impl Answer {
     }
 }
 
-/// Whether a remedy slows the victim down: it acts on the victim's own task or on another thread of its process, or it pauses a
-/// server, whose clients wait for it.
+/// Whether a remedy slows the victim down, or more than helps it: it acts on the victim's own task or on another thread of its process, or
+/// on a server, whose clients wait for it. A server is never paused, and not slowed for a job.
 pub fn slows(e: &Explanation, victim: &Sufferer, remedy: &Remedy) -> bool {
     let is_itself =
         |name: &str| name == victim.task || e.facts.operations.process_of_both(&victim.task, name).is_some();
     let pauses = matches!(remedy.action, Action::Pause { .. });
     let is_server = |name: &str| e.subject.roles.server(name).is_some();
-    matches!(&remedy.acts, Acts::Culprit(name) if is_itself(name) || pauses && is_server(name))
+    let for_a_job = e.subject.roles.is_job(&victim.task);
+    matches!(&remedy.acts, Acts::Culprit(name) if is_itself(name) || (pauses || for_a_job) && is_server(name))
 }
 
 /// Moves another victim to the front if no cause of the first one is worth acting on. Preferred: the same task's operations
-/// that took more time; then, if the first victim's cause is unknown, a victim that lost at least half as much; then any
-/// victim that spent more time.
+/// that took more time; then, if the first victim's cause is unknown, a victim on the same device that is no job and noticed its
+/// loss, or one that lost at least half as much; then any victim that spent more time.
 fn worth_acting_on_first(e: &Explanation, victims: &mut [Sufferer]) {
     let is_worth = |v: &Sufferer| chosen(e, v, victims).is_some_and(|(_, is_worth)| is_worth);
     let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
@@ -225,7 +226,10 @@ fn worth_acting_on_first(e: &Explanation, victims: &mut [Sufferer]) {
     let explains = |found: &Verdict| !worth::hardly_explains(e, first, found);
     let is_unknown = !precedence::choose(e, first).is_some_and(explains);
     let other = victims.iter().position(|v| v.task == first.task && v.time > first.time && is_worth(v));
-    let half = || victims.iter().position(|v| 2 * v.lost.0 >= first.lost.0 && is_worth(v));
+    let beside = |v: &&Sufferer| e.is_same_device(v.group, first.group) && rank::noticed(e, v);
+    let beside = || victims.iter().position(|v| beside(&v) && is_worth(v));
+    let half =
+        || beside().or_else(|| victims.iter().position(|v| 2 * v.lost.0 >= first.lost.0 && is_worth(v)));
     let somebody = || victims.iter().position(|v| v.time > first.time && is_worth(v));
     if let Some(at) = other.or_else(|| half().filter(|_| is_unknown)).or_else(somebody) {
         victims[..=at].rotate_right(1);

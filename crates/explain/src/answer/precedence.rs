@@ -24,6 +24,9 @@ pub const ERRORS: &str = "device-errors";
 /// without a source: on the 97 recordings of draws 36 to 40, 1/4 gives two more right answers than 0; on draws 13 and 14, 1/2 gives fewer.
 const SLOWEST_COUNT: f64 = 0.25;
 
+/// Requests that a thread which waits for each of its reads has in flight.
+const WINDOWS: f64 = 2.0;
+
 /// The verdict that is the answer for a victim; `None` if no cause found has a part of its time.
 pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Verdict> {
     let found = || e.verdicts.iter().filter(|v| v.verdict == Answer::Found && v.cause != "healthy");
@@ -99,6 +102,9 @@ fn slow_throughout<'a>(
     let throughout = || e.verdicts.iter().filter_map(|v| Some((v, part(v)?)));
     let (own, of_all) = throughout().find(|(v, _)| is_limit(v.cause)).or_else(|| throughout().next())?;
     let Some((_, best)) = best else { return Some(own) };
+    if best.cause == QUEUE && of_all >= MOSTLY && reads_on_by_itself(e, victim) {
+        return Some(own);
+    }
     // Time that a limit holds back before requests are visible is not in the victim's time: only the rest is.
     let is_unseen = is_limit(own.cause) && victim.lost_to(own.cause).0 == 0;
     let seen = if is_unseen { 1.0 - of_all } else { 1.0 };
@@ -108,6 +114,14 @@ fn slow_throughout<'a>(
     }
     let spared = counts(best.cause) * with_slowest(spared, best);
     (GENERAL_COUNTS * with_slowest(of_all, own) > spared).then_some(own)
+}
+
+/// Whether a victim that is no server mostly waits behind its own requests, two at a time, on a device that serves one after the other: it would
+/// not be done sooner with one at a time. (A reader has the window that it reads and the one ahead in flight, mm/readahead.c.)
+fn reads_on_by_itself(e: &Explanation, victim: &Sufferer) -> bool {
+    let device = e.focus.groups.get(victim.group).and_then(|group| e.facts.device(group.dev));
+    let in_turn = device.is_some_and(|d| d.model.in_turn && d.model.depth().round() <= WINDOWS);
+    in_turn && victim.role.is_none() && own_part(victim, QUEUE) >= MOSTLY
 }
 
 /// Of the victim's lost time that a cause explains, the part behind the victim's own requests, 0 to 1.

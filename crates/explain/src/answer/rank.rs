@@ -76,11 +76,14 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         (is_last, unnoticed.contains(&dev), has_no_tail, runs_on, costs_more(s) && victims.contains(&dev))
     };
     let by = |s: &Sufferer| if by_time { s.time } else { s.lost.since(s.noise) };
-    all.sort_by_cached_key(|s| {
-        // If no other task waits long, time lost to the task's own queue counts too.
-        let lost = if nobody_noticed { of_the_clock(e, s, by(s)) } else { by_the_clock(e, s, by(s)) };
-        (class(s), Reverse(lost))
-    });
+    // If no other task waits long, time lost to the task's own queue counts too.
+    // Several processes of one name may wait at once: what counts is how long each of them waits.
+    let each = |s: &Sufferer| match (nobody_noticed, overlaps(e, s)) {
+        (_, false) => of_one(e, s, by(s)),
+        (true, _) => of_the_clock(e, s, by(s)),
+        (false, _) => by_the_clock(e, s, by(s)),
+    };
+    all.sort_by_cached_key(|s| (class(s), Reverse(each(s))));
     let its = |s: &Sufferer| (class(s), device(e, s), s.task.clone());
     let lost = |s: &Sufferer| by(s).since(if nobody_noticed { Nanos(0) } else { own_queue_of_many(e, s) });
     most_of_each_first(all, &its, &lost);
@@ -89,7 +92,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         all.iter().take_while(|s| (class(s), device(e, s)) == (class(&all[0]), device(e, &all[0]))).count();
     let is_known = |s: &Sufferer| e.focus.groups.get(s.group).is_none_or(|g| !g.is_mostly_unknown());
     let is_innocent = |s: &Sufferer| !is_worth_seeing(cost(s), of_one(e, s, lost(s)));
-    first_of_equals(&mut all[..alike], &lost, &[&is_innocent, &is_known]);
+    first_of_equals(&mut all[..alike], &each, &[&is_innocent, &is_known]);
 }
 
 /// Moves to the front a victim that lost about as much as the first one: preferably one that delays nobody, else one whose lost time is
@@ -168,6 +171,12 @@ fn overlaps(e: &Explanation, s: &Sufferer) -> bool {
 
 fn is_job(e: &Explanation, s: &Sufferer) -> bool {
     e.subject.roles.is_job(&s.task) || is_queue(e, s)
+}
+
+/// Whether a task that is no job noticed its loss: by the clock, it is a tenth of the recording.
+pub(super) fn noticed(e: &Explanation, s: &Sufferer) -> bool {
+    let lost = by_the_clock(e, s, s.lost.since(s.noise));
+    !is_job(e, s) && lost.0 as f64 >= NOTICED * e.facts.duration().0 as f64
 }
 
 /// Whether other tasks wait for its writes, unseen in a recording without operations: the journal's thread.

@@ -17,13 +17,12 @@ pub(crate) fn with_gain(t: &Try, victim: Option<&Sufferer>) -> String {
 fn predicted(t: &Try, v: &Sufferer) -> Option<String> {
     let then = t.predicted?;
     let (what, predicted, now) = told(then.p99, then.mean, v);
-    let left = match bounds(predicted) {
-        Bounds::Known { value, from, to } => format!("{value} ({from} to {to})"),
+    match bounds(predicted) {
+        Bounds::Known { value, from, to } => Some(format!("{what} at best {value} ({from} to {to})")),
         // A bound that is not below the present value says nothing.
-        Bounds::AtMost(_) if !is_less(predicted.high, now) => return None,
-        Bounds::AtMost(most) => format!("< {most}"),
-    };
-    Some(format!("{what} at best {left}"))
+        Bounds::AtMost(_) if !is_less(predicted.high, now) => None,
+        Bounds::AtMost(most) => Some(format!("{what} below {most}")),
+    }
 }
 
 /// The latency to show, predicted and measured: the p99, or the mean if only the mean falls or too few operations have a p99.

@@ -229,7 +229,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     let most = match (v.still_out, v.begun_before) {
         (0, false) => time(longest),
         (0, true) => format!("{} or more", time(longest)),
-        _ => format!("{}, unfinished", time(longest)),
+        _ => format!("{} (unfinished)", time(longest)),
     };
     let how = match v.count {
         1 => format!("took {most}"),
