@@ -1,6 +1,6 @@
 //! Where the fuzzing of texts begins: the worked examples of the tools' readers, by families, and mails.
 
-use crate::seeds::{seed, Seed};
+use crate::seed::{seed, Seed};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

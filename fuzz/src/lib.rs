@@ -6,21 +6,14 @@
 mod families;
 mod recordings;
 mod scratch;
+mod seed;
 mod seeds;
+mod target;
 mod texts;
 
-pub use seeds::{seeds, Seed};
-
-/// A family of parsers.
-#[derive(Clone, Copy, Debug)]
-pub struct Target {
-    /// Also the name of its folder.
-    pub name: &'static str,
-    /// Reads the bytes.
-    pub run: fn(&[u8]),
-    /// Longer inputs only make it slow.
-    pub longest: usize,
-}
+pub use seed::Seed;
+pub use seeds::seeds;
+pub use target::Target;
 
 const KIB: usize = 1 << 10;
 

@@ -1,6 +1,8 @@
 //! Where fuzzing begins: cut from what the project bundles.
 
-use crate::{families, Target};
+use crate::families;
+use crate::seed::{seed, Seed};
+use crate::target::Target;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -17,15 +19,6 @@ const PERF: [(&str, &[u8]); 4] = [
 ];
 /// Bytes of a page of it.
 pub const PAGE: usize = 4096;
-
-/// An input and where it is from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seed {
-    /// A file's name.
-    pub name: String,
-    /// What it begins with.
-    pub bytes: Vec<u8>,
-}
 
 /// The seeds of a target, each no longer than its inputs may be. `root` is the root of the project.
 pub fn seeds(target: &Target, root: &Path) -> io::Result<Vec<Seed>> {
@@ -94,10 +87,6 @@ fn pages_in(bytes: &[u8]) -> io::Result<Vec<usize>> {
 
 fn pages() -> Vec<u8> {
     pages_of_small().iter().flat_map(|&at| SMALL[at..at + PAGE].to_vec()).collect()
-}
-
-pub(crate) fn seed(name: &str, bytes: &[u8]) -> Seed {
-    Seed { name: name.into(), bytes: bytes.to_vec() }
 }
 
 fn unpacked(name: &str, packed: &[u8]) -> io::Result<Seed> {

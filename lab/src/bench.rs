@@ -8,8 +8,8 @@
 //! device's data: so what else the machine does is hardly what is recorded. A witness that knows nothing of the recording, a thread that sleeps a millisecond again and
 //! again, says how late a usual task came to run meanwhile ([`Made::late`]). Who records can try again in a quieter moment.
 
+use crate::outcome::Outcome;
 use crate::scenario::{Remedy, Setting};
-use crate::Outcome;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -5,7 +5,7 @@
 
 use crate::bench::{folder, Tools};
 use crate::machine::Machine;
-use crate::Outcome;
+use crate::outcome::Outcome;
 use serde_json::Value;
 
 /// Each takes some four minutes.

@@ -5,8 +5,9 @@
 //!
 //! Invariant: no machine outlives its `Guest`, nor this process.
 
+use crate::bench;
 use crate::machine::Machine;
-use crate::{bench, Outcome};
+use crate::outcome::Outcome;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

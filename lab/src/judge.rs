@@ -1,7 +1,7 @@
 //! What `iowhy explain` says of a kept recording, beside the truth.
 
+use crate::outcome::Outcome;
 use crate::scenario::{Half, Role, Scenario};
-use crate::Outcome;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

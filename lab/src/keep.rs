@@ -2,21 +2,16 @@
 //!
 //! What the machine was called and what else was on it is left out: the lab is the same everywhere.
 
-use crate::scenario::folder;
+use crate::folder::kept;
+use crate::outcome::Outcome;
 use crate::shrink::shrink;
-use crate::Outcome;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Pages of a ring buffer shrink best at zstd's higher levels; beyond this one they take minutes for nothing.
 const LEVEL: i32 = 19;
-
-/// Where the recording of this name lies in the repository.
-pub fn kept(name: &str) -> PathBuf {
-    folder().join("corpus").join(format!("{name}.tar.zst"))
-}
 
 /// Keeps `capture`; gives the size of the file.
 pub fn keep(capture: &Path, name: &str) -> Outcome<u64> {

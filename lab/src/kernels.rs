@@ -6,7 +6,8 @@
 
 use crate::bench::{self, Tools};
 use crate::machine::{exports, Machine};
-use crate::{Outcome, Setting};
+use crate::outcome::Outcome;
+use crate::Setting;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -9,24 +9,25 @@
 pub mod apps;
 pub mod bench;
 mod checkup;
+mod folder;
 mod guest;
 mod judge;
 mod keep;
 mod kernels;
 pub mod machine;
+mod outcome;
 mod remedy;
 mod scenario;
 mod shrink;
 mod table;
 
 pub use checkup::checkup;
+pub use folder::kept;
 pub use judge::{judge, Judged, Said};
-pub use keep::{keep, kept};
+pub use keep::keep;
 pub use kernels::kernels;
+pub use outcome::Outcome;
 pub use remedy::{pick, proof_of, Proof};
 pub use scenario::{all, Half, Remedy, Role, Scenario, Setting};
 pub use shrink::shrink;
 pub use table::table;
-
-/// What a step gives back. The messages name the scenario or the file, and what to do.
-pub type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

@@ -9,7 +9,8 @@
 //! times slower: disks must be slow beside them, or what is recorded is the emulation.
 
 use crate::bench::{folder, variables, Made, Tools, BODY, ON};
-use crate::{Outcome, Setting};
+use crate::outcome::Outcome;
+use crate::Setting;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! Proof by remedy: what `iowhy` printed is done, the same load runs again, and `iowhy compare` says what came of it.
 
-use crate::scenario::{folder, Remedy};
-use crate::Outcome;
+use crate::folder::folder;
+use crate::outcome::Outcome;
+use crate::scenario::Remedy;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;

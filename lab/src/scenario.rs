@@ -13,10 +13,11 @@
 //! Thresholds are set on one half of the scenarios. Which half is no choice: of the scenarios of a cause, in the order of
 //! their names, the first, third, ... are for tuning, the second, fourth, ... are held out.
 
-use crate::Outcome;
+use crate::folder::folder;
+use crate::outcome::Outcome;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use toml::{Table, Value};
 
 /// One recording's worth: a disk, a load, the truth.
@@ -130,7 +131,7 @@ impl Setting {
     /// Where its recording lies in the repository.
     pub fn recording(&self, name: &str) -> PathBuf {
         match self.recorded.as_str() {
-            "" => crate::kept(name),
+            "" => crate::folder::kept(name),
             elsewhere => folder().join("..").join(elsewhere),
         }
     }
@@ -144,11 +145,6 @@ impl Scenario {
             (format!("{}.twin", self.name), Role::Twin, &self.twin),
         ]
     }
-}
-
-/// The folder of the lab in the repository.
-pub(crate) fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
 /// All scenarios, by cause and name.

@@ -4,7 +4,7 @@
 //! kept what the records need: formats of the events that occur, symbols of the functions on their stacks, names of the
 //! tasks that ran. The records themselves are copied as they are.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use capture::{Head, Pages, Region};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -1,9 +1,9 @@
 //! `docs/corpus.md`: how often iowhy is right, by cause and by half.
 
 use crate::judge::{Judged, Said};
+use crate::outcome::Outcome;
 use crate::remedy::{proof_of, Proof};
 use crate::scenario::{Half, Role, Scenario};
-use crate::Outcome;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

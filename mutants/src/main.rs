@@ -4,9 +4,11 @@
 //! no form for. Around what belongs to a mutant stand comments, so that an error of the compiler can be put down to it: `/*{1 2*/`
 //! to `/*}*/` around the place of mutants 1 and 2, `/*<1*/` to `/*>*/` around what only mutant 1 does.
 
+mod mutant;
 mod places;
 mod region;
 
+use mutant::Mutant;
 use places::Places;
 use region::Regions;
 use serde::Deserialize;
@@ -21,28 +23,6 @@ struct Wanted {
     /// The crates' folders, whose `src/lib.rs` gets the function that is asked whether a mutant is awake.
     crates: Vec<PathBuf>,
     mutants: Vec<Mutant>,
-}
-
-/// A mutant as `cargo mutants --list --json` describes it, and its number, from 1.
-#[derive(Deserialize)]
-struct Mutant {
-    id: u32,
-    file: PathBuf,
-    genre: String,
-    span: Span,
-    replacement: String,
-}
-
-#[derive(Deserialize)]
-struct Span {
-    start: At,
-}
-
-/// Line and column, from 1, the column in characters.
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Hash)]
-struct At {
-    line: usize,
-    column: usize,
 }
 
 /// A number of 4294967295 notes which mutants are met, a line each, in the file that IOWHY_MUTANTS_MET names.

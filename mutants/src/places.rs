@@ -1,7 +1,7 @@
 //! Where in a syntax tree the mutants are.
 
+use crate::mutant::{At, Mutant};
 use crate::region::{Form, Regions};
-use crate::{At, Mutant};
 use proc_macro2::Span;
 use std::collections::{HashMap, HashSet};
 use syn::spanned::Spanned;

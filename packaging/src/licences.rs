@@ -4,8 +4,8 @@
 //! and the text of Apache-2.0 or MIT stands elsewhere in the file; of any other licence that would not do, and is refused.
 
 use crate::others::others;
+use crate::outcome::Outcome;
 use crate::parts::{Part, Program};
-use crate::Outcome;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;

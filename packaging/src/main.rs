@@ -5,16 +5,15 @@
 
 mod licences;
 mod others;
+mod outcome;
 mod parts;
 mod sbom;
 mod unsafe_code;
 
 use clap::{Parser, Subcommand};
+use outcome::Outcome;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// What went wrong, in words.
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// The parts of the program and their licences.
 #[derive(Parser)]

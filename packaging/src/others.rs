@@ -1,7 +1,7 @@
 //! What is in the program and is no crate: cargo knows nothing of it.
 
+use crate::outcome::Outcome;
 use crate::parts::{root, Program};
-use crate::Outcome;
 
 /// Something of others.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The crates that are linked into the program, as cargo tells of them.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

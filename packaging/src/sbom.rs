@@ -1,8 +1,8 @@
 //! The list of the program's parts, as CycloneDX 1.5.
 
 use crate::others::{others, Other};
+use crate::outcome::Outcome;
 use crate::parts::{Part, Program};
-use crate::Outcome;
 use serde_json::{json, Value};
 
 /// The document's text.

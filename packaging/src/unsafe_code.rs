@@ -1,7 +1,7 @@
 //! Which parts of the program have `unsafe` in them, by reading their source.
 
+use crate::outcome::Outcome;
 use crate::parts::Program;
-use crate::Outcome;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -7,9 +7,9 @@
 use crate::document;
 use crate::load::{Flood, Paced};
 use crate::machine::{about, loop_disk, LoopDisk};
+use crate::outcome::Outcome;
 use crate::run::measure;
 use crate::tracecmd::TraceCmd;
-use crate::Outcome;
 use clap::Args;
 use serde_json::Value;
 use std::fmt::Write;

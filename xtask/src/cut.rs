@@ -5,8 +5,8 @@
 //! started while the disk is busy; `iowhy` counts and says so.
 
 use crate::files::{copy_settings, per_cpu};
+use crate::outcome::Outcome;
 use crate::record::Record;
-use crate::Outcome;
 use clap::Args;
 use std::fs;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 //! remaining records need. What comes out is a trace.dat like any other, version 7, compressed.
 
 use crate::files::copy_settings;
-use crate::Outcome;
+use crate::outcome::Outcome;
 use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};

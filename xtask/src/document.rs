@@ -3,7 +3,7 @@
 //! A part begins with the line `<!-- part NAME -->` and ends before the next such line. What stands before the first is
 //! kept too.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use std::fs;
 use std::path::Path;
 

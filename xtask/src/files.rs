@@ -1,7 +1,7 @@
 //! The files of a recording: the per-CPU traces and what lies beside them.
 
+use crate::outcome::Outcome;
 use crate::record::Record;
-use crate::Outcome;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};

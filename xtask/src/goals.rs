@@ -5,10 +5,10 @@
 
 use crate::document;
 use crate::machine::about;
+use crate::outcome::Outcome;
 use crate::repeat::repeat;
 use crate::repeat_trace::stream;
 use crate::run::{measure, median, Cost};
-use crate::Outcome;
 use clap::Args;
 use std::fmt::Write;
 use std::fs::{self, File};

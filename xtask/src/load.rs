@@ -1,6 +1,6 @@
 //! Loads of system calls, whose events a recording has to keep up with.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use std::fs::File;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};

@@ -1,6 +1,6 @@
 //! The machine that is measured on: what it is, and disks made for a measurement.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use std::fs;
 use std::path::Path;
 use std::process::Command;

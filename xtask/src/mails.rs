@@ -3,7 +3,7 @@
 //! The table says how many were recognised, of which tools; how many of those in which a tool's own words stand; what was named and
 //! from how much; which numbers are impossible; and what took long. It fails if reading one of them panics.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use causes::{Answer, Verdict};
 use clap::Args;
 use explain::{Explanation, Input};

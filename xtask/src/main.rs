@@ -11,6 +11,8 @@ mod goals;
 mod load;
 mod machine;
 mod mails;
+mod outcome;
+mod pause;
 mod picture;
 mod pour;
 mod record;
@@ -46,9 +48,6 @@ enum Task {
     Measure(run::Measure),
     Picture(picture::Picture),
 }
-
-/// What a task gives back. The messages name the file and what to do.
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {

@@ -1,6 +1,6 @@
 //! `picture`: a terminal's text as an SVG that a browser and a README show alike.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use clap::Args;
 use std::fmt::Write;
 use std::fs;

@@ -6,10 +6,10 @@
 use crate::document;
 use crate::goals::{mebibytes, merged, unpack};
 use crate::machine::about;
+use crate::outcome::Outcome;
 use crate::repeat::repeat;
 use crate::repeat_trace::stream;
 use crate::run::measure;
-use crate::Outcome;
 use clap::Args;
 use std::fmt::Write;
 use std::fs;

@@ -4,7 +4,7 @@
 //! order is known, which is what the bundled recordings are (`struct blk_io_trace`,
 //! include/uapi/linux/blktrace_api.h); `iowhy` itself reads all of it.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 const MAGIC: u32 = 0x6561_7407;
 /// Bytes before the payload.

@@ -9,17 +9,14 @@
 //! splits, remaps), places stay as they are.
 
 use crate::files::{copy_settings, per_cpu, Size};
+use crate::outcome::Outcome;
+use crate::pause::PAUSE_NS;
 use crate::record::Record;
-use crate::Outcome;
 use clap::Args;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-/// Time between the end of one round and the start of the next: what is in flight at an end is over, and the
-/// rounds can be told apart.
-pub const PAUSE_NS: u64 = 1_000_000;
 
 /// Make a long recording by repeating a short one with times and numbers moved on
 #[derive(Args)]

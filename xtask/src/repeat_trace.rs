@@ -3,12 +3,12 @@
 //! A page of the kernel's ring buffer begins with the time of its first record; the others only say how much later they
 //! are (Documentation/trace/ring-buffer-map.rst, include/linux/ring_buffer.h). So a round is moved by moving the beginnings
 //! of its pages, and the few records that carry a whole time. Numbers of tasks, requests and sectors come again: a round
-//! begins [`PAUSE_NS`](crate::repeat::PAUSE_NS) after the one before, so that all that was in flight is long over.
+//! begins [`PAUSE_NS`](crate::pause::PAUSE_NS) after the one before, so that all that was in flight is long over.
 
 use crate::cut_trace::convert;
 use crate::files::{copy_settings, Size};
-use crate::repeat::PAUSE_NS;
-use crate::Outcome;
+use crate::outcome::Outcome;
+use crate::pause::PAUSE_NS;
 use capture::{raw_name, Head, Pages, Region, Stream, CAPTURE_JSON, HEAD, SAMPLES_JSONL, SYSTEM_JSON};
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};

@@ -4,7 +4,7 @@
 //! larger of both in `ru_maxrss`). So the program is started by a fresh, small process of this same tool
 //! (`xtask measure`, 3 MB), which hands on what it measured.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use clap::Args;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

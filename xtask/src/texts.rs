@@ -5,9 +5,9 @@
 
 use crate::document;
 use crate::machine::about;
+use crate::outcome::Outcome;
 use crate::repeat::repeat;
 use crate::run::{measure, median};
-use crate::Outcome;
 use clap::Args;
 use std::fmt::Write as _;
 use std::fs::{self, File};

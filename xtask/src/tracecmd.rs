@@ -4,7 +4,7 @@
 //! `ftrace_enabled` cannot be written). There it runs in a mount namespace in which empty files lie over those it would
 //! write; events are not touched by that.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

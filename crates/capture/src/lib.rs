@@ -9,9 +9,11 @@
 mod datfile;
 mod disk;
 mod error;
+mod json;
 mod lenient;
 mod limited;
 mod mountinfo;
+mod name;
 mod pack;
 mod processes;
 mod recorded;
@@ -28,6 +30,7 @@ pub use disk::{Disk, Extent, Extents, HardwareQueue, Loop, Partition};
 pub use error::{At, Error, Result};
 pub use limited::{CpuLimit, Limited, MemoryAbove, MemoryLimit};
 pub use mountinfo::{mountinfo, unescape, unescaped, Mount, Mountinfo};
+pub use name::{raw_name, CAPTURE_JSON, HEAD, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
 pub use pack::{open_packed, pack, Packed};
 pub use processes::{Asleep, OpenFile, Process, Processes};
 pub use recorded::{Capture, Chosen, Detail, EndedBy, Loss, Moment, TraceFiles, CAPTURE_SCHEMA};
@@ -38,28 +41,3 @@ pub use settings::Settings;
 pub use stream::{Parts, Stream};
 pub use system::{Cgroup, Cgroups, Cpus, Kernel, Snapshot, SystemFile, SYSTEM_SCHEMA};
 pub use unpack::{assemble, looks_like_tar, unpack, Unpacked};
-
-use trace::Cpu;
-
-/// Name of the finished trace.
-pub const TRACE: &str = "trace.dat";
-/// Name of the trace's head, while recording and if no [`TRACE`] could be made.
-pub const HEAD: &str = "trace.head";
-/// Name of the file of samples: one [`Sample`] per line.
-pub const SAMPLES_JSONL: &str = "samples.jsonl";
-/// Name of the file of settings before and after: a [`SystemFile`].
-pub const SYSTEM_JSON: &str = "system.json";
-/// Name of the file about the recording itself: a [`Capture`].
-pub const CAPTURE_JSON: &str = "capture.json";
-
-/// The name of the file with one CPU's pages: `trace.cpu3.raw`.
-pub fn raw_name(cpu: Cpu) -> String {
-    format!("trace.cpu{}.raw", cpu.0)
-}
-
-/// A document as indented JSON with a final newline.
-fn pretty(document: &impl serde::Serialize) -> Vec<u8> {
-    let mut json = serde_json::to_vec_pretty(document).unwrap_or_default();
-    json.push(b'\n');
-    json
-}

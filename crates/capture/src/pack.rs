@@ -4,8 +4,8 @@
 //! a folder with the capture's name. The file gets its final name only when it is complete.
 
 use crate::error::{At, Error, Result};
+use crate::name::TRACE;
 use crate::redact::{not_ours, redact};
-use crate::TRACE;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! `capture.json`: what ran, when, on which machine, and how complete the recording is.
 
+use crate::json;
 use crate::lenient;
 use crate::role::Role;
 use serde::{Deserialize, Serialize};
@@ -88,7 +89,7 @@ pub struct Capture {
 impl Capture {
     /// The document as JSON text.
     pub fn json(&self) -> Vec<u8> {
-        crate::pretty(self)
+        json::pretty(self)
     }
 }
 

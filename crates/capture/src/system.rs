@@ -1,6 +1,7 @@
 //! `system.json`: the machine's settings that affect its storage performance, before and after a recording.
 
 use crate::disk::Disk;
+use crate::json;
 use crate::lenient;
 use crate::limited::Limited;
 use crate::mountinfo::Mount;
@@ -32,7 +33,7 @@ impl SystemFile {
 
     /// The document as JSON text.
     pub fn json(&self) -> Vec<u8> {
-        crate::pretty(self)
+        json::pretty(self)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::datfile::{Head, Pages};
 use crate::error::{At, Error, Result};
-use crate::{raw_name, CAPTURE_JSON, HEAD, TRACE};
+use crate::name::{raw_name, CAPTURE_JSON, HEAD, TRACE};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};

@@ -18,6 +18,7 @@ mod driver;
 mod growth;
 mod hardware;
 mod interfering;
+mod io_max;
 mod journal;
 mod limit;
 mod measure;

@@ -1,6 +1,7 @@
 //! Limits on the I/O of a task (`io.max` of its control group, version 2): half of its rate in the recording.
 
 use crate::case::Case;
+use crate::io_max::Limit;
 use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::thresholds::device_saturated::ALONE;
@@ -9,36 +10,6 @@ use crate::verdict::Verdict;
 use life::Class;
 use trace::{works_for_others, Bytes};
 use units::words::{percent, size};
-
-/// A limit for one device; a limit of 0 is none.
-pub(crate) enum Limit {
-    /// Bytes a second: of reads, of writes.
-    Bytes([u64; 2]),
-    /// Requests a second: of reads, of writes.
-    Operations([u64; 2]),
-}
-
-impl Limit {
-    /// As properties of a systemd unit (systemd.resource-control(5)), for the device `dev`.
-    pub fn properties(&self, dev: &str) -> Vec<String> {
-        let (unit, [reads, writes]) = match self {
-            Limit::Bytes(limits) => ("BandwidthMax", limits),
-            Limit::Operations(limits) => ("IOPSMax", limits),
-        };
-        let set = [("Read", reads), ("Write", writes)].into_iter().filter(|(_, limit)| **limit > 0);
-        set.map(|(way, limit)| format!("IO{way}{unit}=\"/dev/{dev} {limit}\"")).collect()
-    }
-
-    /// As `io.max` takes it (Documentation/admin-guide/cgroup-v2.rst), without the device's number.
-    pub fn of_group(&self) -> String {
-        let (keys, limits) = match self {
-            Limit::Bytes(limits) => (["rbps", "wbps"], limits),
-            Limit::Operations(limits) => (["riops", "wiops"], limits),
-        };
-        let set = keys.iter().zip(limits).filter(|(_, limit)| **limit > 0);
-        set.map(|(key, limit)| format!("{key}={limit}")).collect::<Vec<_>>().join(" ")
-    }
-}
 
 /// Adds a remedy that limits a task's unit to `half` bytes a second, each for reads and writes: half of what the task moved. Of what it did
 /// not move itself there is no half.
@@ -93,14 +64,4 @@ pub(crate) fn half(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
         ),
         unit.set(&Limit::Operations(each), &case.name(slow.group.dev), task),
     )
-}
-
-#[cfg(test)]
-#[test]
-fn a_limit_is_of_what_is_done() {
-    let of = |limits| Limit::Operations(limits).properties("sda");
-    assert_eq!(of([20, 0]), ["IOReadIOPSMax=\"/dev/sda 20\""]);
-    assert_eq!(of([20, 5]), ["IOReadIOPSMax=\"/dev/sda 20\"", "IOWriteIOPSMax=\"/dev/sda 5\""]);
-    assert_eq!(Limit::Operations([20, 5]).of_group(), "riops=20 wiops=5");
-    assert_eq!(Limit::Bytes([0, 5]).of_group(), "wbps=5");
 }

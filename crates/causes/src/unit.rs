@@ -4,7 +4,7 @@
 //! task in a unit of its own (`systemd-run`) can be limited.
 
 use crate::case::Case;
-use crate::limit::Limit;
+use crate::io_max::Limit;
 use crate::target::{is_over, living_parent, one_of};
 use trace::Tid;
 use units::words::shell;

@@ -3,9 +3,9 @@
 use crate::other_users::OtherUsers;
 use crate::place::Place;
 use crate::processors::Processors;
-use crate::trial::Trial;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The name and version of the schema.
 pub const SCHEMA: &str = "iowhy.checkup/1";
@@ -47,6 +47,29 @@ pub struct Checkup {
     pub remedies: Vec<Remedy>,
     /// The trial of a remedy, if there was one.
     pub trial: Option<Trial>,
+}
+
+/// The trial of a remedy and its result.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Trial {
+    /// The remedy that was tried.
+    pub remedy: Remedy,
+    /// The path of the setting's file.
+    pub setting: PathBuf,
+    /// The value before the trial, which was restored afterwards.
+    pub was: String,
+    /// The value that was tried.
+    pub tried: String,
+    /// The name of the finding that the remedy treats.
+    pub finding: String,
+    /// The measurement of that finding before the trial, in nanoseconds.
+    pub before_ns: u64,
+    /// The result of the same scenario under the tried setting.
+    pub scenario: Scenario,
+    /// Whether the finding is gone under the tried setting.
+    pub helped: bool,
 }
 
 /// What the disk can do.

@@ -2,8 +2,7 @@
 
 use crate::place::Place;
 use crate::plan::{Length, Plan};
-use crate::result::{Checkup, Latency, Scenario};
-use crate::trial::Trial;
+use crate::result::{Checkup, Latency, Scenario, Trial};
 use std::fmt::Write;
 use units::words;
 

@@ -5,37 +5,13 @@
 
 use crate::error::Result;
 use crate::guard::Guard;
-use crate::result::{Remedy, Scenario};
+use crate::result::Remedy;
 use crate::settings::{self, Setting};
 use causes::Action;
 use record::At;
-use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// The trial of a remedy and its result.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct Trial {
-    /// The remedy that was tried.
-    pub remedy: Remedy,
-    /// The path of the setting's file.
-    pub setting: PathBuf,
-    /// The value before the trial, which was restored afterwards.
-    pub was: String,
-    /// The value that was tried.
-    pub tried: String,
-    /// The name of the finding that the remedy treats.
-    pub finding: String,
-    /// The measurement of that finding before the trial, in nanoseconds.
-    pub before_ns: u64,
-    /// The result of the same scenario under the tried setting.
-    pub scenario: Scenario,
-    /// Whether the finding is gone under the tried setting.
-    pub helped: bool,
-}
 
 /// The setting that a remedy changes; `None` if it must not be tried on this disk.
 pub fn setting_of(remedy: &Remedy, disk: &str) -> Option<Setting> {

@@ -7,7 +7,7 @@ use crate::system::System;
 use std::collections::BTreeMap;
 
 /// Value of a device or mount that one side lacks.
-pub(crate) const NOT_THERE: &str = "not there";
+const NOT_THERE: &str = "not there";
 
 /// Value of a limit that one side lacks, because the cgroup does not set it or does not exist.
 const NOT_SET: &str = "not set";
@@ -72,6 +72,14 @@ pub(crate) fn changes(before: &System, after: &System) -> Vec<Conflict> {
         false => found.compare_all(&groups(before), &groups(after)),
     }
     found.0
+}
+
+impl System {
+    /// Settings that differ on another machine, or on this one at another time, if both have them.
+    pub fn differences(&self, other: &System) -> Vec<Conflict> {
+        let both = |c: &Conflict| ![&c.kept, &c.other].iter().any(|f| f.value == NOT_THERE);
+        changes(self, other).into_iter().filter(both).collect()
+    }
 }
 
 /// Collects the differences.

@@ -6,7 +6,6 @@
 //! The files are described in the kernel's Documentation/ABI/stable/sysfs-block.
 
 use crate::fact::Fact;
-use crate::md::Md;
 use crate::Extent;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -173,11 +172,6 @@ impl Device {
             Some(sectors) => sectors.read(|n| Some(Bytes::from_sectors(*n))),
             None => self.kib(PARTITIONS_KIB),
         }
-    }
-
-    /// The settings of an md array; `None` for other devices.
-    pub fn md(&self) -> Option<Md> {
-        Md::of(self)
     }
 
     /// The backing file of a loop device (`loop/backing_file`).

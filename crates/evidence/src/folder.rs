@@ -6,7 +6,6 @@
 use crate::document::kind_by_name;
 use crate::system::System;
 use capture::SYSTEM_JSON;
-use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -23,15 +22,6 @@ pub const MOST_FILES: usize = 10_000;
 
 /// Bytes at the start of a file that are checked for zero bytes, to tell whether it is text.
 const LOOK: usize = 4096;
-
-/// A document that was not read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Skipped {
-    /// Path within the capture.
-    pub file: String,
-    /// The reason, in words.
-    pub why: String,
-}
 
 impl System {
     /// Reads all documents of a capture.
@@ -92,10 +82,6 @@ impl System {
             }
         }
         system
-    }
-
-    pub(crate) fn skip(&mut self, file: &str, why: String) {
-        self.skipped.push(Skipped { file: file.to_owned(), why });
     }
 }
 

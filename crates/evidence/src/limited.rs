@@ -1,6 +1,5 @@
 //! Cgroup limits on memory and processor time, and how often they were hit during the recording.
 
-use crate::system::System;
 use capture::{Limited as Group, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, Nanos, Tid};
@@ -43,7 +42,7 @@ pub enum Limit {
 
 impl Limited {
     /// How often memory was reclaimed because of the limit; 0 for other limits.
-    fn met(&self) -> u64 {
+    pub(crate) fn met(&self) -> u64 {
         match self.limit {
             Limit::Memory { met, .. } => met,
             Limit::Cpu { .. } => 0,
@@ -51,31 +50,11 @@ impl Limited {
     }
 
     /// Time that processes were throttled; 0 for other limits.
-    fn stopped(&self) -> Nanos {
+    pub(crate) fn stopped(&self) -> Nanos {
         match self.limit {
             Limit::Memory { .. } => Nanos(0),
             Limit::Cpu { stopped, .. } => stopped,
         }
-    }
-}
-
-impl System {
-    /// Among the memory limits of these processes, the one that was hit most often; `None` if none was hit.
-    pub fn memory_limit_met(&self, processes: impl Iterator<Item = Tid>) -> Option<&Limited> {
-        self.limits_of(processes).filter(|limited| limited.met() > 0).max_by_key(|limited| limited.met())
-    }
-
-    /// Among the processor quotas of these processes, the one that throttled longest, if that is at least `least`.
-    pub fn quota_met(&self, processes: impl Iterator<Item = Tid>, least: Nanos) -> Option<&Limited> {
-        let stopped = |limited: &&Limited| limited.stopped();
-        self.limits_of(processes)
-            .filter(|limited| stopped(limited) >= least.max(Nanos(1)))
-            .max_by_key(stopped)
-    }
-
-    fn limits_of(&self, processes: impl Iterator<Item = Tid>) -> impl Iterator<Item = &Limited> {
-        let processes: BTreeSet<Tid> = processes.collect();
-        self.limited.iter().filter(move |limited| !limited.members.is_disjoint(&processes))
     }
 }
 
@@ -132,6 +111,7 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot) -> Vec<Limited> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::System;
     use capture::{CpuLimit, MemoryAbove, MemoryLimit};
 
     #[test]

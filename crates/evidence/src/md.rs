@@ -34,9 +34,16 @@ pub struct Md {
     pub members: Vec<Fact<String>>,
 }
 
+impl Device {
+    /// The settings of an md array; `None` for other devices.
+    pub fn md(&self) -> Option<Md> {
+        Md::of(self)
+    }
+}
+
 impl Md {
     /// The array's settings; `None` if no document shows that the device is an array.
-    pub(crate) fn of(device: &Device) -> Option<Md> {
+    fn of(device: &Device) -> Option<Md> {
         let is_array =
             device.attributes.keys().any(|key| key.starts_with("md/")) || !device.members.is_empty();
         is_array.then(|| Md {

@@ -3,7 +3,7 @@
 //! The trace has no wall-clock time (its clock counts from boot), and it only shows losses before a page that
 //! was kept. The recorder reads the kernel's counters every second.
 
-use crate::folder::Skipped;
+use crate::source::Skipped;
 use capture::{Capture, EndedBy, CAPTURE_JSON};
 use std::io::{self, Read};
 use std::path::Path;

@@ -4,19 +4,17 @@
 //! [`Conflict`] only. Documents are read in a fixed order, so the same folder gives the same system.
 
 use crate::cgroup::Cgroup;
-use crate::changes::NOT_THERE;
 use crate::device::Device;
-use crate::document::Document;
 use crate::fact::{At, Conflict, Fact};
-use crate::folder::Skipped;
 use crate::limited::Limited;
 use crate::mount::Mount;
 use crate::processes::Processes;
+use crate::source::{Document, Skipped};
 use crate::Extent;
 use serde::Serialize;
 use std::collections::btree_map::Entry;
-use std::collections::BTreeMap;
-use trace::{Bytes, DevId};
+use std::collections::{BTreeMap, BTreeSet};
+use trace::{Bytes, DevId, Nanos, Tid};
 
 /// Settings and layout of the recorded machine.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -67,12 +65,6 @@ const MOST_MOUNTS: usize = 4096;
 pub(crate) const MOST_NAMES: usize = 512;
 
 impl System {
-    /// Settings that differ on another machine, or on this one at another time, if both have them.
-    pub fn differences(&self, other: &System) -> Vec<Conflict> {
-        let both = |c: &Conflict| ![&c.kept, &c.other].iter().any(|f| f.value == NOT_THERE);
-        crate::changes::changes(self, other).into_iter().filter(both).collect()
-    }
-
     /// The device with this name: `vda`, `/dev/vda`, `/dev/mapper/vg-root`, `vg-root`.
     pub fn device(&self, name: &str) -> Option<&Device> {
         let name = name.strip_prefix("/dev/").unwrap_or(name);
@@ -141,6 +133,24 @@ impl System {
     /// The memory that the kernel can use (`MemTotal`).
     pub fn memory_bytes(&self) -> Option<Fact<Bytes>> {
         self.memory.get("MemTotal").cloned()
+    }
+
+    /// Among the memory limits of these processes, the one that was hit most often; `None` if none was hit.
+    pub fn memory_limit_met(&self, processes: impl Iterator<Item = Tid>) -> Option<&Limited> {
+        self.limits_of(processes).filter(|limited| limited.met() > 0).max_by_key(|limited| limited.met())
+    }
+
+    /// Among the processor quotas of these processes, the one that throttled longest, if that is at least `least`.
+    pub fn quota_met(&self, processes: impl Iterator<Item = Tid>, least: Nanos) -> Option<&Limited> {
+        let stopped = |limited: &&Limited| limited.stopped();
+        self.limits_of(processes)
+            .filter(|limited| stopped(limited) >= least.max(Nanos(1)))
+            .max_by_key(stopped)
+    }
+
+    fn limits_of(&self, processes: impl Iterator<Item = Tid>) -> impl Iterator<Item = &Limited> {
+        let processes: BTreeSet<Tid> = processes.collect();
+        self.limited.iter().filter(move |limited| !limited.members.is_disjoint(&processes))
     }
 
     // Readers of documents add data only through these functions, which ensures the invariant in any order.
@@ -246,6 +256,11 @@ impl System {
             }
         }
         true
+    }
+
+    /// Adds a document that was not read.
+    pub(crate) fn skip(&mut self, file: &str, why: String) {
+        self.skipped.push(Skipped { file: file.to_owned(), why });
     }
 
     fn conflict(&mut self, what: String, kept: Fact<String>, other: &str, at: &At) {

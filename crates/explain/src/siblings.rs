@@ -8,7 +8,7 @@
 
 mod family;
 
-use family::{Family, Lost, Sent};
+use family::{Family, Lost, Sent, Thread};
 use life::{IoObserver, Names, Request, TaskName};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{program_and_process, Nanos, Tid};
@@ -34,14 +34,6 @@ pub(crate) struct Siblings {
     several: bool,
     /// Time lost by and to threads: for requests with a known latency alone, and for others.
     lost: Lost,
-}
-
-/// A thread with requests.
-struct Thread {
-    name: Box<str>,
-    tid: Tid,
-    process: Tid,
-    sent: Sent,
 }
 
 /// The tasks to distinguish from others of the same name.

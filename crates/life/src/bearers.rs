@@ -1,7 +1,7 @@
 //! Jobs that have the same name at the same time. Each gets a number of its own; a job reuses the number of one that has ended.
 
 use crate::jobs::Job;
-use crate::names::TaskName;
+use crate::task_name::TaskName;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace::Tid;
 

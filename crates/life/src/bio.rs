@@ -1,10 +1,11 @@
 //! A completed bio: what was asked of the block layer, and what it waited for.
 
+use crate::bio_id::BioNumber;
 use crate::contention::Contention;
-use crate::holding::Owner;
-use crate::names::TaskName;
 use crate::op::{Class, Op};
+use crate::owner::Owner;
 use crate::stack::Lower;
+use crate::task_name::TaskName;
 use crate::timeline::Timeline;
 use serde::Serialize;
 use trace::{Bytes, DevId, Flags, Sector, Tid};
@@ -59,10 +60,6 @@ pub struct Bio {
     /// For a read-ahead: whether its task waited for it, judged by what the task sent next.
     pub awaited: bool,
 }
-
-/// Identifies a bio within a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BioNumber(pub u64);
 
 impl Bio {
     /// The class by which contention is counted.

@@ -1,10 +1,11 @@
 //! The table of bios in flight.
 
-use crate::holding::Owner;
-use crate::names::TaskName;
+use crate::bio_id::BioId;
 use crate::op::Op;
-use crate::piece::{BioId, PieceId};
+use crate::owner::Owner;
+use crate::piece::PieceId;
 use crate::stack::Below;
+use crate::task_name::TaskName;
 use smallvec::SmallVec;
 use trace::{Bytes, Flags, Nanos, Sector, Tid};
 

@@ -1,12 +1,14 @@
 //! Handler for completions (`C`): the way out of the block layer.
 
+use crate::bio_id::BioId;
 use crate::contention::Contention;
 use crate::device::FLUSH_SECTOR;
 use crate::holding::Holding;
+use crate::observer::IoObserver;
 use crate::op::Op;
-use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
+use crate::piece::{Key, Part, Piece, PieceId, Stage};
 use crate::timeline::{FlushWait, Timeline};
-use crate::tracker::{IoObserver, IoTracker};
+use crate::tracker::IoTracker;
 use trace::{Bytes, Cpu, Event, Flags, Nanos, Sector};
 
 /// What carried a bio when it ended.
@@ -133,7 +135,7 @@ impl IoTracker {
             }
             let request = &self.table.get(id).request;
             if observer.shares() {
-                observer.carried(request, &self.shares(&parts), &self.names);
+                observer.carried(request, &self.bios.shares(&parts), &self.names);
             }
             observer.request(request, &self.names);
         }
@@ -238,6 +240,40 @@ impl IoTracker {
             }
         }
         self.table.remove(id);
+    }
+
+    /// Keeps a completion if a request of this extent was not issued yet and the device has lost nothing.
+    fn keep_early(&mut self, key: Key, e: &Event) -> bool {
+        let not_issued = |stage| matches!(stage, Stage::Got | Stage::Inserted);
+        let mut here = self.table.chain(key).map(|id| self.table.get(id));
+        if self.devices[key.dev as usize].losses > 0
+            || e.bytes.0 == 0
+            || !here.any(|p| not_issued(p.stage) && p.bytes() == e.bytes)
+        {
+            return false;
+        }
+        self.early.keep(key, e);
+        true
+    }
+
+    /// After an issue: ends the request if its completion came before.
+    #[inline]
+    pub(crate) fn end_early(&mut self, dev: u32, issue: &Event, observer: &mut dyn IoObserver) {
+        if !self.early.is_empty() {
+            self.end_if_early(dev, issue, observer);
+        }
+    }
+
+    /// A separate function, so that the usual path through [`IoTracker::complete`] stays inlined.
+    #[cold]
+    #[inline(never)]
+    fn end_if_early(&mut self, dev: u32, issue: &Event, observer: &mut dyn IoObserver) {
+        let key = Key { dev, start: issue.sector, op: Op::of(issue) };
+        if let Some((n, end)) = self.early.take(key) {
+            // Of several completions only the last can belong to this issue.
+            self.tally.began_before += n as u64 - 1;
+            self.complete(dev, &end, observer);
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Handlers for events at the device: `I`, `D`, `R`.
 
-use crate::holding::{Holding, Owner};
+use crate::holding::Holding;
+use crate::observer::IoObserver;
 use crate::op::{kind, Op};
+use crate::owner::Owner;
 use crate::piece::{Key, Piece, PieceId, Stage};
 use crate::request::Request;
-use crate::tracker::{IoObserver, IoTracker};
+use crate::tracker::IoTracker;
 use trace::{Event, Nanos, Sector};
 
 /// Flush requests have no sector: 0 when issued, 2^64-1 or 0 when completed. The table keeps them under this one.
@@ -88,7 +90,7 @@ impl IoTracker {
         device.inside.issue(e.time, holder, class.index() as u8, piece.start, bytes, &mut piece.ticket);
         observer.in_flight(device.id, e.time, device.load.in_flight());
         if observer.shares() && first {
-            observer.issued(e.dev, e.time, &self.shares(&self.table.get(id).parts));
+            observer.issued(e.dev, e.time, &self.bios.shares(&self.table.get(id).parts));
         }
     }
 

@@ -6,9 +6,7 @@
 //!
 //! **Invariant**: each completion kept has a request that waits for its issue, so there are never more of them.
 
-use crate::op::Op;
-use crate::piece::{Key, Stage};
-use crate::tracker::{IoObserver, IoTracker};
+use crate::piece::Key;
 use rustc_hash::FxHashMap;
 use trace::Event;
 
@@ -23,41 +21,19 @@ impl Early {
     pub fn left(&self) -> u64 {
         self.ends.values().map(|(n, _)| *n as u64).sum()
     }
-}
 
-impl IoTracker {
-    /// Keeps a completion if a request of this extent was not issued yet and the device has lost nothing.
-    pub(crate) fn keep_early(&mut self, key: Key, e: &Event) -> bool {
-        let not_issued = |stage| matches!(stage, Stage::Got | Stage::Inserted);
-        let mut here = self.table.chain(key).map(|id| self.table.get(id));
-        if self.devices[key.dev as usize].losses > 0
-            || e.bytes.0 == 0
-            || !here.any(|p| not_issued(p.stage) && p.bytes() == e.bytes)
-        {
-            return false;
-        }
-        let (n, end) = self.early.ends.entry(key).or_insert((0, *e));
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Keeps a completion until the issue comes.
+    pub fn keep(&mut self, key: Key, e: &Event) {
+        let (n, end) = self.ends.entry(key).or_insert((0, *e));
         (*n, *end) = (*n + 1, *e);
-        true
     }
 
-    /// After an issue: ends the request if its completion came before.
-    #[inline]
-    pub(crate) fn end_early(&mut self, dev: u32, issue: &Event, observer: &mut dyn IoObserver) {
-        if !self.early.ends.is_empty() {
-            self.end_if_early(dev, issue, observer);
-        }
-    }
-
-    /// A separate function, so that the usual path through [`IoTracker::complete`] stays inlined.
-    #[cold]
-    #[inline(never)]
-    fn end_if_early(&mut self, dev: u32, issue: &Event, observer: &mut dyn IoObserver) {
-        let key = Key { dev, start: issue.sector, op: Op::of(issue) };
-        if let Some((n, end)) = self.early.ends.remove(&key) {
-            // Of several completions only the last can belong to this issue.
-            self.tally.began_before += n as u64 - 1;
-            self.complete(dev, &end, observer);
-        }
+    /// Takes what was kept for a request that is issued now.
+    pub fn take(&mut self, key: Key) -> Option<(u32, Event)> {
+        self.ends.remove(&key)
     }
 }

@@ -10,7 +10,7 @@
 //! CPUs, so among several flushes the one on the same CPU is meant. Example: CPU 0 issues a flush, CPU 1 issues
 //! another, and a completion comes in on CPU 1: it belongs to the second.
 
-use crate::names::TaskName;
+use crate::task_name::TaskName;
 use crate::timeline::FlushWait;
 use device::{Behind, Holder};
 use std::collections::VecDeque;

@@ -1,9 +1,10 @@
 //! Holders: which task has requests in a device, for whom, and of what kind. Time behind others is split by holder.
 
 use crate::bio::Bio;
-use crate::names::TaskName;
 use crate::op::{Class, Op};
+use crate::owner::Owner;
 use crate::request::Request;
+use crate::task_name::TaskName;
 use serde::Serialize;
 
 /// Kind of I/O of a holder. Each kind of a task is a separate holder.
@@ -64,15 +65,6 @@ impl Io {
             Io::Journal => "journal writes",
         }
     }
-}
-
-/// The owner of data that another task sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Owner {
-    /// The task that wrote the data, or changed what a journal commits.
-    pub task: TaskName,
-    /// Whether the data is a journal's own blocks.
-    pub journal: bool,
 }
 
 /// A holder of requests in a device.

@@ -4,15 +4,11 @@ use crate::apart::Apart;
 use crate::bearers::Bearers;
 use crate::holding::{Holding, Io};
 use crate::jobs::Jobs;
+use crate::task_name::TaskName;
 use device::Holder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use trace::{is_kernel_thread, is_supervisor, starts_all_kinds, works_in_ring_of, Tid};
-
-/// A task name as a small number; [`Names::text`] gives the text. If several jobs have the same name at once, all but the first get numbers of
-/// their own, and their texts contain the job's first process: `dd:4711` ([`trace::program`] of it is `dd`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TaskName(pub u32);
 
 /// All names seen, and the current name of each task.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! (device, start, operation). Pieces with the same key form a chain, oldest first: two reads of one sector in flight
 //! are two pieces. The key of a piece changes when it grows at its front or is completed in part.
 
-use crate::bio::BioNumber;
+use crate::bio_id::BioId;
 use crate::contention::Reading;
 use crate::op::Op;
 use crate::request::Request;
@@ -38,21 +38,6 @@ pub(crate) struct Part {
     /// When it got a request or joined one; `None` before that.
     pub joined: Option<Nanos>,
     pub merged: bool,
-}
-
-/// Index of a bio in flight. Indexes are reused; the generation distinguishes the uses, so that a late child does not
-/// reach the wrong parent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BioId {
-    pub index: u32,
-    pub generation: u32,
-}
-
-impl BioId {
-    /// The same as one number, for use outside of this crate.
-    pub fn number(self) -> BioNumber {
-        BioNumber(u64::from(self.generation) << 32 | u64::from(self.index))
-    }
 }
 
 /// Index of a piece in flight.

@@ -9,8 +9,8 @@
 //! Example: a window of 128 KiB follows another and takes 1 ms. A program that computes reaches it 3 ms later, and
 //! only then is the next window sent: no task waited. A program that only reads sends the next window at once.
 
+use crate::bio_id::BioId;
 use crate::bios::Bios;
-use crate::piece::BioId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{Bytes, Sector, Tid};

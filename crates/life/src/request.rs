@@ -1,9 +1,9 @@
 //! A completed request: one command to the device.
 
 use crate::contention::Contention;
-use crate::holding::Owner;
-use crate::names::TaskName;
 use crate::op::{Class, Op};
+use crate::owner::Owner;
+use crate::task_name::TaskName;
 use crate::timeline::Timeline;
 use serde::Serialize;
 use trace::{Bytes, Cpu, DevId, Flags, Sector, Tid};

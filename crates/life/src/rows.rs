@@ -9,8 +9,8 @@
 //! is read to compute parity) all are completed by then, so orphans stay in their row after their end. A stripe may
 //! serve several bios, each of which waits for its reads. So orphans also stay after they have found a parent.
 
+use crate::bio_id::BioId;
 use crate::op::Op;
-use crate::piece::BioId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{Nanos, Sector};

@@ -1,8 +1,8 @@
 //! How bios, requests and bios of stacked devices relate, for observers that list every I/O.
 
-use crate::names::TaskName;
+use crate::bios::Bios;
 use crate::piece::Part;
-use crate::tracker::IoTracker;
+use crate::task_name::TaskName;
 use smallvec::SmallVec;
 use trace::{Bytes, DevId, Nanos, Sector};
 
@@ -36,11 +36,11 @@ pub struct Remapped {
     pub task: TaskName,
 }
 
-impl IoTracker {
+impl Bios {
     /// The bios in a request.
-    pub(crate) fn shares(&self, parts: &[Part]) -> SmallVec<[Share; 4]> {
+    pub fn shares(&self, parts: &[Part]) -> SmallVec<[Share; 4]> {
         let share = |part: &Part| {
-            let bio = self.bios.get(part.bio)?;
+            let bio = self.get(part.bio)?;
             let Part { joined, merged, .. } = *part;
             let (start, bytes, queued, task) = (bio.start, bio.bytes, bio.queued, bio.task);
             Some(Share { start, bytes, queued, joined, merged, task })

@@ -5,8 +5,8 @@
 //! contains the upper sector. Partitions are announced the same way but have no bios of their own. For what raid5
 //! sends below in whole stripes, the announced sector does not identify the parent: see [`crate::rows`].
 
+use crate::bio_id::BioId;
 use crate::op::{Class, Op};
-use crate::piece::BioId;
 use serde::Serialize;
 use trace::{Flags, Nanos, Sector};
 

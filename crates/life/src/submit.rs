@@ -1,16 +1,18 @@
 //! Handlers for events on the way into the block layer: `Q`, `X`, `A`, `G`, `M`, `F`.
 
+use crate::bio_id::BioId;
 use crate::contention::{Contention, Reading};
-use crate::holding::Owner;
-use crate::names::TaskName;
+use crate::observer::IoObserver;
 use crate::op::{kind, Op};
-use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
+use crate::owner::Owner;
+use crate::piece::{Key, Part, Piece, PieceId, Stage};
 use crate::request::Request;
 use crate::rows::Orphan;
 use crate::share::Remapped;
 use crate::stack::Child;
+use crate::task_name::TaskName;
 use crate::timeline::Timeline;
-use crate::tracker::{IoObserver, IoTracker};
+use crate::tracker::IoTracker;
 use trace::{Bytes, Detail, Event, Flags, Sector};
 
 /// Largest number of bios without a request on one device. On bio-based devices every bio stays so until it completes;

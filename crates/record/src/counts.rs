@@ -1,7 +1,7 @@
 //! Running totals of a recording, and the losses of events by time and processor.
 
 use crate::instance::{CpuStats, Instance};
-use crate::recorder::Progress;
+use crate::report::Progress;
 use capture::Loss;
 use std::time::Duration;
 use trace::{Bytes, Cpu};

@@ -22,6 +22,7 @@ mod texts;
 mod trust;
 pub mod what_if;
 mod why;
+mod window;
 mod without;
 pub mod wrap;
 

@@ -4,8 +4,8 @@ use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::style::{Detail, Style, GROUPS};
 use crate::trust::{length, trust_lines};
+use crate::window::part;
 use crate::wrap::{wrap, wrap_into};
-use events::Window;
 use explain::where_time;
 use explain::Explanation;
 use stats::Device;
@@ -245,12 +245,6 @@ fn served(e: &Explanation, detail: Detail) -> Vec<String> {
         }
     };
     devices.map(line).collect()
-}
-
-/// The window of time in words. Example: `from 5 s to 8 s`.
-pub(crate) fn part(w: Window) -> String {
-    let to = if w.end == Window::default().end { "on".to_string() } else { format!("to {}", time(w.end)) };
-    format!("from {} {to}", time(w.start))
 }
 
 /// A device and its settings in one line; unknown settings are left out.

@@ -1,6 +1,6 @@
 //! Says in words how far an explanation can be trusted.
 
-use crate::screen::part;
+use crate::window::part;
 use explain::{Explanation, Lack, Trust};
 use ledger::Reason;
 use stats::{OpKey, OpStats, OF_STORAGE};

@@ -25,9 +25,7 @@
 //! bucket `x` is the sum of what the drawn blocks have there, a sum of `K` products.
 
 mod mean;
-mod rare;
-
-pub use rare::{rare, Rare};
+pub mod rare;
 
 use crate::blocks::Blocks;
 use crate::distribution::Distribution;

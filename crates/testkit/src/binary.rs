@@ -2,7 +2,8 @@
 //!
 //! It follows include/uapi/linux/blktrace_api.h; `crates/trace/src/blktrace/record.rs` has the table of fields.
 
-use crate::script::{Script, ScriptedEvent};
+use crate::script::Script;
+use crate::scripted_event::ScriptedEvent;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trace::{Action, Cpu, Detail, DevId};

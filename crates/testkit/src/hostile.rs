@@ -1,7 +1,8 @@
 //! Recordings that no kernel would make, for property tests: any action in any order on a few sectors, so that all
 //! combinations occur.
 
-use crate::script::{Script, ScriptedEvent};
+use crate::script::Script;
+use crate::scripted_event::ScriptedEvent;
 use proptest::prelude::*;
 use trace::{Action, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Sector, Span, Tid};
 

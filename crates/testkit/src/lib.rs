@@ -15,6 +15,7 @@ mod machine;
 mod observed;
 mod request;
 mod script;
+mod scripted_event;
 mod steady;
 pub mod tools;
 
@@ -24,7 +25,8 @@ pub use line::{nanos, STEPS};
 pub use machine::{alone_on_machine, share_machine, Machine};
 pub use observed::{heard_of, observed, observed_from, observed_from_files, observed_in_batches, Observed};
 pub use request::plain_read;
-pub use script::{Script, ScriptedEvent, DISK};
+pub use script::Script;
+pub use scripted_event::{ScriptedEvent, DISK};
 pub use steady::steady;
 pub use tools::{blkparse, btt, btt_as, Btt};
 

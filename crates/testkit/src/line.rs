@@ -16,7 +16,7 @@
 //! letter is a flush, one behind it FUA; `pc` behind the extent makes it a passthrough command.
 //! `dev=9,0 cpu=1 tid=7 err=5 cg=1234 seq=9` say more; without them it is CPU 0, thread 100 and no error.
 
-use crate::script::{ScriptedEvent, DISK};
+use crate::scripted_event::{ScriptedEvent, DISK};
 use trace::{Action, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Sector, Span, Tid};
 
 /// A length of time: `12` or `12us`, `4.97ms`, `60s`, `3ns`.

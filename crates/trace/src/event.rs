@@ -4,6 +4,7 @@
 //! `Copy`; its texts (task names, kernel messages, driver data) are stored in the batch and read
 //! through [`Batch::text`]. Letters and categories are those of blktrace (include/uapi/linux/blktrace_api.h).
 
+use crate::span::Span;
 use crate::task_event::TaskEvent;
 use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
 
@@ -226,15 +227,6 @@ pub enum Detail {
     Lost(u64),
     /// Bytes stored in the batch: a name, a message, driver data, a passthrough command.
     Text(Span),
-}
-
-/// A range of bytes in the text storage of a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
-    /// Offset of the first byte.
-    pub start: u32,
-    /// Length in bytes.
-    pub len: u32,
 }
 
 /// One event. Fields that an action does not use are zero.

@@ -1,6 +1,6 @@
 //! The recordings inside a folder that is none itself, for an error that names some of them.
 
-use crate::open::{holds_trace, is_packed_name};
+use crate::folder::{holds_trace, is_packed_name};
 use std::fs;
 use std::path::Path;
 

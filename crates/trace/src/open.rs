@@ -3,37 +3,24 @@
 use crate::blkparse::{self, BlkparseText, Own};
 use crate::blktrace::{self, Stream};
 use crate::error::{Error, OWN_FORMAT, UNRECOGNISED};
+use crate::folder::{packed_in, perf_in, PERF, TRACE};
 use crate::input::Input;
 use crate::inside::recordings_inside;
 use crate::merge::Merge;
-use crate::packed;
+use crate::packed::{self, Capture, Unpacked};
+use crate::per_cpu::{folder_or_here, per_cpu_files, per_cpu_name, siblings, PerCpu};
 use crate::perfdata;
 use crate::place::Place;
+use crate::recording::Recording;
 use crate::reorder::Reorder;
 use crate::runs::{self, Start};
 use crate::source::Source;
 use crate::tracedat::{self, TraceDat, HEAD};
 use crate::tracetext::{self, TraceText};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use units::DevId;
-
-/// An opened recording.
-pub struct Recording {
-    /// Yields the events in time order.
-    pub source: Box<dyn Source>,
-    /// The format, as `explain` prints it: `blktrace`, `trace.dat`, `blkparse`.
-    pub format: &'static str,
-    /// The path to open the recording again and to find files beside the trace (settings, what the load printed).
-    /// Keep it as long as these files are needed. `None` for a pipe that cannot be read twice.
-    pub place: Option<Place>,
-    /// The release of the kernel that recorded it; `None` if the trace does not say.
-    pub kernel: Option<String>,
-    /// Device names taken from file names: `vda` from `vda.blktrace.0`.
-    pub names: Vec<(DevId, String)>,
-}
 
 /// Opens a recording. `path` is one of
 /// - a file: one CPU's `NAME.blktrace.N` (the files of other CPUs are not read), a merged `blkparse -d` file, text, a
@@ -76,72 +63,7 @@ pub fn is_there(path: &Path) -> bool {
     path == Path::new("-") || path.exists() || !siblings(path).is_empty()
 }
 
-/// The folder itself; the current one for an empty path.
-pub(crate) fn folder_or_here(parent: &Path) -> PathBuf {
-    if parent.as_os_str().is_empty() {
-        PathBuf::from(".")
-    } else {
-        parent.to_path_buf()
-    }
-}
-
-/// All `NAME.blktrace.N` files for a NAME, ordered by N.
-fn siblings(name: &Path) -> Vec<(PathBuf, PerCpu)> {
-    let folder = folder_or_here(name.parent().unwrap_or(Path::new("")));
-    let Some(wanted) = name.file_name().and_then(|n| n.to_str()) else { return vec![] };
-    per_cpu_files(&folder).into_iter().filter(|(_, f)| f.device == wanted).collect()
-}
-
-/// The parts of a per-CPU file name: `vda.blktrace.1`, optionally followed by `.gz` or `.zst`.
-struct PerCpu {
-    device: String,
-    number: u32,
-}
-
-fn per_cpu_name(name: &str) -> Option<PerCpu> {
-    let bare = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
-    let (device, number) = bare.rsplit_once(".blktrace.")?;
-    Some(PerCpu { device: device.to_string(), number: number.parse().ok()? })
-}
-
-/// The recording that a per-CPU file is a part of: `vda` for `vda.blktrace.1.zst`; `None` for other files.
-pub fn whole_of(part: &Path) -> Option<PathBuf> {
-    Some(part.with_file_name(per_cpu_name(part.file_name()?.to_str()?)?.device))
-}
-
-/// The recording that a file of this name is a part of: `vda` for `vda.blktrace.1.zst`; `None` for other names.
-pub(crate) fn recording_of_part(name: &str) -> Option<String> {
-    per_cpu_name(name).map(|part| part.device)
-}
-
-/// All per-CPU files of a folder, ordered by device, then by number.
-fn per_cpu_files(folder: &Path) -> Vec<(PathBuf, PerCpu)> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        if let Some(p) = name.to_str().and_then(per_cpu_name) {
-            found.entry((p.device.clone(), p.number)).or_insert((entry.path(), p));
-        }
-    }
-    found.into_values().collect()
-}
-
-/// Name of the finished trace in a capture.
-pub(crate) const TRACE: &str = "trace.dat";
-/// The default name of perf's output.
-pub(crate) const PERF: &str = "perf.data";
-/// File name suffixes of packed captures.
-const PACKED: [&str; 4] = [".tar.zst", ".tar.gz", ".tgz", ".tar"];
-
-/// Whether [`open_folder`] finds something to open.
-pub fn holds_trace(folder: &Path) -> bool {
-    [TRACE, HEAD, PERF].iter().any(|name| folder.join(name).is_file())
-        || !per_cpu_files(folder).is_empty()
-        || perf_in(folder).is_some()
-        || packed_in(folder).is_some()
-}
-
-pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
+fn open_folder(folder: &Path) -> Result<Recording, Error> {
     fs::read_dir(folder).map_err(|source| Error::Io { path: folder.into(), source })?;
     let found = per_cpu_files(folder);
     if !found.is_empty() {
@@ -150,7 +72,7 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     let trace = folder.join(TRACE);
     let trace = match (trace.is_file(), folder.join(HEAD).is_file()) {
         (true, false) => tracedat::open(&trace)?,
-        (false, true) if packed::is_in_parts(folder) => return packed::open_parts(folder),
+        (false, true) if packed::is_in_parts(folder) => return of_packed(packed::open_parts(folder)?),
         (false, true) => tracedat::open_raw(folder)?,
         (true, true) => fuller(tracedat::open(&trace), tracedat::open_raw(folder))?,
         (false, false) => {
@@ -172,31 +94,6 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     Ok(of_trace_dat(trace, folder))
 }
 
-/// The recording of perf in a folder: `perf.data` inside it, or the folder itself.
-fn perf_in(folder: &Path) -> Option<PathBuf> {
-    let inside = folder.join(PERF);
-    if inside.is_file() || perfdata::is_folder(&inside) {
-        return Some(inside);
-    }
-    perfdata::is_folder(folder).then(|| folder.to_owned())
-}
-
-/// Whether a file of this name is a packed capture.
-pub(crate) fn is_packed_name(name: &str) -> bool {
-    PACKED.iter().any(|end| name.ends_with(end))
-}
-
-/// The packed capture in a folder; `None` if there are none or several.
-fn packed_in(folder: &Path) -> Option<PathBuf> {
-    let paths = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-    let is_packed = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        is_packed_name(name) && path.is_file()
-    };
-    let mut packed = paths.filter(is_packed);
-    packed.next().filter(|_| packed.next().is_none())
-}
-
 /// Chooses the larger one. Both exist if the recorder was killed while it assembled the trace: only one is complete.
 fn fuller(dat: Result<TraceDat, Error>, raw: Result<TraceDat, Error>) -> Result<TraceDat, Error> {
     match (dat, raw) {
@@ -213,11 +110,19 @@ fn of_trace_dat(trace: TraceDat, path: &Path) -> Recording {
 }
 
 /// Opens a `perf.data` file or folder.
-pub(crate) fn of_perf_data(path: &Path) -> Result<Recording, Error> {
+fn of_perf_data(path: &Path) -> Result<Recording, Error> {
     let trace = perfdata::open(path)?;
     let kernel = trace.kernel().map(str::to_string);
     let place = Some(Place::given(path));
     Ok(Recording { source: Box::new(trace), format: "perf.data", place, names: vec![], kernel })
+}
+
+/// Opens a capture that was unpacked.
+fn of_packed(Capture { folder, spool, notes, name }: Capture) -> Result<Recording, Error> {
+    let mut recording = open_folder(&folder).map_err(|e| e.renamed(&folder, &name))?;
+    recording.source = Box::new(Unpacked::new(recording.source, notes, &folder, &name));
+    recording.place = Some(Place::spooled(folder, spool));
+    Ok(recording)
 }
 
 /// Opens per-CPU files as one recording. `path` is the folder or NAME that the user gave.
@@ -324,17 +229,17 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
     if tracedat::looks_like(start) {
         return match in_place {
             true => Ok(of_trace_dat(tracedat::open(input.path())?, input.path())),
-            false => packed::open_trace_dat(input),
+            false => of_packed(packed::open_trace_dat(input)?),
         };
     }
     if perfdata::looks_like(start) {
         return match in_place {
             true => of_perf_data(input.path()),
-            false => packed::open_perf_data(input),
+            false => of_packed(packed::open_perf_data(input)?),
         };
     }
     if packed::looks_like(start) {
-        return packed::open(input);
+        return of_packed(packed::open(input)?);
     }
     if !blktrace::looks_like(start) {
         let (begins_so, is_text) = (blkparse::has_io(start), is_text(start));

@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn what_tasks_did_stands_behind_the_same_events() {
         let event = |s: u64| Event { time: Nanos(s), action: Action::Queue, ..Event::default() };
-        let text = What::Text { id: TextId(1), text: crate::event::Span { start: 0, len: 0 } };
+        let text = What::Text { id: TextId(1), text: crate::span::Span { start: 0, len: 0 } };
         let task = |s: u64, after: u32, what: What| TaskEvent {
             time: Nanos(s),
             after,

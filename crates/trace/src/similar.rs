@@ -1,6 +1,6 @@
 //! Names that exist and are spelled like one that does not: what the user may have meant by a mistyped path.
 
-use crate::open::{folder_or_here, recording_of_part};
+use crate::per_cpu::{folder_or_here, recording_of_part};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use strsim::normalized_damerau_levenshtein;

@@ -3,7 +3,7 @@
 //! Task events travel in the same [`Batch`](crate::Batch) as block events. Each has its position between them, so that
 //! consumers see both in time order. Formats with only block events (blktrace, blkparse) have no task events.
 
-use crate::event::Span;
+use crate::span::Span;
 use crate::syscall::Call;
 use units::{Bytes, Cpu, DevId, Nanos, Tid};
 

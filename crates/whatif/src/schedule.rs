@@ -6,7 +6,7 @@ use crate::arrival::Recorded;
 use crate::load::Load;
 use crate::predict::Lab;
 use crate::settings::Settings;
-use crate::simulate::Done;
+use crate::simulate::{simulate, Done};
 use serde::Serialize;
 use std::ops::Range;
 use trace::Nanos;
@@ -61,6 +61,16 @@ impl Schedule {
     }
 }
 
+impl Lab {
+    /// The order in which the best device would have received requests in a stretch; `None` if there is no device.
+    pub fn schedule(&self, settings: &Settings, stretch: &Range<u64>) -> Option<Vec<Sent>> {
+        let best = self.devices.first()?;
+        let load = self.asked_load(settings);
+        let done = simulate(&load, settings, &best.model, self.work, self.seed);
+        Some(simulated(&load, &done, stretch))
+    }
+}
+
 /// The recorded order; times count from the first arrival.
 fn recorded(r: &Recorded, stretch: &Range<u64>) -> Vec<Sent> {
     let Some(began) = r.arrivals.first().map(|a| a.queued) else { return Vec::new() };
@@ -75,7 +85,7 @@ fn recorded(r: &Recorded, stretch: &Range<u64>) -> Vec<Sent> {
 }
 
 /// The simulated order.
-pub(crate) fn simulated(load: &Load, done: &[Done], stretch: &Range<u64>) -> Vec<Sent> {
+fn simulated(load: &Load, done: &[Done], stretch: &Range<u64>) -> Vec<Sent> {
     let sent = done.iter().filter(|d| !d.joined).map(|d| Sent {
         issued: d.issued,
         waited: d.issued.saturating_sub(d.inserted),

@@ -9,8 +9,8 @@ mod recorded;
 pub use crate::refusal::Refusal;
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
+use crate::tags::word_of;
 use crate::wbt::Throttle;
-use limits::word_of;
 use serde::Serialize;
 
 /// A scheduler that is modelled.

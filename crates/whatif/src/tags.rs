@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 /// `SBQ_WAIT_QUEUES` and `SBQ_WAKE_BATCH` in include/linux/sbitmap.h.
 const WAIT_QUEUES: u32 = 8;
 const MOST_WOKEN: u32 = 8;
+/// `BITS_PER_LONG`.
+const LONG: u32 = 64;
 
 /// The tags of a queue and the requests that wait for one.
 ///
@@ -30,6 +32,12 @@ pub struct Tags {
 /// Number of waiters that are woken at a time if the most limited task may use `fewest` tags.
 pub fn wake_batch(fewest: u32) -> u32 {
     (fewest / WAIT_QUEUES).clamp(1, MOST_WOKEN)
+}
+
+/// Bits per word of a bitmap of this many tags: at least four words, if there are four tags (`sbitmap_calculate_shift` in
+/// include/linux/sbitmap.h of Linux 6.1).
+pub fn word_of(tags: u32) -> u32 {
+    1 << (tags / 4).clamp(1, LONG).ilog2()
 }
 
 impl Tags {
@@ -120,5 +128,10 @@ mod tests {
         assert_eq!(woken, [8]);
         t.give(2, |w| woken.push(w));
         assert_eq!(woken, [8, 7]);
+    }
+
+    #[test]
+    fn words_of_bitmaps() {
+        assert_eq!([4, 16, 32, 40, 255, 256, 2048].map(word_of), [1, 4, 8, 8, 32, 64, 64]);
     }
 }

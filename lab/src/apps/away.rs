@@ -6,7 +6,7 @@ use super::catalogue::Catalogue;
 use super::condition::{Condition, Thing};
 use super::rig::{Reported, Rig, Work, TOO_LONG};
 use super::truth::{accepted, decided, enough, helping, Baseline, Helps, Rerun, Truth};
-use crate::Outcome;
+use crate::outcome::Outcome;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;

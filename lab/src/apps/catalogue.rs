@@ -2,7 +2,7 @@
 //!
 //! Invariant: it is read before anything is recorded and never written by the lab.
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

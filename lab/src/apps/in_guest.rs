@@ -2,10 +2,10 @@
 //!
 //! All runs of a condition are in the same one, which has made its own disk; what a run left lies in the guest's share.
 
+use super::apart::APART;
 use super::catalogue::folder;
-use super::rig::APART;
 use crate::machine::exports;
-use crate::Outcome;
+use crate::outcome::Outcome;
 use std::ffi::OsString;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //! Recordings are large and made by command; these are what a draw cost hours to find out.
 
 use super::truth::Truth;
-use crate::Outcome;
+use crate::outcome::Outcome;
 use std::path::{Path, PathBuf};
 
 /// Where they lie.

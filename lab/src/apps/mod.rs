@@ -6,6 +6,7 @@
 //!
 //! Invariant: a condition, and which causes stand for what is taken away, are written before anything is recorded.
 
+mod apart;
 mod away;
 mod catalogue;
 mod chance;

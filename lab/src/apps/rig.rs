@@ -2,12 +2,13 @@
 //!
 //! Invariant: a run leaves nothing behind but what it reported and, if it was recorded, the recording.
 
+use super::apart::APART;
 use super::catalogue::{folder, Catalogue, Setting};
 use super::condition::Condition;
 use super::in_guest;
 use crate::guest::Guest;
 use crate::machine::Machine;
-use crate::Outcome;
+use crate::outcome::Outcome;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -243,9 +244,6 @@ impl Rig {
         command
     }
 }
-
-/// How rig.sh is begun: before usual tasks, with mounts of its own.
-pub const APART: [&str; 7] = ["nice", "-n", "-10", "unshare", "-m", "--propagation=private", "bash"];
 
 /// What an application wrote into its folder in the end.
 fn reported(folder: &Path) -> Outcome<Reported> {

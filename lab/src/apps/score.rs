@@ -3,7 +3,7 @@
 use super::catalogue::Catalogue;
 use super::helped::helped;
 use super::truth::Truth;
-use crate::Outcome;
+use crate::outcome::Outcome;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

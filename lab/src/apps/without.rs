@@ -8,7 +8,7 @@
 use super::catalogue::Catalogue;
 use super::condition::Thing;
 use super::truth::Truth;
-use crate::Outcome;
+use crate::outcome::Outcome;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;

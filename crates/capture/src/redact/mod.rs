@@ -16,9 +16,9 @@ pub use names::Names;
 
 use crate::datfile::Head;
 use crate::error::{At, Error, Result};
+use crate::name::{CAPTURE_JSON, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
 use crate::recorded::Capture;
 use crate::role::Role;
-use crate::{CAPTURE_JSON, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
 use pages::Scrubber;
 use std::collections::BTreeMap;
 use std::fs::{self, File};

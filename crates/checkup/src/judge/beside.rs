@@ -1,7 +1,7 @@
 //! Judges readers, fsyncs and heartbeats beside writers.
 
+use super::judged::{finding, Judged, MS};
 use super::stall::{pair, FOR_P99};
-use super::{finding, Judged, MS};
 use crate::result::{Finding, Found, Probe, Remedy, Scenario};
 use std::collections::BTreeMap;
 use units::words;

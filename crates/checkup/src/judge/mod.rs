@@ -5,6 +5,7 @@
 //! step's recording explain why it is worse; if the processors explain it, it is no finding about the disk.
 
 mod beside;
+mod judged;
 mod quiet;
 mod remedies;
 mod sizes;
@@ -15,16 +16,10 @@ pub use quiet::probe;
 pub use remedies::remedies;
 pub use stall::pair;
 
-use crate::result::{Finding, Found, Probe, Scenario, Step};
+use crate::result::{Finding, Found, Probe, Scenario};
+use judged::{Judged, WHY};
 use std::collections::BTreeMap;
-use units::words;
 
-const MS: u64 = 1_000_000;
-
-/// A cause that is a fault by itself must explain at least this part of the slowest operations' time.
-const NAMES: f64 = 0.3;
-/// A cause that explains less of the slowest operations' time is not why they are slow.
-const WHY: f64 = 0.15;
 /// Causes that are not a fault of the disk.
 const NOT_STORAGE: &[&str] = &["healthy", "outside-io", "cpu-wait", "journal-cpu"];
 
@@ -106,69 +101,17 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     s.remarks.extend(failed);
 }
 
-/// The results of comparing measurements with limits.
-#[derive(Debug, Default)]
-struct Judged {
-    /// Measurements that exceed their limits.
-    findings: Vec<Finding>,
-    /// Measurements within their limits, one sentence each.
-    good: Vec<String>,
-}
-
-impl Judged {
-    fn push(&mut self, finding: Finding) {
-        self.findings.push(finding);
-    }
-
-    /// Compares a time with the limit that a good disk of this kind stays below. `says` must fit both outcomes.
-    fn limit(&mut self, name: &str, step: &str, says: String, measured: u64, expected: u64) {
-        if measured > expected {
-            self.push(finding(name, step, says, measured, expected));
-        } else {
-            self.good.push(format!("{says}; a good disk stays below {}", words::ns(expected)));
-        }
-    }
-}
-
 fn is_elsewhere(c: &Found) -> bool {
     NOT_STORAGE.contains(&c.cause.as_str())
 }
 
-fn finding(name: &str, step: &str, says: String, measured: u64, expected: u64) -> Finding {
-    Finding {
-        name: name.into(),
-        step: step.into(),
-        says,
-        measured_ns: measured,
-        expected_ns: expected,
-        causes: vec![],
-    }
-}
-
-/// Adds a finding for a cause that is a fault by itself if it explains at least `least` of the slowest operations' time.
-fn named(step: &Step, causes: &[&str], least: f64, measured: u64, says: &str, name: &str, out: &mut Judged) {
-    let found = step
-        .causes
-        .iter()
-        .find(|c| causes.contains(&c.cause.as_str()) && c.share >= least && c.confidence != "low");
-    if let Some(c) = found {
-        let expected = (measured as f64 * (1.0 - c.share)) as u64;
-        out.push(finding(
-            name,
-            &step.name,
-            format!("{says}: {:.0} % of the slowest ones' time", c.share * 100.0),
-            measured,
-            expected,
-        ));
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::judged::MS;
     use super::*;
     use crate::other_users::OtherUsers;
     use crate::processors::Processors;
-    use crate::result::{Latency, Measured};
+    use crate::result::{Latency, Measured, Step};
 
     fn latency(p50: u64, p99: u64) -> Latency {
         Latency {

@@ -1,6 +1,7 @@
 //! Judges the quiet disk: what it can do, and whether it always does that.
 
-use super::{finding, named, stall::stalls, Judged, MS, NAMES};
+use super::judged::{finding, named, Judged, MS, NAMES};
+use super::stall::stalls;
 use crate::result::{Probe, Scenario, Step};
 use units::words;
 

@@ -33,7 +33,7 @@ pub fn remedies(scenarios: &[Scenario]) -> Vec<Remedy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::{finding, MS};
+    use crate::judge::judged::{finding, MS};
     use crate::result::{Finding, Found, Step};
 
     #[test]

@@ -1,6 +1,7 @@
 //! Judges sizes of requests: whether larger ones have a higher throughput, and whether they are split.
 
-use super::{finding, named, stall::stalls, Judged, NAMES};
+use super::judged::{finding, named, Judged, NAMES};
+use super::stall::stalls;
 use crate::result::{Found, Remedy, Scenario};
 use std::collections::BTreeMap;
 use units::words;

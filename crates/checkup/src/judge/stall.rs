@@ -1,6 +1,6 @@
 //! Finds stalls, and selects the percentiles that a number of operations supports.
 
-use super::{finding, Judged, MS};
+use super::judged::{finding, Judged, MS};
 use crate::result::{Latency, Step};
 use units::words;
 

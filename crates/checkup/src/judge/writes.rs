@@ -1,9 +1,9 @@
 //! Judges writes: appends to a log, fsyncs, small random writes.
 
 use super::beside::{BESIDE_TIMES, SHARED_LEAST};
+use super::judged::{finding, named, Judged, MS, WHY};
 use super::quiet::KNEE;
 use super::stall::{pair, rare, stalls, STALL_ALONE};
-use super::{finding, named, Judged, MS, WHY};
 use crate::result::{Probe, Scenario};
 use units::words;
 

@@ -5,7 +5,7 @@
 //! CPU(s):              2                 model name      : AMD EPYC
 //! ```
 
-use super::Kind;
+use super::kind::Kind;
 use crate::fact::{At, Fact};
 use crate::system::System;
 

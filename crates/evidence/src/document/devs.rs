@@ -7,7 +7,8 @@
 //!  254        0  268435456 vda
 //! ```
 
-use super::{dev, Kind};
+use super::dev::dev;
+use super::kind::Kind;
 use crate::device::PARTITIONS_KIB;
 use crate::fact::At;
 use crate::system::System;

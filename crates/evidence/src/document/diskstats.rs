@@ -4,7 +4,8 @@
 //!  254       0 vda 40 0 418 80 6 1 26 32 0 104 129 0 0 0 0 6 17
 //! ```
 
-use super::{dev, Kind};
+use super::dev::dev;
+use super::kind::Kind;
 use crate::fact::At;
 use crate::system::System;
 

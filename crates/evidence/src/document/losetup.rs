@@ -5,7 +5,7 @@
 //! /dev/loop0         0      0         0  0 /mnt/slowdev/disk   1     512
 //! ```
 
-use super::Kind;
+use super::kind::Kind;
 use crate::fact::At;
 use crate::system::System;
 

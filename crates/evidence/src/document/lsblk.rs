@@ -9,7 +9,8 @@
 //!
 //! Sizes are rounded, so they are ignored.
 
-use super::{dev_with_colon, Kind};
+use super::dev::dev_with_colon;
+use super::kind::Kind;
 use crate::fact::At;
 use crate::system::System;
 

@@ -9,7 +9,8 @@
 //!
 //! Values are stored under their names in `/sys/block/mdN/md/`.
 
-use super::{dev, Kind};
+use super::dev::dev;
+use super::kind::Kind;
 use crate::fact::At;
 use crate::system::System;
 use crate::system::MOST_NAMES;

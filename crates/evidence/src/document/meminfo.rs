@@ -5,7 +5,7 @@
 //! HugePages_Total:       0
 //! ```
 
-use super::Kind;
+use super::kind::Kind;
 use crate::fact::{At, Fact};
 use crate::system::System;
 use trace::Bytes;

@@ -4,8 +4,10 @@
 //! which kinds may be in it; each line is offered to these in order, and the first that parses it takes it.
 
 mod cpu;
+mod dev;
 mod devs;
 mod diskstats;
+mod kind;
 mod losetup;
 mod lsblk;
 mod mdstat;
@@ -17,35 +19,11 @@ mod system_json;
 mod uname;
 
 use crate::fact::{At, Place};
+use crate::source::Document;
 use crate::system::System;
 use capture::SYSTEM_JSON;
-use serde::Serialize;
+use kind::Kind;
 use std::sync::Arc;
-use trace::DevId;
-
-/// Statistics on a document that was read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Document {
-    /// Name within the capture.
-    pub file: String,
-    /// The kinds that were found in it: `sysfs`, `mounts`, ...
-    pub kinds: Vec<&'static str>,
-    /// Number of non-blank lines; for a JSON document, of values.
-    pub lines: u32,
-    /// Number of these that no kind could parse.
-    pub unknown: u32,
-    /// Location of the first of these.
-    pub first_unknown: Option<At>,
-}
-
-/// A reader for one kind of text. It keeps the state that it needs from earlier lines (a table's header).
-pub(crate) trait Kind {
-    /// Name of the kind in [`Document::kinds`].
-    fn name(&self) -> &'static str;
-
-    /// Adds the data in `line` to `system`. Returns false, and adds nothing, if the line is not of this kind.
-    fn line(&mut self, line: &str, at: &At, system: &mut System) -> bool;
-}
 
 /// Readers of all kinds; the first are the least likely to be mistaken for another.
 pub(crate) fn all_kinds() -> Vec<Box<dyn Kind>> {
@@ -167,17 +145,4 @@ impl System {
         }
         self.sources.push(read);
     }
-}
-
-/// A device number from decimal major and minor; `None` if they exceed the kernel's `dev_t`.
-fn dev(major: &str, minor: &str) -> Option<DevId> {
-    let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
-    let dev = DevId::new(major, minor);
-    (dev.major() == major && dev.minor() == minor).then_some(dev)
-}
-
-/// A device number in the form `254:0`.
-fn dev_with_colon(text: &str) -> Option<DevId> {
-    let (major, minor) = text.split_once(':')?;
-    dev(major, minor)
 }

@@ -6,7 +6,8 @@
 //! /dev/vda1 on /mnt type ext4 (rw,relatime,data=ordered)
 //! ```
 
-use super::{dev_with_colon, Kind};
+use super::dev::dev_with_colon;
+use super::kind::Kind;
 use crate::fact::At;
 use crate::mount::Mount;
 use crate::system::System;

@@ -4,7 +4,7 @@
 //! /proc/sys/vm/dirty_ratio:20        /proc/sys/vm/dirty_ratio 20        vm.dirty_ratio = 20
 //! ```
 
-use super::Kind;
+use super::kind::Kind;
 use crate::fact::At;
 use crate::system::System;
 

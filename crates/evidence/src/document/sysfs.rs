@@ -5,7 +5,8 @@
 //! /sys/block/loop0/queue/scheduler:[none] mq-deadline        (grep . FILES)
 //! ```
 
-use super::{dev_with_colon, Kind};
+use super::dev::dev_with_colon;
+use super::kind::Kind;
 use crate::fact::At;
 use crate::system::System;
 

@@ -5,7 +5,7 @@
 //! Linux version 6.1.0-50-amd64 (debian-kernel@...) (gcc-12 ...) #1 SMP ...
 //! ```
 
-use super::Kind;
+use super::kind::Kind;
 use crate::fact::At;
 use crate::system::System;
 

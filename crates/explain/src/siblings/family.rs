@@ -1,6 +1,5 @@
 //! Compares tasks of the same name: finds those that delay the others and are hardly delayed by them.
 
-use super::Thread;
 use std::collections::BTreeMap;
 use trace::{Nanos, Tid};
 
@@ -51,6 +50,14 @@ impl Sent {
     pub fn depth(&self) -> f64 {
         (self.time.0 as f64 / self.last.since(self.first).0.max(1) as f64).max(1.0)
     }
+}
+
+/// A thread with requests.
+pub(super) struct Thread {
+    pub name: Box<str>,
+    pub tid: Tid,
+    pub process: Tid,
+    pub sent: Sent,
 }
 
 /// The tasks to compare: processes of one name, or threads of one process and name.

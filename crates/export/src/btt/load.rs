@@ -1,7 +1,7 @@
 //! The load: queue depth (`-Q`), active periods (`-Z`), completions and megabytes per second.
 
 use super::folder::{Dat, Folder};
-use super::seconds;
+use super::seconds::seconds;
 use trace::{Bytes, Nanos};
 
 /// The queue depth of one device: two rows for each change, with the depth before and after.

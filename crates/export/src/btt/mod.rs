@@ -11,6 +11,7 @@ mod latency;
 mod load;
 mod position;
 mod ranges;
+mod seconds;
 mod sequences;
 
 use counts::{Sizes, Unplugs};
@@ -133,11 +134,6 @@ impl BttExport {
     pub fn finish(self) -> Result<Vec<(String, u64)>, (PathBuf, io::Error)> {
         self.files.finish()
     }
-}
-
-/// The time in seconds as btt computes it, so that the last digit is the same.
-fn seconds(t: Nanos) -> f64 {
-    (t.0 / Nanos::SECOND.0) as f64 + (t.0 % Nanos::SECOND.0) as f64 / 1e9
 }
 
 impl Device {

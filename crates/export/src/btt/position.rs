@@ -1,7 +1,7 @@
 //! Positions on the device: seek distances (`-s`), seeks per second (`-m`) and block numbers (`-B`).
 
 use super::folder::{Dat, Folder};
-use super::seconds;
+use super::seconds::seconds;
 use trace::{DevId, Event, Flags, Nanos};
 
 /// The files of one kind for reads, writes, and both.

@@ -4,7 +4,7 @@
 //! gaps are closed, so that memory is bounded.
 
 use super::folder::{Dat, Folder};
-use super::seconds;
+use super::seconds::seconds;
 use trace::Nanos;
 
 /// Maximal number of ranges of one kind: two hours of ranges that are 0.1 s apart.

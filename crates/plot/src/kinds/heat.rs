@@ -1,6 +1,6 @@
 //! Latency over time: heat maps with percentiles as lines, and the lines alone.
 
-use super::{latency, Drawn};
+use super::drawn::{latency, Drawn};
 use crate::colours::{nth, Scheme, COLOURS};
 use crate::picture::{Axis, Layer, Panel};
 use explain::findings::{findings, marked, Finding};

@@ -1,6 +1,6 @@
 //! Where the time of the slowest went: a bar for each group that the answer covers, by reason; below, a bar per wait.
 
-use super::Drawn;
+use super::drawn::Drawn;
 use crate::colours;
 use crate::picture::{Bar, Panel};
 use explain::where_time;

@@ -1,6 +1,6 @@
 //! Places on the device over time, as in iowatcher's pictures. Squares are reads, crosses are writes, colours are tasks.
 
-use super::Drawn;
+use super::drawn::Drawn;
 use crate::colours::nth;
 use crate::picture::{Axis, Layer, Panel};
 use stats::Who;

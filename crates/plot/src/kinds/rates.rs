@@ -1,6 +1,6 @@
 //! Throughput, completions per second and queue depth over time, by class of requests.
 
-use super::Drawn;
+use super::drawn::Drawn;
 use crate::colours;
 use crate::picture::{Axis, Layer, Panel};
 use explain::pictured::{Of, Pictured};

@@ -1,6 +1,6 @@
 //! Distributions of latencies and sizes over the whole recording.
 
-use super::{latency, Drawn};
+use super::drawn::{latency, Drawn};
 use crate::colours::{self, nth, OTHERS};
 use crate::picture::{Axis, Bar, Layer, Panel, Scale};
 use crate::scene::Colour;

@@ -3,7 +3,7 @@
 //! Supports v2 (Documentation/admin-guide/cgroup-v2.rst, "IO Interface Files") and v1 (blkio). Cgroups without
 //! settings are left out: hosts have thousands of them.
 
-use super::names;
+use super::files::names;
 use crate::text;
 use capture::{Cgroup, Cgroups, Settings};
 use std::os::unix::fs::MetadataExt;

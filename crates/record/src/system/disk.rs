@@ -1,6 +1,7 @@
 //! Reads one disk: its queue, its scheduler, its limits, and its lower and upper devices.
 
-use super::{all_settings, extents, names, settings};
+use super::extents;
+use super::files::{all_settings, names, settings};
 use crate::devices::{Device, Devices};
 use crate::text;
 use capture::{Disk, HardwareQueue, Loop, Partition, Settings};

@@ -8,11 +8,13 @@
 mod cgroup;
 mod disk;
 mod extents;
+mod files;
 pub mod limited;
 
 use crate::devices::Devices;
 use crate::text;
-use capture::{Cpus, Kernel, Settings, Snapshot};
+use capture::{Cpus, Kernel, Snapshot};
+use files::settings;
 use std::fs;
 use std::path::Path;
 
@@ -96,28 +98,6 @@ pub fn kernel_release(root: &Path) -> String {
 pub fn uname(root: &Path) -> String {
     // Rust's names equal the kernel's on all machines with known call numbers (x86_64, aarch64, riscv64, loongarch64).
     format!("Linux {} {} {}", host_name(root), kernel_release(root), std::env::consts::ARCH)
-}
-
-/// The files `names` in `dir`, as far as they can be read.
-fn settings(dir: &Path, names: &[&str]) -> Settings {
-    names.iter().filter_map(|n| Some((n.to_string(), text::small(&dir.join(n))?))).collect()
-}
-
-/// All regular files in `dir` that can be read.
-fn all_settings(dir: &Path) -> Settings {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let files = entries.filter(|e| e.file_type().is_ok_and(|t| t.is_file()));
-    files
-        .filter_map(|e| Some((e.file_name().to_string_lossy().into_owned(), text::small(&e.path())?)))
-        .collect()
-}
-
-/// Names of the entries of `dir`, sorted.
-fn names(dir: &Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut names: Vec<_> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
 }
 
 #[cfg(test)]

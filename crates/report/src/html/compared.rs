@@ -1,7 +1,7 @@
 //! Several captures on one page: each against the first, with the metrics of `compare`.
 
 use super::escape::escape;
-use super::Shown;
+use super::shown::Shown;
 use crate::compare::worth;
 use explain::compare::{span, times, Comparison, Metric};
 use std::fmt::Write;

@@ -2,8 +2,8 @@
 //! went, why, what to try, how far to trust it. The words are those of the screen.
 
 use super::escape::escape;
+use super::shown::{PageInput, Shown};
 use super::waits::waits;
-use super::{PageInput, Shown};
 use crate::answer::{confidence, with_gain};
 use crate::screen::about;
 use crate::slow_rows::{slow_rows, Row};
@@ -55,7 +55,7 @@ fn head(shown: &Shown) -> String {
         0 => "none lost".to_string(),
         n => format!("{} lost", count(n)),
     };
-    let part = e.subject.window.map_or(String::new(), |w| format!(" ({})", crate::screen::part(w)));
+    let part = e.subject.window.map_or(String::new(), |w| format!(" ({})", crate::window::part(w)));
     let text = format!(
         "{kernel}{} of {}{part}, {} events, {lost}",
         time(e.duration()),

@@ -18,15 +18,16 @@ mod events;
 mod markup;
 mod opening;
 mod pack;
+mod shown;
 mod waits;
 
 pub use detail::MOST_BYTES;
 pub use escape::escape;
 pub use events::Events;
+pub use shown::Shown;
 
 use detail::Detail;
-use explain::{pictured, Answer, Explanation, Places};
-use stats::Pictures;
+use shown::PageInput;
 
 const SCRIPT: &str = include_str!("built/page.js");
 const SCRIPT_HASH: &str = include_str!("built/page.js.sha256");
@@ -34,18 +35,6 @@ const STYLE: &str = include_str!("built/page.css");
 
 /// Maximal number of times that the detail is halved; after that hardly anything but the verdict is left.
 const MOST_ROUNDS: usize = 12;
-
-/// A capture that is shown on a page.
-pub struct Shown {
-    /// The capture's name on the page.
-    pub label: String,
-    /// The explanation of the capture.
-    pub explanation: Explanation,
-    /// Its I/O over time.
-    pub pictures: Pictures,
-    /// The events of the slowest requests and operations; empty without a second reading.
-    pub events: Events,
-}
 
 /// The page: at most [`MOST_BYTES`], whatever was recorded.
 pub fn html(captures: &[Shown]) -> String {
@@ -61,20 +50,6 @@ pub fn html(captures: &[Shown]) -> String {
         drawn = self::drawn(&told, detail);
     }
     before + &drawn + &after
-}
-
-/// A capture with what several parts of the page need.
-pub(crate) struct PageInput<'a> {
-    shown: &'a Shown,
-    answer: Answer,
-    places: Places,
-}
-
-impl<'a> PageInput<'a> {
-    fn of(shown: &'a Shown) -> PageInput<'a> {
-        let e = &shown.explanation;
-        PageInput { shown, answer: Answer::of(e), places: pictured::places(e) }
-    }
 }
 
 /// The JSON from which the script draws the pictures.

@@ -2,7 +2,7 @@
 //! device and victim (`data-task`, `data-device`, `data-victim`) for the page's filter.
 
 use super::escape::escape;
-use super::PageInput;
+use super::shown::PageInput;
 use crate::answer::{by_culprit_and_cause, device, line, operations, others_in_words};
 use explain::answer::{Kind, Sufferer};
 use explain::{Answer, Explanation};

@@ -3,7 +3,7 @@
 use super::pack::unpack;
 use super::*;
 use crate::json::to_json;
-use explain::Subject;
+use explain::{Explanation, Subject};
 use life::IoTracker;
 use proptest::prelude::*;
 use scraper::{Html, Selector};

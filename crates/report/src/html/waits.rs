@@ -2,7 +2,7 @@
 
 use super::escape::escape;
 use super::opening::of;
-use super::Shown;
+use super::shown::Shown;
 use explain::blame::{self, culprit_name, Blame};
 use explain::Explanation;
 use std::collections::BTreeMap;

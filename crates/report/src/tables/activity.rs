@@ -1,7 +1,7 @@
 //! The activity of devices: queue depth, active and idle periods, and the time of bios from queue to issue.
 
 use super::table::{columns, Column, Table, Value};
-use super::View;
+use super::view::View;
 use stats::{Activity, Depth, Q2D_STEPS_MS};
 
 /// Queue depths for which the table shows how much of the time the depth was at least that.

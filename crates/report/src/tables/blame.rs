@@ -1,7 +1,7 @@
 //! Who waits for whom: lost time by victim and by culprit.
 
 use super::table::{columns, Column, Table, Value};
-use super::View;
+use super::view::View;
 use explain::blame::{culprit_name, Cost, Victim};
 use explain::Blame;
 use trace::Nanos;

@@ -1,7 +1,7 @@
 //! Requests by operation, by flags and by size; all tables are sums over the same cells.
 
 use super::table::{columns, Column, Table, Value};
-use super::View;
+use super::view::View;
 use life::Op;
 use stats::{CellKey, Distribution, Phases, SizeClass};
 use trace::{DevId, Flags};

@@ -4,7 +4,7 @@
 //! flight before the recording began. Terms are sysstat's.
 
 use super::table::{columns, Table, Value};
-use super::View;
+use super::view::View;
 use evidence::{CpuUse, Interval, Iostat, Rates};
 use trace::Nanos;
 

@@ -1,7 +1,7 @@
 //! How bios became requests: merges, splits and sizes.
 
 use super::table::{columns, Table, Value};
-use super::View;
+use super::view::View;
 use stats::Distribution;
 
 /// Table `merges`. btt's `#Q` counts requeues as well, and is raised to `#D` where splits made it smaller.

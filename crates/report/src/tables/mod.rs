@@ -12,18 +12,20 @@ mod seconds;
 mod seeks;
 mod sent_for;
 mod serving;
+mod spread;
 mod table;
 mod totals;
 mod trust;
+mod view;
 
 use crate::json::explained::Capture;
 use crate::json::quality::Quality;
-use explain::{Asking, By, Explanation};
+use explain::Explanation;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use stats::{Details, Device, Distribution};
+use stats::Details;
 pub use table::{Table, Value};
-use trace::DevId;
+use view::View;
 
 /// A table that can be selected.
 pub struct Kind {
@@ -93,61 +95,6 @@ pub struct Selection {
     pub tasks: Vec<String>,
 }
 
-/// A recording and the selection of what is shown of it.
-pub(crate) struct View<'a> {
-    e: &'a Explanation,
-    details: &'a Details,
-    tasks: &'a [String],
-}
-
-impl View<'_> {
-    /// The devices that are shown, in order of appearance.
-    fn devices(&self) -> impl Iterator<Item = &Device> {
-        self.e.facts.devices.iter().filter(|d| self.shows(d.id))
-    }
-
-    /// Whether the filter selects no devices or mounts.
-    fn has_all_devices(&self) -> bool {
-        let chosen =
-            |asking: &Asking| [By::Device, By::Mount].into_iter().any(|by| !asking.of(by).is_empty());
-        !self.e.subject.scope.as_ref().is_some_and(|scope| chosen(scope.asking()))
-    }
-
-    /// Whether neither tasks nor anything but devices and mounts is selected.
-    fn has_all_tasks(&self) -> bool {
-        let others = |by: &By| !matches!(by, By::Device | By::Mount);
-        let chosen =
-            |asking: &Asking| By::ALL.iter().filter(|by| others(by)).any(|by| !asking.of(*by).is_empty());
-        self.tasks.is_empty() && !self.e.subject.scope.as_ref().is_some_and(|scope| chosen(scope.asking()))
-    }
-
-    fn shows(&self, dev: DevId) -> bool {
-        self.e.asks_about(dev)
-    }
-
-    /// Like `shows`, for a device that is known only by the kernel's name.
-    fn shows_name(&self, name: &str) -> bool {
-        self.has_all_devices() || self.devices().any(|d| self.e.name(d.id) == name)
-    }
-
-    fn shows_task(&self, task: u32) -> bool {
-        self.wants_task(self.e.facts.tasks.name(task))
-    }
-
-    /// Like `shows_task`, for a task that may have no number because it did no I/O.
-    fn wants_task(&self, name: &str) -> bool {
-        self.tasks.is_empty() || self.tasks.iter().any(|task| task == name)
-    }
-
-    fn name(&self, dev: DevId) -> Value {
-        Value::Text(self.e.name(dev))
-    }
-
-    fn task_name(&self, task: u32) -> Value {
-        Value::Text(self.e.facts.tasks.name(task).to_string())
-    }
-}
-
 /// Tables that come from the table of waits, and so can be filtered by everything.
 const OF_WAITS: [&str; 2] = ["blame", "costs"];
 
@@ -205,23 +152,4 @@ pub struct Report {
 pub fn tables_json(e: &Explanation, tables: &[Table]) -> Report {
     let tables = tables.iter().map(|t| (t.name.to_string(), t.json())).collect();
     Report { schema: "iowhy.report/1", capture: Capture::of(e), quality: Quality::of(e), tables }
-}
-
-/// Keys and headings of the columns that [`spread`] fills.
-const SPREAD: [(&str, &str); 8] = [
-    ("count", "count"),
-    ("min_ns", "min"),
-    ("mean_ns", "mean"),
-    ("p50_ns", "p50"),
-    ("p90_ns", "p90"),
-    ("p99_ns", "p99"),
-    ("p999_ns", "p99.9"),
-    ("max_ns", "max"),
-];
-
-/// The number of values, and their minimum, mean, percentiles and maximum.
-fn spread(d: &Distribution) -> Vec<Value> {
-    let s = d.summary();
-    let times = [s.min, s.mean, s.p50, s.p90, s.p99, s.p999, s.max];
-    [Value::Count(d.count())].into_iter().chain(times.map(Value::Time)).collect()
 }

@@ -4,8 +4,9 @@
 //! or not. Bios are the I/O that tasks submit to the block layer: a merged or split bio counts once too. btt counts
 //! bios throughout, and leaves out those that were split.
 
+use super::spread::{spread, SPREAD};
 use super::table::{columns, Column, Table, Value};
-use super::{spread, View, SPREAD};
+use super::view::View;
 use life::{Class, Unfinished};
 use stats::{Device, DeviceDetails, Distribution, Phases, TaskDetails};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Plugs: how tasks held requests back to send them together.
 
 use super::table::{columns, Table, Value};
-use super::View;
+use super::view::View;
 
 /// Table `plugs`, per device and task, because a plug belongs to a task; btt has one row per device.
 pub(super) fn plugs(v: &View) -> Table {

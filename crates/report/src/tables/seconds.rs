@@ -1,7 +1,7 @@
 //! I/O completed in each second, as `iostat -x` would have shown it.
 
 use super::table::{columns, Table, Value};
-use super::View;
+use super::view::View;
 use life::Class;
 use stats::Second;
 use trace::Nanos;

@@ -1,7 +1,7 @@
 //! Seek distances between consecutive I/Os.
 
 use super::table::{columns, Table, Value};
-use super::View;
+use super::view::View;
 use stats::Seeks;
 use trace::SECTOR_BYTES;
 

@@ -1,7 +1,7 @@
 //! Writes that one task sent on behalf of another.
 
 use super::table::{columns, Table, Value};
-use super::View;
+use super::view::View;
 use crate::sent_for::{purpose, rows};
 
 /// Table `writers`: whose data was written back, and whose changes journals wrote.

@@ -1,7 +1,7 @@
 //! How many requests devices serve at once, and how the time in them was split.
 
 use super::table::{columns, Table, Value};
-use super::View;
+use super::view::View;
 
 /// Table `serving`; devices that never had several requests at a time are left out.
 pub(super) fn serving(v: &View) -> Table {

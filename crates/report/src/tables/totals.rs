@@ -1,7 +1,7 @@
 //! Bios, requests and bytes by operation, and events by action.
 
 use super::table::{columns, Table, Value};
-use super::View;
+use super::view::View;
 use life::{Class, Op, Unfinished};
 use stats::{class_op, Device, Phases};
 use trace::{Action, Bytes};

@@ -1,7 +1,7 @@
 //! The kernel's messages, lost events and unmatched events.
 
 use super::table::{columns, Table, Value};
-use super::View;
+use super::view::View;
 use trace::Nanos;
 
 /// Table `messages`: the kernel's messages in the trace, by device; equal ones but for their numbers share a row.

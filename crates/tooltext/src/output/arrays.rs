@@ -9,7 +9,7 @@
 //!
 //! **Versions**: Linux 2.6.32 to 6.1, by mails.
 
-use super::settings::unquoted;
+use super::quote::unquoted;
 use std::collections::HashSet;
 use std::iter::Peekable;
 

@@ -2,19 +2,9 @@
 //!
 //! The reader of such a table also sees the following lines, and reports how many continue the first: mailers break long lines.
 
+use super::cells::{cells, SettingPairs};
 use super::lsblk::{pairs, Lsblk};
 use super::nvme_list::NvmeList;
-
-/// Names and values of settings.
-pub(super) type SettingPairs = Vec<(String, String)>;
-
-/// A word and its position in the line, in characters: `from` to `to` (exclusive).
-#[derive(Clone, Debug)]
-pub(super) struct Cell {
-    pub text: String,
-    pub from: usize,
-    pub to: usize,
-}
 
 /// The table that the following lines may belong to.
 #[derive(Debug, Default)]
@@ -76,18 +66,3 @@ impl Columns {
 
 /// Most lines that may continue a heading.
 const MOST_AHEAD: usize = 16;
-
-pub(super) fn cells(line: &str) -> Vec<Cell> {
-    let mut all: Vec<Cell> = vec![];
-    for (at, c) in line.trim_end().chars().enumerate() {
-        match all.last_mut().filter(|cell| cell.to == at) {
-            _ if c.is_whitespace() => {}
-            Some(cell) => {
-                cell.text.push(c);
-                cell.to += 1;
-            }
-            None => all.push(Cell { text: c.to_string(), from: at, to: at + 1 }),
-        }
-    }
-    all
-}

@@ -11,9 +11,9 @@
 //!
 //! **Versions**: xfsprogs 6.1 and e2fsprogs 1.47 run.
 
-use super::columns::SettingPairs;
+use super::cells::SettingPairs;
 use super::mapping::mapping;
-use super::settings::unquoted;
+use super::quote::unquoted;
 use std::collections::HashSet;
 use std::iter::Peekable;
 

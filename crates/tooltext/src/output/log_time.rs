@@ -13,9 +13,7 @@
 
 use super::stamp::MONTHS;
 use super::words::{kmsg, unquoted};
-use super::ToolOutput;
 use crate::output::run::Run;
-use evidence::Spot;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Time of a line in seconds, on one of two clocks.
@@ -44,11 +42,11 @@ pub enum LogForm {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LogTimes {
     /// By line number, for lines from which something was read.
-    lines: BTreeMap<u32, (LogTime, LogForm)>,
+    pub(super) lines: BTreeMap<u32, (LogTime, LogForm)>,
     /// Lines at which the clock goes back: another boot or excerpt starts there.
-    back: Vec<u32>,
+    pub(super) back: Vec<u32>,
     /// Time of the last line that has one.
-    end: Option<LogTime>,
+    pub(super) end: Option<LogTime>,
 }
 
 /// Tools whose readings are from the kernel's log.
@@ -70,31 +68,6 @@ impl LogTime {
             }
             _ => None,
         }
-    }
-}
-
-impl ToolOutput {
-    /// Time of a line in the kernel's log; `None` if it has none.
-    pub fn log_time(&self, at: Spot) -> Option<LogTime> {
-        self.log_times.lines.get(&at.line).map(|(time, _)| *time).filter(|_| at.column == 0)
-    }
-
-    /// Format of the time of a line in the kernel's log; `None` if it has none.
-    pub fn log_form(&self, at: Spot) -> Option<LogForm> {
-        self.log_times.lines.get(&at.line).map(|(_, form)| *form).filter(|_| at.column == 0)
-    }
-
-    /// Seconds from one line to another, which may come earlier; `None` if they are from different clocks or boots.
-    pub fn log_between(&self, from: Spot, to: Spot) -> Option<f64> {
-        let lines = from.line.min(to.line) + 1..=from.line.max(to.line);
-        let whole = !self.log_times.back.iter().any(|line| lines.contains(line));
-        self.log_time(to)?.after(self.log_time(from)?).filter(|_| whole)
-    }
-
-    /// Seconds from a line to the end of the kernel's log; `None` if unknown.
-    pub fn log_goes_on(&self, at: Spot) -> Option<f64> {
-        let whole = self.log_times.back.iter().all(|line| *line <= at.line);
-        self.log_times.end?.after(self.log_time(at)?).filter(|seconds| *seconds >= 0.0 && whole)
     }
 }
 
@@ -185,6 +158,8 @@ fn number(text: &str, most: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::ToolOutput;
+    use evidence::Spot;
 
     #[test]
     fn two_lines_of_one_clock_are_so_far_apart() {

@@ -15,7 +15,7 @@
 //!
 //! **Versions**: util-linux 2.38.1 run.
 
-use super::columns::{cells, Cell, SettingPairs};
+use super::cells::{cells, Cell, SettingPairs};
 
 /// Columns of lsblk(8) with the settings that they show; `true` for numbers.
 const SETTINGS: [(&str, &str, bool); 8] = [

@@ -11,7 +11,7 @@
 //!
 //! **Versions**: dmsetup of LVM2 2.03 and the kernel's documents of its targets.
 
-use super::columns::SettingPairs;
+use super::cells::SettingPairs;
 
 /// Limit on parts that a mailer makes of one line.
 const MOST_LINES: usize = 24;

@@ -8,6 +8,7 @@
 
 mod arrays;
 mod base64;
+mod cells;
 mod claim;
 mod columns;
 mod command;
@@ -18,7 +19,7 @@ mod intervals;
 mod layout;
 mod log_time;
 pub(crate) mod lsblk;
-mod machine;
+pub(crate) mod machine;
 mod mapping;
 mod margin;
 mod mdadm;
@@ -26,12 +27,14 @@ pub(crate) mod number;
 mod nvme_list;
 mod pieces;
 mod printable;
+mod quote;
 pub(crate) mod reading;
-mod run;
+pub(crate) mod run;
 mod scsi_disks;
 mod settings;
 mod stamp;
 mod syncs;
+pub(crate) mod tool_output;
 pub(crate) mod words;
 
 pub use claim::{Claim, Sum};
@@ -45,16 +48,15 @@ pub use number::{Number, Unit};
 pub use reading::{Bucket, Reading, Row, Setting, Values};
 pub use run::Run;
 pub use syncs::Syncs;
+pub use tool_output::ToolOutput;
 
 use crate::saved::{self, Saved};
-use crate::tool::{self, Found};
-use evidence::{At, Place};
-use serde::Serialize;
+use crate::tool;
+use crate::tool::reader::Found;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, Read};
-use std::sync::Arc;
 use words::{words, Word};
 
 /// Largest text in bytes that is read as a mail.
@@ -63,44 +65,6 @@ pub const MOST_BYTES_OF_MAIL: usize = 16 << 20;
 const MOST_OF_BANNER: usize = 8;
 /// Limit on readings of a text.
 const MOST_READINGS: usize = 10_000;
-
-/// The content of a text.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ToolOutput {
-    /// Name of the file.
-    pub file: String,
-    /// Runs in the order of the text.
-    pub runs: Vec<Run>,
-    /// Rates and sizes that the author states, except those in labels of runs.
-    pub claims: Vec<Claim>,
-    /// Divisions in the author's text.
-    pub sums: Vec<Sum>,
-    /// Settings of the machine: queues (`sda/queue/nr_requests`), `vm.`, mounts, md arrays.
-    pub settings: Vec<Setting>,
-    /// Machines named in the text.
-    pub machines: Vec<Machine>,
-    /// Total number of words.
-    pub words: usize,
-    /// Number of words printed by tools that were understood, including commands.
-    pub understood: usize,
-    /// Number of numbers whose meaning was not understood.
-    pub left_out: usize,
-    /// Place of the first of these; `None` if there is none.
-    pub first_left_out: Option<Spot>,
-    /// Whether the text is longer than 16 MiB; the rest was not read.
-    pub cut: bool,
-    /// Place of the first tool document in JSON that is truncated or invalid, and therefore left out.
-    pub broken: Option<Spot>,
-    /// Number of readings and settings left out because they repeat earlier ones, as quotes do.
-    pub repeated: usize,
-    /// Number of readings and settings above the limits.
-    pub too_many: usize,
-    /// Impossible numbers; they are in no reading.
-    pub doubts: Vec<Doubt>,
-    #[serde(skip)]
-    pub(crate) log_times: log_time::LogTimes,
-}
 
 impl ToolOutput {
     /// Reads a text. Accepts any bytes.
@@ -195,28 +159,6 @@ impl ToolOutput {
         let room = (MOST_BYTES_OF_MAIL + 1).saturating_sub(content.len());
         (&mut rest).take(room as u64).read_to_end(&mut content)?;
         Ok(ToolOutput::read(file, &content))
-    }
-
-    /// Whether there is any reading with rows.
-    pub fn has_readings(&self) -> bool {
-        self.runs.iter().any(|run| run.readings.iter().any(|r| !r.rows.is_empty()))
-    }
-
-    /// Whether anything was understood: readings or settings.
-    pub fn says_anything(&self) -> bool {
-        self.has_readings() || !self.settings.is_empty()
-    }
-
-    /// The setting with this name that applies at a place: the last one before it, or the only one in the text.
-    pub fn setting(&self, name: &str, at: Spot) -> Option<&Setting> {
-        let mut all = self.settings.iter().filter(|s| s.name == name);
-        let before = all.clone().filter(|s| s.at <= at).max_by_key(|s| s.at);
-        before.or_else(|| all.next().filter(|_| all.next().is_none()))
-    }
-
-    /// A place in this text, with the file's name.
-    pub fn at(&self, spot: Spot) -> At {
-        At { file: Arc::from(self.file.as_str()), place: Place::Spot(spot) }
     }
 }
 

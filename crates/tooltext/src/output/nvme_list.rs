@@ -11,7 +11,7 @@
 //!
 //! **Versions**: nvme-cli 1.0 to 2.3 (`nvme-print.c`).
 
-use super::columns::{cells, Cell, SettingPairs};
+use super::cells::{cells, Cell, SettingPairs};
 
 /// Limit on parts that a mailer makes of one line.
 const MOST_LINES: usize = 8;

@@ -8,7 +8,6 @@
 //!
 //! **Invariant**: a piece is what its tool prints as a line of its own; adjacent words are not part of it.
 
-use super::settings::BELOW;
 use std::ops::Range;
 
 /// A setting in a line.
@@ -22,6 +21,8 @@ pub(super) struct Piece {
     pub bytes: Range<usize>,
 }
 
+/// Folders of sysfs with settings.
+pub(super) const BELOW: [&str; 2] = ["/queue/", "/md/"];
 /// Names of I/O schedulers, in `queue/scheduler`.
 const SCHEDULERS: [&str; 7] = ["none", "noop", "deadline", "mq-deadline", "cfq", "bfq", "kyber"];
 /// Limit on words of mount options that a mailer broke.

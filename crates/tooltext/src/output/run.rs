@@ -34,6 +34,12 @@ impl Run {
         self.readings.iter().filter(move |r| r.tool == tool)
     }
 
+    /// A run without words around it; `None` if there are no readings.
+    pub(crate) fn of_readings(label: String, readings: Vec<Reading>) -> Option<Run> {
+        let at = readings.first()?.at;
+        Some(Run { label, at, readings, ..Run::default() })
+    }
+
     /// Whether the words before it or its commands contain `word` (lower case), in any case.
     pub fn says(&self, word: &str) -> bool {
         let has = |text: &str| text.to_lowercase().contains(word);

@@ -16,7 +16,8 @@ use super::arrays;
 use super::columns::Columns;
 use super::layout::{self, Layout};
 use super::mdadm;
-use super::pieces::{pieces, Piece};
+use super::pieces::{pieces, Piece, BELOW};
+use super::quote::unquoted;
 use super::words::{Word, LONG_LINE};
 use super::Setting;
 use evidence::Spot;
@@ -159,15 +160,6 @@ fn several(line: &str) -> Vec<Piece> {
     }
 }
 
-/// A line without quote marks but with its indent, which is needed to recognise lines of mdstat.
-pub(super) fn unquoted(line: &str) -> &str {
-    let mut rest = super::words::without_name(line);
-    while let Some(after) = rest.trim_start().strip_prefix('>') {
-        rest = after.strip_prefix(' ').unwrap_or(after);
-    }
-    rest
-}
-
 /// The kind of reader for a line; `None` for prose: in a setting, a path or name is followed by a sign and
 /// a value, in prose by a verb.
 fn kind_of(line: &str) -> Option<&'static str> {
@@ -185,8 +177,6 @@ fn kind_of(line: &str) -> Option<&'static str> {
     line.contains(" /").then_some("mounts")
 }
 
-/// Folders of sysfs with settings.
-pub(super) const BELOW: [&str; 2] = ["/queue/", "/md/"];
 /// Beginnings of lines of `/proc/mdstat`.
 const MDSTAT: [&str; 4] = ["Personalities :", "unused devices:", "md", "  "];
 

@@ -13,10 +13,9 @@
 //! **Versions**: fio 2.0 to 3.42; the tests run 3.33.
 
 use super::json::{field, fields, items, number, text, Document, Value};
-use super::run;
 use crate::output::number::{Number, Unit};
 use crate::output::reading::{Bucket, Reading, Row, Setting};
-use crate::output::Run;
+use crate::output::run::Run;
 use crate::tool::percentile_name;
 
 /// The run in a document, with all its jobs. `None` if it is not fio's.
@@ -35,7 +34,11 @@ pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
         last.rows.extend(disks.into_iter().map(|disk| disk_row(d, disk)));
     }
     let time = field(&top, "time").map(text).unwrap_or_default();
-    Some(run(format!("{version} {}", time.trim()).trim().to_owned(), readings).into_iter().collect())
+    Some(
+        Run::of_readings(format!("{version} {}", time.trim()).trim().to_owned(), readings)
+            .into_iter()
+            .collect(),
+    )
 }
 
 /// Without `group_reporting` (which the document does not tell), each of `numjobs` has its own result, with the same name and options.

@@ -13,8 +13,8 @@
 
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
-use crate::output::Run;
-use crate::output::ToolOutput;
+use crate::output::run::Run;
+use crate::output::tool_output::ToolOutput;
 use evidence::Spot;
 use stats::Blocks;
 use std::io::{self, BufRead, Read};

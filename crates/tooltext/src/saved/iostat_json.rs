@@ -12,10 +12,10 @@
 //! **Versions**: sysstat 11.5.1, its first, to 12.7; 12.6.1 run.
 
 use super::json::{field, fields, items, number, text, Document, Value};
-use super::run;
+use crate::output::machine::Machine;
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
-use crate::output::{Machine, Run};
+use crate::output::run::Run;
 use crate::tool::iostat_column;
 
 /// The machines of the hosts in a document.
@@ -38,7 +38,7 @@ pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
         let intervals = field(&host, "statistics").map_or(vec![], items);
         let readings = intervals.into_iter().flat_map(|i| readings(d, i)).collect();
         let label = format!("iostat on {}, {} {}", named("nodename"), named("sysname"), named("release"));
-        runs.extend(run(label, readings));
+        runs.extend(Run::of_readings(label, readings));
     }
     Some(runs)
 }

@@ -10,7 +10,7 @@
 
 use super::json::{field, fields, items, text, Document, Value};
 use crate::output::lsblk;
-use crate::output::Setting;
+use crate::output::reading::Setting;
 
 /// The settings of the disks. `None` if it is not lsblk's.
 pub(super) fn settings(d: &Document, value: Value) -> Option<Vec<Setting>> {

@@ -16,8 +16,9 @@ mod json;
 mod lsblk_json;
 mod smart_json;
 
-use crate::output::reading::Reading;
-use crate::output::{Machine, Run, Setting};
+use crate::output::machine::Machine;
+use crate::output::reading::Setting;
+use crate::output::run::Run;
 use evidence::Spot;
 use json::Document;
 use std::borrow::Cow;
@@ -158,10 +159,4 @@ fn without_marks(text: &str) -> Cow<'_, str> {
         }
     };
     Cow::Owned(text.chars().map(blank).collect())
-}
-
-/// A run of readings; `None` if there are none.
-fn run(label: String, readings: Vec<Reading>) -> Option<Run> {
-    let at = readings.first()?.at;
-    Some(Run { label, at, readings, ..Run::default() })
 }

@@ -10,10 +10,9 @@
 //! **Versions**: smartmontools 7.0, its first, to 7.5; nvme-cli 1.0 to 2.3.
 
 use super::json::{field, fields, items, number, text, Document, Value};
-use super::run;
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
-use crate::output::Run;
+use crate::output::run::Run;
 use evidence::Spot;
 
 /// Fields of an NVMe drive's log, under the names of both programs: field, name, factor, unit.
@@ -80,7 +79,7 @@ pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
         ..Reading::default()
     };
     let any = !reading.rows[0].values.is_empty();
-    any.then(|| run(String::new(), vec![reading]).into_iter().collect())
+    any.then(|| Run::of_readings(String::new(), vec![reading]).into_iter().collect())
 }
 
 fn nvme(row: &mut Row, log: &[(std::borrow::Cow<str>, Value)], at: impl Fn(Value) -> Spot) {

@@ -10,8 +10,8 @@
 //!
 //! **Versions**: bcc 0.14, its first, to 0.37 (`tools/biolatpcts.py`).
 
+use super::reader::{Found, Tool};
 use super::table;
-use super::{Found, Tool};
 use crate::output::number::{time_unit, with_suffix, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

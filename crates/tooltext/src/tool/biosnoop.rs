@@ -18,8 +18,8 @@
 //!
 //! **Versions**: bcc 0.1.7 to 0.37 (`tools/biosnoop.py`) and its libbpf-tools, bpftrace 0.17 (`biosnoop.bt`), perf-tools 1.0 (`iosnoop`).
 
+use super::reader::{Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -16,7 +16,7 @@
 //!
 //! **Versions**: Linux 2.6.32 to 6.1 by logs that people mailed: the line of the state is another from 5.11 on.
 
-use super::{texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row, Setting};
 use crate::output::words::Word;

@@ -19,20 +19,14 @@
 //!
 //! **Versions**: bonnie++ 1.03 to 1.98 by published texts, 2.00a run.
 
-use super::{bonnie_csv, Found, Tool};
-use crate::output::number::{decimal, quantity, Unit};
+use super::bonnie_csv;
+use super::bonnie_rates::{put_latency, rates, FILES, MEASURED};
+use super::reader::{Found, Tool};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
 
 pub struct Bonnie;
 
-pub(super) const KIB: f64 = 1024.0;
-/// Tests on one file, in the order of the columns.
-pub(super) const MEASURED: [&str; 6] =
-    ["write by bytes", "write", "rewrite", "read by bytes", "read", "seeks"];
-/// Tests on many files, in the order of the columns.
-pub(super) const FILES: [&str; 6] =
-    ["create", "stat", "delete", "create at random", "stat at random", "delete at random"];
 /// Words of the heading: name and size, then a rate and a share per test.
 const HEADING: usize = 2 + 2 * MEASURED.len();
 /// Limit on words between a table and its continuation.
@@ -119,38 +113,12 @@ fn latencies(words: &[Word], rows: &mut [Row]) -> Option<usize> {
     Some(1 + rows.len())
 }
 
-/// Adds a latency: `15012us`, `812ms`.
-pub(super) fn put_latency(row: &mut Row, text: &str, word: &Word) {
-    if let Some((ns, unit @ Unit::Nanoseconds)) = quantity(text, f64::NAN, Unit::Unstated) {
-        row.values.put("lat.max", ns, unit, word.spot);
-    }
-}
-
 fn pairs(words: &[Word], names: &[&str], suffixed: bool) -> Option<Vec<Row>> {
     let all = words.get(..2 * names.len())?;
     let row = |(name, pair): (&&str, &[Word])| {
         rates(name, pair[0].text, pair[1].text, suffixed, [&pair[0], &pair[1]])
     };
     names.iter().zip(all.chunks(2)).map(row).collect()
-}
-
-/// A rate and its share of a processor; `None` if invalid. Plus signs or an empty field mean that a value is unknown.
-pub(super) fn rates(name: &str, rate: &str, cpu: &str, suffixed: bool, words: [&Word; 2]) -> Option<Row> {
-    let mut row = Row::of(name);
-    let is_unknown = |text: &str| text.bytes().all(|b| b == b'+');
-    let (called, factor, unit) = match name {
-        "seeks" => ("iops", 1.0, Unit::PerSecond),
-        _ if FILES.contains(&name) => ("files/s", 1.0, Unit::PerSecond),
-        _ => ("bw", if suffixed { 1.0 } else { KIB }, Unit::BytesPerSecond),
-    };
-    if !is_unknown(rate) {
-        let (value, _) = quantity(rate, factor, unit).filter(|(_, of)| *of == unit)?;
-        row.values.put(called, value, unit, words[0].spot);
-    }
-    if !is_unknown(cpu) {
-        row.values.put("cpu", decimal(cpu)? / 100.0, Unit::Share, words[1].spot);
-    }
-    Some(row)
 }
 
 #[cfg(test)]

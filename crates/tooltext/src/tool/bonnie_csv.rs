@@ -12,7 +12,7 @@
 //!
 //! **Versions**: bonnie++ 1.03 to 1.98 by published texts, 2.00a run; from 1.96 on the format has a number of its own.
 
-use super::bonnie::{put_latency, rates, FILES, MEASURED};
+use super::bonnie_rates::{put_latency, rates, FILES, MEASURED};
 use crate::output::reading::Row;
 use crate::output::words::Word;
 

@@ -14,7 +14,8 @@
 //!
 //! **Versions**: bpftrace 0.17 (`hist`, `lhist`), perf-tools 1.0 (`iolatency`).
 
-use super::{table, texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
+use super::table;
 use crate::output::number::{time_unit, Number, Unit};
 use crate::output::reading::{Bucket, Reading, Row};
 use crate::output::words::Word;

@@ -20,23 +20,20 @@
 //!
 //! **Versions**: blktrace 1.2.0 (the tests run it), and before 1.0 by its manual.
 
+use super::btt_cells::{ends_table, Cells, ALL};
 use super::btt_tables::{self, activity, banner};
-use super::{table, Found, Tool};
+use super::reader::{Found, Tool};
+use super::table;
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
 
 pub struct BttAvg;
 
-/// Limit on bars and rulers between two cells.
-const MOST_BARS: usize = 24;
 /// Limit on rows of a table: processes and devices.
 const MOST_ROWS: usize = 1000;
 /// Limit on words of a process name.
 const MOST_WORDS_OF_NAME: usize = 4;
-/// First heading of the table of all steps.
-const ALL: &str = "ALL";
-
 impl Tool for BttAvg {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let first = words.first()?;
@@ -55,39 +52,6 @@ fn is_step(text: &str) -> bool {
     let step = text.strip_suffix("dm").unwrap_or(text).as_bytes();
     matches!(step, [b'A'..=b'Z', b'2', b'A'..=b'Z'])
 }
-
-/// Iterates over cells: slides put bars and rulers around them, btt's own tables have rulers.
-pub(super) struct Cells<'w, 'a> {
-    pub words: &'w [Word<'a>],
-    pub used: usize,
-}
-
-impl<'w, 'a> Cells<'w, 'a> {
-    pub fn next(&mut self) -> Option<&'w Word<'a>> {
-        let bar = |w: &&Word| w.text.bytes().all(|b| b"|-=".contains(&b));
-        let rest = self.words.get(self.used..)?;
-        self.used += rest.iter().take(MOST_BARS).take_while(bar).count() + 1;
-        self.words.get(self.used - 1)
-    }
-
-    /// The next subject: a device `(  8,  0)` as `8,0`, or a word.
-    pub fn subject(&mut self) -> Option<String> {
-        let first = self.next()?.text;
-        let Some(mut device) = first.strip_prefix('(').map(str::to_owned) else { return Some(first.into()) };
-        while !device.ends_with(')') {
-            // Limits the digits and thus the words of a device.
-            (device.len() <= MOST_DIGITS).then_some(())?;
-            device += self.next()?.text;
-        }
-        device.pop();
-        let (major, minor) = device.split_once(',')?;
-        let number = |text: &str| text.parse::<u32>().is_ok();
-        (number(major) && number(minor)).then_some(device)
-    }
-}
-
-/// Limit on digits of a device's two numbers together.
-const MOST_DIGITS: usize = 20;
 
 /// Reads a table of times: of all steps, or of one step.
 fn times(words: &[Word]) -> Option<Found> {
@@ -113,11 +77,6 @@ fn times(words: &[Word]) -> Option<Found> {
         true => found,
         false => found.or_else(|| Found::noise(cells.used)),
     }
-}
-
-/// Whether a word starts another table: its first heading, a further heading, or the ruler of a title.
-pub(super) fn ends_table(word: &Word) -> bool {
-    ["DEV", "MIN", "#", ALL].contains(&word.text) || word.text.starts_with("====")
 }
 
 /// Parses `Q2C 0.000162944 0.051680212 34.306738827 901`.

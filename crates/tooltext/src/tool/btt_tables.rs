@@ -22,9 +22,9 @@
 //!
 //! **Versions**: blktrace 1.2.0 (the tests run it).
 
-use super::btt::{ends_table, Cells};
+use super::btt_cells::{ends_table, Cells};
+use super::reader::Found;
 use super::table::{gather, rulers};
-use super::Found;
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

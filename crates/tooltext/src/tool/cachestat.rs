@@ -8,8 +8,8 @@
 //!
 //! **Versions**: bcc 0.1.8 to 0.37 (`tools/cachestat.py`), perf-tools 1.0 (`fs/cachestat`).
 
+use super::reader::{Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -18,7 +18,7 @@
 //! **Versions**: PostgreSQL 15 run; by published logs InnoDB of MySQL 5.7 and 8.0 and of MariaDB 10.3, etcd 3.0 to 3.6, Ceph 10 to 16.
 
 use super::biosnoop::Groups;
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::{decimal, time_unit, with_suffix};
 use crate::output::reading::Reading;
 use crate::output::words::Word;

@@ -10,8 +10,8 @@
 //!
 //! **Versions**: dbench 4.0 and 5.00 (`dbench.c`).
 
+use super::reader::{texts, Found, Tool};
 use super::table;
-use super::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -12,7 +12,7 @@
 //!
 //! **Versions**: coreutils 9.1 run; those before 8.24, which print one size only, BusyBox, FreeBSD and macOS by published texts.
 
-use super::{texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, size_unit, time_unit, with_suffix, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -16,8 +16,8 @@
 //!
 //! **Versions**: diskspd 2.0.20a to 2.2 (`ResultParser.cpp`).
 
+use super::reader::{texts, Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

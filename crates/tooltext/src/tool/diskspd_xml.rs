@@ -25,7 +25,7 @@
 //!
 //! **Versions**: diskspd 2.0.20a to 2.2 (`XmlResultParser.cpp`).
 
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -8,7 +8,7 @@
 //!
 //! **Versions**: Linux 2.6.25, 4.18 and 5.5 each added numbers; 6.1 run.
 
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -11,7 +11,8 @@
 //!
 //! **Versions**: dstat 0.7.4 run; pcp-dstat and dool have its form.
 
-use super::{table, Found, Tool};
+use super::reader::{Found, Tool};
+use super::table;
 use crate::output::number::{quantity, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

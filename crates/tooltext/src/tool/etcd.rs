@@ -16,7 +16,8 @@
 //!
 //! **Versions**: etcd 3.4.23 run (`etcdctl check perf`, the metrics of its server).
 
-use super::{table, Found, Tool};
+use super::reader::{Found, Tool};
+use super::table;
 use crate::output::number::{decimal, with_suffix, Number, Unit};
 use crate::output::reading::{Bucket, Reading, Row};
 use crate::output::words::Word;

@@ -10,7 +10,7 @@
 //!
 //! **Versions**: filebench 1.4.9 to 1.5-alpha3 (`stats.c`).
 
-use super::{texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, quantity, time_unit, with_suffix, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

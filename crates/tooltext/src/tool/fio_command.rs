@@ -11,7 +11,8 @@
 //!
 //! **Versions**: fio 2.0 to 3.42.
 
-use super::{fio_progress, texts, Found, Tool};
+use super::fio_progress;
+use super::reader::{texts, Found, Tool};
 use crate::output::reading::{Reading, Setting};
 use crate::output::words::Word;
 

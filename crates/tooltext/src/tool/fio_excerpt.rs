@@ -11,7 +11,7 @@
 //!
 //! **Versions**: fio 2.0 to 3.42.
 
-use super::fio_text::{OF_ALL, OPERATIONS};
+use super::fio_operations::{OF_ALL, OPERATIONS};
 use crate::output::words::Word;
 
 /// Whether a line of fio without a job's first line starts here: `read: IOPS=8738, BW=...`, `write: io=1024MB, bw=...`,

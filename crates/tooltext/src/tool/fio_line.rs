@@ -11,7 +11,7 @@
 
 use super::fio_units::measure;
 use super::lexeme::{lexemes, Cursor};
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
 

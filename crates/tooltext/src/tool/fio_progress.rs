@@ -11,7 +11,8 @@
 //! **Versions**: fio 2.1 to 3.42.
 
 use super::fio_units::{fio_size, suffixed, thousands};
-use super::{table, Found};
+use super::reader::Found;
+use super::table;
 use crate::output::number::{size_unit, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

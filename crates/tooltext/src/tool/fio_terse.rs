@@ -11,7 +11,7 @@
 //! **Versions**: fio 2.0 to 3.42, terse versions 2 to 5.
 
 use super::fio_units::percentile_name;
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row, Setting};
 use crate::output::words::Word;

@@ -19,9 +19,10 @@
 //! **Versions**: fio 2.0 to 3.42; the tests run 3.33.
 
 use super::fio_excerpt::{is_excerpt, is_percentiles};
+use super::fio_operations::{OF_ALL, OPERATIONS};
 use super::fio_units::{fio_size, measure, parenthesis, percentile_name, plain_line, suffixed, thousands};
 use super::lexeme::{lexemes, Cursor};
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::{decimal, time_unit, with_suffix, Number, Unit};
 use crate::output::reading::{Bucket, Reading, Row};
 use crate::output::words::Word;
@@ -121,11 +122,6 @@ const DAYS_AND_MONTHS: [&str; 19] = [
     "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// Operations that have rows, as fio 2 and 3 print them (`io_ddir_name`; `READ` in the group's summary).
-pub(super) const OPERATIONS: [&str; 4] = ["read", "write", "trim", "sync"];
-
-/// Operations in the summary of a group, and the names of their rows.
-pub(super) const OF_ALL: [(&str, &str); 3] = [("READ", "read"), ("WRITE", "write"), ("TRIM", "trim")];
 /// Other keys in such a line, besides its bandwidth.
 const OF_GROUP: [&str; 4] = ["aggrb", "io", "run", "maxt"];
 const MOST_BETWEEN: usize = 32;

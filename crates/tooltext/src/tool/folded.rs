@@ -10,7 +10,7 @@
 //!
 //! **Versions**: bcc 0.1.8 to 0.37 (`tools/offcputime.py -f`).
 
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

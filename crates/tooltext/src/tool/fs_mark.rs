@@ -9,8 +9,8 @@
 //!
 //! **Versions**: fs_mark 3.3 run.
 
+use super::reader::{Found, Tool};
 use super::table;
-use super::{Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -9,7 +9,7 @@
 //!
 //! **Versions**: hdparm 9.65 run, 9.58 by its source.
 
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

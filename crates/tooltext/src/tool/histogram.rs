@@ -16,7 +16,8 @@
 //!
 //! **Versions**: bcc 0.1.7 to 0.37 (`print_log2_hist`, `print_linear_hist`).
 
-use super::{table, texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
+use super::table;
 use crate::output::number::{time_unit, Number, Unit};
 use crate::output::reading::{Bucket, Reading, Row};
 use crate::output::words::Word;

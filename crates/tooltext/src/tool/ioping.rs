@@ -17,8 +17,8 @@
 //! **Versions**: ioping 0.5 to 1.3 (`ioping.c`); 1.3 run.
 
 use super::biosnoop::Groups;
+use super::reader::{Found, Tool};
 use super::table;
-use super::{Found, Tool};
 use crate::output::number::{decimal, size_unit, time_unit, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

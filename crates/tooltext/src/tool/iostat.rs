@@ -14,8 +14,8 @@
 //! **Versions**: sysstat 7 to 12.7; the tests run 12.6.1.
 
 use super::iostat_columns::{column, Column, GB, KB, MB, PERCENT};
+use super::reader::{Found, Tool};
 use super::table::{self, MOST_ROWS};
-use super::{Found, Tool};
 use crate::output::number::{decimal, grouped, with_suffix, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

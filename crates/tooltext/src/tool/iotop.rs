@@ -11,8 +11,8 @@
 //!
 //! **Versions**: iotop 0.6 in Python run; 1.23 to 1.31 in C (`view_batch.c`).
 
+use super::reader::{Found, Tool};
 use super::table::{self, broken_off, rest_of_line};
-use super::{Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

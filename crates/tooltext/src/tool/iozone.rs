@@ -14,7 +14,8 @@
 //!
 //! **Versions**: iozone 3.465 to 3.492 by published texts.
 
-use super::{table, texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
+use super::table;
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -16,8 +16,8 @@
 //!
 //! **Versions**: ioztat 1.0 to 2.0.2 and those before, by its source.
 
+use super::reader::{texts, Found, Tool};
 use super::table;
-use super::{texts, Found, Tool};
 use crate::output::number::{with_suffix, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -19,7 +19,7 @@
 //!
 //! **Versions**: Linux 6.1 by the sources named above, older forms by logs that people mailed.
 
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

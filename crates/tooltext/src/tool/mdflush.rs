@@ -11,8 +11,8 @@
 //!
 //! **Versions**: bcc 0.1.8 to 0.37 (`tools/mdflush.py`), bpftrace 0.17 (`mdflush.bt`).
 
+use super::reader::{texts, Found, Tool};
 use super::table;
-use super::{texts, Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

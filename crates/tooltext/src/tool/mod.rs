@@ -10,8 +10,10 @@ mod biotop;
 mod blocked_task;
 mod bonnie;
 mod bonnie_csv;
+mod bonnie_rates;
 mod bpf_histogram;
 mod btt;
+mod btt_cells;
 mod btt_tables;
 mod cachestat;
 mod database_log;
@@ -26,6 +28,7 @@ mod filebench;
 mod fio_command;
 mod fio_excerpt;
 mod fio_line;
+mod fio_operations;
 mod fio_progress;
 mod fio_rest;
 mod fio_terse;
@@ -54,6 +57,7 @@ mod processors;
 mod ps;
 mod rados_bench;
 mod rbd_bench;
+pub(crate) mod reader;
 mod requests;
 mod slower;
 mod smart;
@@ -76,35 +80,7 @@ mod zpool;
 pub(crate) use fio_units::percentile_name;
 pub(crate) use iostat_columns::column as iostat_column;
 
-use crate::output::reading::Reading;
-use crate::output::words::Word;
-
-/// A reader for the output of one tool.
-pub(crate) trait Tool: Sync {
-    /// Parses output at the start of `words`; `None` if no output of this tool starts there.
-    fn read(&self, words: &[Word]) -> Option<Found>;
-}
-
-/// The result of a tool's reader.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    /// What was parsed; `None` for output without numbers ("Hit Ctrl-C to end.").
-    pub reading: Option<Reading>,
-    /// Number of words that belong to it, including words in between that were not understood.
-    pub used: usize,
-    /// Number of these that were not understood.
-    pub unknown: usize,
-}
-
-impl Found {
-    fn all(reading: Reading, used: usize) -> Option<Found> {
-        Some(Found { reading: Some(reading), used, unknown: 0 })
-    }
-
-    fn noise(used: usize) -> Option<Found> {
-        Some(Found { reading: None, used, unknown: 0 })
-    }
-}
+use reader::Tool;
 
 /// All readers; the first are the least likely to be mistaken for another.
 pub(crate) fn all() -> &'static [&'static dyn Tool] {
@@ -164,10 +140,4 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &stack::KernelStack,
         &threads::ThreadTable,
     ]
-}
-
-/// The texts of the first `N` words; `None` if there are fewer.
-fn texts<'a, const N: usize>(words: &[Word<'a>]) -> Option<[&'a str; N]> {
-    let first = words.get(..N)?;
-    Some(std::array::from_fn(|i| first[i].text))
 }

@@ -13,8 +13,8 @@
 //!
 //! **Versions**: nfs-utils 2.6.2 (`nfs-iostat.py`), older forms by published texts.
 
+use super::reader::{texts, Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -8,7 +8,7 @@
 //!
 //! **Versions**: PostgreSQL 15 run; 9.1 has the same form.
 
-use super::{texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -18,8 +18,8 @@
 //! **Versions**: PostgreSQL 15 run, older forms by published texts.
 
 use super::phrases::{self, Phrase};
+use super::reader::{texts, Found, Tool};
 use super::table;
-use super::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

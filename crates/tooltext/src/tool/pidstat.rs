@@ -14,8 +14,8 @@
 //!
 //! **Versions**: sysstat 10.0 to 12.7 (`pidstat.c`), `iodelay` from 11 on; 12.6.1 run.
 
+use super::reader::{Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -10,7 +10,7 @@
 //!
 //! **Versions**: Linux 4.20, the first with `/proc/pressure`, to 6.1, which was run.
 
-use super::{texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -11,8 +11,8 @@
 //!
 //! **Versions**: sysstat 12.6.1 run, 12.7 by its tests.
 
+use super::reader::{Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -13,8 +13,8 @@
 //!
 //! **Versions**: procps 4.0.2 run.
 
+use super::reader::{texts, Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{texts, Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row, Setting};
 use crate::output::words::Word;

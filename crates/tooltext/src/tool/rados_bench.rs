@@ -20,8 +20,8 @@
 //! **Versions**: Ceph 0.80 to 16 (`obj_bencher.cc`).
 
 use super::phrases::{self, Phrase};
+use super::reader::{texts, Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{texts, Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row, Setting};
 use crate::output::words::Word;

@@ -12,8 +12,8 @@
 //! **Versions**: Ceph 9 to 18 (`src/tools/rbd/action/Bench.cc`); bytes have a unit from 14 on.
 
 use super::phrases::{self, Phrase};
+use super::reader::{Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{Found, Tool};
 use crate::output::number::{size_unit, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -12,7 +12,7 @@
 //!
 //! **Versions**: blktrace 1.2.0 (`blkparse`).
 
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row, Setting};
 use crate::output::words::Word;

@@ -14,8 +14,8 @@
 //! **Versions**: bcc 0.1.8 to 0.37 (`tools/ext4slower.py` and its kin).
 
 use super::biosnoop::Groups;
+use super::reader::{Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::Reading;
 use crate::output::words::Word;

@@ -20,8 +20,8 @@
 //! **Versions**: smartmontools 6.6 to 7.5 (`ataprint.cpp`, `nvmeprint.cpp`), nvme-cli 1.0 to 2.3 (`nvme-print.c`).
 
 use super::phrases::{self, Phrase};
+use super::reader::{texts, Found, Tool};
 use super::table;
-use super::{texts, Found, Tool};
 use crate::output::number::{grouped, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

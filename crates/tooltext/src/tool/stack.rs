@@ -8,7 +8,7 @@
 //!
 //! **Versions**: Linux 2.6.32 to 6.1, whose form is `%pB`.
 
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row, Setting};
 use crate::output::words::Word;

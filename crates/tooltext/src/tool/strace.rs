@@ -15,8 +15,8 @@
 //! **Versions**: strace 6.1 run, older ones by mails.
 
 use super::biosnoop::Groups;
+use super::reader::{texts, Found, Tool};
 use super::table;
-use super::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

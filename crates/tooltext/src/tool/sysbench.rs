@@ -20,7 +20,8 @@
 //! **Versions**: sysbench 1.0.20 run, 0.4.12, 0.5 and 1.1 by published texts.
 
 use super::phrases::{self, Phrase};
-use super::{sysbench_histogram, sysbench_lines, texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
+use super::{sysbench_histogram, sysbench_lines};
 use crate::output::number::{grouped, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

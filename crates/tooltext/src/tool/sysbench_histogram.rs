@@ -13,7 +13,7 @@
 //! **Versions**: sysbench 1.0.20 run; those of 1.0 and 1.1 have one form (`sb_histogram.c`).
 
 use super::histogram::rising;
-use super::{texts, Found};
+use super::reader::{texts, Found};
 use crate::output::number::{decimal, Number, Unit};
 use crate::output::reading::{Bucket, Reading, Row};
 use crate::output::words::Word;

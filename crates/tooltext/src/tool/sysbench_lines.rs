@@ -12,7 +12,8 @@
 //!
 //! **Versions**: sysbench 1.0.20 run, 0.5 by published texts.
 
-use super::{table, Found};
+use super::reader::Found;
+use super::table;
 use crate::output::number::{decimal, size_unit, with_suffix, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

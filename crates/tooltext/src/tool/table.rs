@@ -12,7 +12,7 @@
 //! **Invariant**: a row is accepted only if every column has a word of its kind, so no number is assigned to another column's
 //! heading.
 
-use super::Found;
+use super::reader::Found;
 use crate::output::number::{decimal, quantity, Number, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -10,7 +10,7 @@
 //!
 //! **Versions**: of no tool: as people write them.
 
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::{grouped, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

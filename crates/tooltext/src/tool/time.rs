@@ -13,7 +13,7 @@
 //!
 //! **Versions**: bash 5.2, dash 0.5, BusyBox 1.35 and GNU time 1.9 run; zsh 5.9 by its source.
 
-use super::{texts, Found, Tool};
+use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

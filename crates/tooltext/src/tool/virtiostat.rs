@@ -11,8 +11,8 @@
 //!
 //! **Versions**: bcc 0.19, its first, to 0.37 (`tools/virtiostat.py`).
 
+use super::reader::{texts, Found, Tool};
 use super::table;
-use super::{texts, Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

@@ -10,8 +10,8 @@
 //!
 //! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
+use super::reader::{Found, Tool};
 use super::table::{self, Cell, Column};
-use super::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

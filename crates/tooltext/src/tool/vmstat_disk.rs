@@ -15,8 +15,8 @@
 //! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
 use super::diskstats::COLUMNS;
+use super::reader::{Found, Tool};
 use super::table;
-use super::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

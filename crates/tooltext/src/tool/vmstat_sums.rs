@@ -23,7 +23,7 @@
 //!
 //! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
-use super::{Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

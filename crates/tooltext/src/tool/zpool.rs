@@ -12,8 +12,8 @@
 //!
 //! **Versions**: OpenZFS 0.6 to 2.2 (`zpool_main.c`).
 
+use super::reader::{Found, Tool};
 use super::table;
-use super::{Found, Tool};
 use crate::output::number::{time_unit, with_suffix, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;

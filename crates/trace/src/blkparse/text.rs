@@ -5,7 +5,7 @@
 //! blkparse has sorted. Missing sequence numbers are ignored, since people paste excerpts.
 
 use super::line::{breaks_off, bytes_of_hex, parse, Line, Parsed, Text};
-use super::own::Formats;
+use super::own::formats::Formats;
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
 use crate::input::Input;

@@ -1,7 +1,7 @@
-//! Opens a capture in one piece: the tar that `iowhy pack` writes (compressed or not), and the tar stream of
+//! Unpacks a capture in one piece: the tar that `iowhy pack` writes (compressed or not), and the tar stream of
 //! `iowhy record -o -` (docs/decisions/capture-stream.md).
 //!
-//! The tar is unpacked into a [`Spool`], parts are joined into their files, and the result is read like any folder. So
+//! The tar is unpacked into a [`Spool`], parts are joined into their files, and the result is then read like any folder. So
 //! there is one way to read a capture, and little memory is needed. The recording's notes report what is truncated, out of
 //! order or does not belong in a capture.
 
@@ -10,13 +10,12 @@ mod source;
 mod unpack;
 
 use crate::error::Error;
+use crate::folder::{holds_trace, PERF, TRACE};
 use crate::input::Input;
-use crate::open::{holds_trace, open_folder, Recording, PERF, TRACE};
-use crate::place::Place;
 use crate::spool::Spool;
 use crate::tracedat::HEAD;
 use input::Guarded;
-use source::Unpacked;
+pub use source::Unpacked;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use unpack::{part_of, Unpacker};
@@ -29,8 +28,20 @@ pub fn looks_like(start: &[u8]) -> bool {
     start.get(MARK) == Some(b"ustar")
 }
 
-/// Unpacks a tar and opens the capture in it.
-pub fn open(input: Input) -> Result<Recording, Error> {
+/// A capture that was unpacked to disk.
+pub struct Capture {
+    /// The folder with its files.
+    pub folder: PathBuf,
+    /// Keeps the folder.
+    pub spool: Spool,
+    /// What is odd about the tar.
+    pub notes: Vec<String>,
+    /// The path that the user gave.
+    pub name: PathBuf,
+}
+
+/// Unpacks a tar.
+pub fn open(input: Input) -> Result<Capture, Error> {
     let name = input.path().to_path_buf();
     let mut unpacker = Unpacker::new(Spool::new()?);
     let (guarded, guard) = Guarded::new(input);
@@ -61,8 +72,8 @@ fn is_needed_part(folder: &Path, name: &str) -> bool {
     part_of(name).is_some_and(|(whole, _)| !folder.join(whole).exists())
 }
 
-/// Joins the parts in `folder` and opens the result.
-pub fn open_parts(folder: &Path) -> Result<Recording, Error> {
+/// Joins the parts in `folder`.
+pub fn open_parts(folder: &Path) -> Result<Capture, Error> {
     let fail = |path: &Path| {
         let path = path.to_path_buf();
         move |source| Error::Io { path, source }
@@ -86,17 +97,17 @@ pub fn open_parts(folder: &Path) -> Result<Recording, Error> {
     finish(unpacker, folder)
 }
 
-/// Copies a trace.dat that is piped or compressed to disk and opens it: reading it needs random access.
-pub fn open_trace_dat(input: Input) -> Result<Recording, Error> {
+/// Copies a trace.dat that is piped or compressed to disk: reading it needs random access.
+pub fn open_trace_dat(input: Input) -> Result<Capture, Error> {
     open_copy(input, TRACE)
 }
 
 /// As [`open_trace_dat`], for a perf.data.
-pub fn open_perf_data(input: Input) -> Result<Recording, Error> {
+pub fn open_perf_data(input: Input) -> Result<Capture, Error> {
     open_copy(input, PERF)
 }
 
-fn open_copy(input: Input, as_file: &str) -> Result<Recording, Error> {
+fn open_copy(input: Input, as_file: &str) -> Result<Capture, Error> {
     let name = input.path().to_path_buf();
     let mut unpacker = Unpacker::new(Spool::new()?);
     let (mut guarded, guard) = Guarded::new(input);
@@ -105,8 +116,8 @@ fn open_copy(input: Input, as_file: &str) -> Result<Recording, Error> {
     finish(unpacker, &name)
 }
 
-/// Opens the unpacked files. `name` is the path that the user gave.
-fn finish(unpacker: Unpacker, name: &Path) -> Result<Recording, Error> {
+/// Finds the capture in the unpacked files. `name` is the path that the user gave.
+fn finish(unpacker: Unpacker, name: &Path) -> Result<Capture, Error> {
     let notes = unpacker.notes();
     let spool = unpacker.spool;
     let root = spool.path().to_path_buf();
@@ -118,12 +129,7 @@ fn finish(unpacker: Unpacker, name: &Path) -> Result<Recording, Error> {
         folders.sort();
     }
     let what = match &folders[..] {
-        [folder] => {
-            let mut recording = open_folder(folder).map_err(|e| e.renamed(folder, name))?;
-            recording.source = Box::new(Unpacked::new(recording.source, notes, folder, name));
-            recording.place = Some(Place::spooled(folder.clone(), spool));
-            return Ok(recording);
-        }
+        [folder] => return Ok(Capture { folder: folder.clone(), spool, notes, name: name.into() }),
         [] => {
             let what = format!("no capture is in it ({TRACE}, {HEAD} and NAME.blktrace.N were looked for)");
             [&[what], &notes[..]].concat().join("; ")

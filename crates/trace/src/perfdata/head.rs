@@ -7,10 +7,12 @@
 
 use super::records::{kind, Records};
 use super::sample::{Layout, Layouts};
-use super::MAGIC;
 use crate::error::Error;
 use crate::tracedat::{read_texts, Contents, DatFile, Order, Section};
 use std::path::Path;
+
+/// The magic at the start of a file, a number: its bytes show the byte order.
+pub(super) const MAGIC: [(&[u8], Order); 2] = [(b"PERFILE2", Order::Little), (b"2ELIFREP", Order::Big)];
 
 /// Numbers of features (perf, util/header.h).
 const TRACING_DATA: u32 = 1;

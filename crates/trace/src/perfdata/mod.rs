@@ -27,15 +27,12 @@ use crate::quality::Quality;
 use crate::source::Source;
 use crate::tracedat::{Blocks, Formats, Order, Record, Step, Tasks};
 use files::Files;
-use head::Head;
+use head::{Head, MAGIC};
 use records::kind;
 use rounds::{Rounds, Said};
 use sample::Layouts;
 use std::path::Path;
 use units::{Cpu, DevId, Nanos};
-
-/// The magic at the start of a file, a number: its bytes show the byte order.
-const MAGIC: [(&[u8], Order); 2] = [(b"PERFILE2", Order::Little), (b"2ELIFREP", Order::Big)];
 
 /// Whether a file with this start is a perf.data.
 pub fn looks_like(start: &[u8]) -> bool {

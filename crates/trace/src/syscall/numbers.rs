@@ -1,6 +1,6 @@
 //! System call numbers by architecture, sorted by number.
 
-use super::Call;
+use super::call::Call;
 
 /// x86-64: number, call (arch/x86/entry/syscalls/syscall_64.tbl).
 pub(super) const X86_64: &[(u16, Call)] = &[

@@ -6,7 +6,7 @@
 
 use super::bytes::Order;
 use super::clock::Clock;
-use super::file::Region;
+use super::contents::Region;
 use super::format::{EventFormat, Formats, Slot};
 use super::stream::Stream;
 use crate::error::Error;

@@ -4,9 +4,10 @@
 //! (docs/decisions/capture-stream.md). `trace.head` is a trace.dat of version 6 without pages; the other files have
 //! the pages, whole ones, as the kernel delivered them. Together they are read like the assembled trace.dat.
 
-use super::file::{self, Region};
+use super::contents::{Region, MAX_CPUS};
+use super::file;
 use super::section::DatFile;
-use super::TraceDat;
+use super::trace_dat::TraceDat;
 use crate::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub const CAPTURE: &str = "capture.json";
 /// accepted, so that no CPU has two files.
 pub fn raw_cpu(name: &str) -> Option<Cpu> {
     let number = name.strip_prefix("trace.cpu")?.strip_suffix(".raw")?;
-    let cpu = number.parse::<u32>().ok().filter(|n| *n < file::MAX_CPUS && n.to_string() == number)?;
+    let cpu = number.parse::<u32>().ok().filter(|n| *n < MAX_CPUS && n.to_string() == number)?;
     Some(Cpu(cpu))
 }
 

@@ -8,13 +8,14 @@
 //!
 //! [`Cursor`] yields every record of every event, with fields located by the recording's own `format`
 //! texts. [`Blocks`] converts records of the block layer to events, [`Tasks`] those of tasks. [`TraceDat`] combines
-//! these as a [`Source`].
+//! these as a [`Source`](crate::Source).
 //! Memory: one block of pages per CPU, the formats, and bounded tables, independent of the length of the trace.
 
 mod block;
 mod bytes;
 mod clock;
 mod compress;
+mod contents;
 mod cursor;
 mod file;
 mod folder;
@@ -22,6 +23,7 @@ mod format;
 mod kallsyms;
 mod names;
 mod page;
+mod parts;
 mod plans;
 mod raw;
 mod rwbs;
@@ -30,15 +32,18 @@ mod stream;
 mod strings;
 mod task;
 mod task_plan;
+mod trace_dat;
 mod v6;
 mod v7;
 
 pub(crate) use block::action_of;
 pub use block::Blocks;
 pub use bytes::Order;
+pub use contents::Facts;
+pub(crate) use contents::{Contents, SymbolText};
 pub use cursor::{Cursor, Record, Step};
-pub(crate) use file::{read_texts, Contents, SymbolText};
-pub use file::{Facts, MAGIC};
+pub(crate) use file::read_texts;
+pub use file::MAGIC;
 pub use folder::{open_raw, raw_cpu, CAPTURE, HEAD};
 pub use format::{EventFormat, Field, Formats, Kind, Slot};
 pub use kallsyms::{Stacks, Symbols};
@@ -49,14 +54,10 @@ pub(crate) use section::{DatFile, Section};
 pub use strings::Strings;
 pub use task::Tasks;
 pub(crate) use task::{waiting_part, without_suffix};
+pub use trace_dat::TraceDat;
 
 use crate::error::Error;
-use crate::event::{Action, Batch, Detail, Event, Flags};
-use crate::quality::Quality;
-use crate::source::Source;
 use std::path::Path;
-use std::sync::Arc;
-use units::Nanos;
 
 /// Opens a trace.dat. Reads everything except events and symbols.
 pub fn open(path: &Path) -> Result<TraceDat, Error> {
@@ -66,165 +67,4 @@ pub fn open(path: &Path) -> Result<TraceDat, Error> {
 /// Whether a file with this start is a trace.dat.
 pub fn looks_like(start: &[u8]) -> bool {
     start.starts_with(MAGIC)
-}
-
-/// An opened recording.
-#[derive(Debug)]
-pub struct TraceDat {
-    facts: Facts,
-    kallsyms: Option<SymbolText>,
-    strings: Strings,
-    long: usize,
-    cursor: Cursor,
-    blocks: Blocks,
-    tasks: Tasks,
-    notes: Vec<String>,
-    delivered: u64,
-    /// Whether the wall-clock note was given (it comes with the first event).
-    wall_told: bool,
-    done: bool,
-}
-
-impl TraceDat {
-    fn new(contents: Contents) -> Result<TraceDat, Error> {
-        let Contents {
-            facts,
-            formats,
-            regions,
-            kallsyms,
-            cmdlines,
-            strings,
-            clock,
-            mut notes,
-            lacks_cpus,
-            ..
-        } = contents;
-        let long = regions.first().map_or(8, |r| r.layout.long);
-        notes.extend(facts.clock.as_deref().and_then(|name| clock.doubt(name)));
-        let blocks = Blocks::new(&formats, &cmdlines);
-        let tasks = Tasks::new(&formats, long, facts.machine());
-        let mut cursor = Cursor::new(Arc::new(formats), facts.order, clock, regions)?;
-        if lacks_cpus {
-            cursor.lacks_a_cpu();
-        }
-        Ok(TraceDat {
-            facts,
-            kallsyms,
-            strings,
-            long,
-            cursor,
-            blocks,
-            tasks,
-            notes,
-            delivered: 0,
-            wall_told: false,
-            done: false,
-        })
-    }
-
-    /// Facts about the recording.
-    pub fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    /// The layouts of all events.
-    pub fn formats(&self) -> &Arc<Formats> {
-        self.cursor.formats()
-    }
-
-    /// Size in bytes of the kernel's `long`, as [`Stacks`] needs it.
-    pub fn long(&self) -> usize {
-        self.long
-    }
-
-    /// Events seen so far, used or not, each with its number of records.
-    pub fn counts(&self) -> impl Iterator<Item = (&EventFormat, u64)> {
-        self.cursor.counts()
-    }
-
-    /// Reads the symbols; empty if the recording has none.
-    pub fn symbols(&self) -> Result<Symbols, Error> {
-        match &self.kallsyms {
-            None => Ok(Symbols::default()),
-            Some(text) => Ok(Symbols::parse(text.read()?)),
-        }
-    }
-
-    /// The texts that `const char *` fields point to.
-    pub fn strings(&self) -> &Strings {
-        &self.strings
-    }
-
-    /// The iterator over all records, for callers that need more than block events.
-    pub fn cursor(&mut self) -> &mut Cursor {
-        &mut self.cursor
-    }
-
-    /// Reads one step: adds its block and task events to `batch` and passes the step to `see`.
-    /// `false`: the trace is at its end.
-    #[inline]
-    pub fn step(&mut self, batch: &mut Batch, see: &mut dyn FnMut(&Step)) -> Result<bool, Error> {
-        let Some(step) = self.cursor.step()? else { return Ok(false) };
-        if self.tasks.needs_symbols(&step) {
-            let text = self.kallsyms.as_ref().map(SymbolText::read).transpose()?;
-            self.tasks.set_symbols(text.map(Symbols::parse).unwrap_or_default());
-        }
-        if !self.wall_told {
-            self.wall_told = true;
-            batch.events.extend(self.facts.wall_offset.and_then(|offset| wall_clock(&step, offset)));
-        }
-        self.blocks.take(&step, batch);
-        self.tasks.take(&step, batch);
-        see(&step);
-        Ok(true)
-    }
-}
-
-/// A note that relates the trace's clock to the wall clock.
-fn wall_clock(step: &Step, offset: i64) -> Option<Event> {
-    let (&Step::Lost { time, cpu, .. } | &Step::Record(Record { time, cpu, .. })) = step;
-    let nanos = i128::from(time.0) + i128::from(offset);
-    let second = i128::from(Nanos::SECOND.0);
-    let seconds = u32::try_from(nanos.div_euclid(second)).ok()?;
-    let nanos = nanos.rem_euclid(second) as u32;
-    let detail = Detail::Wall { seconds, nanos };
-    Some(Event { time, cpu, action: Action::WallClock, flags: Flags::NOTE, detail, ..Event::default() })
-}
-
-impl Source for TraceDat {
-    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
-        batch.clear();
-        while !self.done && !batch.is_full() {
-            self.done = !self.step(batch, &mut |_| {})?;
-        }
-        self.delivered += (batch.events.len() + batch.tasks.len()) as u64;
-        Ok(!batch.is_empty())
-    }
-
-    fn position(&self) -> u64 {
-        self.cursor.position()
-    }
-
-    fn size(&self) -> Option<u64> {
-        Some(self.cursor.size())
-    }
-
-    fn quality(&self) -> Quality {
-        let mut q = self.cursor.quality();
-        q.events = self.delivered;
-        for note in &self.notes {
-            q.note(note.clone());
-        }
-        if self.blocks.twice > 0 {
-            let n = self.blocks.twice;
-            q.note(format!("{n} block events were recorded by a second instance too and are left out"));
-        }
-        let (overrun, seen) = (self.facts.overrun(), q.lost_total());
-        if self.done && overrun > seen {
-            q.note(format!(
-                "the kernel says it overwrote or dropped {overrun} events; {seen} are missing within the pages"
-            ));
-        }
-        q
-    }
 }

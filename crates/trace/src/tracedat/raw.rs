@@ -5,12 +5,12 @@
 
 use super::bytes::Order;
 use super::clock::Clock;
-use super::file::{Contents, Facts, Region, SymbolText};
+use super::contents::{Contents, Facts, Region, SymbolText};
 use super::format::EventFormat;
 use super::page::{PageLayout, MAX_PAGE};
 use super::section::DatFile;
 use super::strings::Strings;
-use super::TraceDat;
+use super::trace_dat::TraceDat;
 use crate::error::Error;
 use std::path::{Path, PathBuf};
 use units::Cpu;

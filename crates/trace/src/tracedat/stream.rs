@@ -4,7 +4,7 @@
 //! one block of whole pages; the current record is a slice of that block, nothing is copied.
 
 use super::compress::Codec;
-use super::file::Region;
+use super::contents::Region;
 use super::page::{Lost, Next, PageCursor};
 use crate::error::Error;
 use units::Cpu;
@@ -76,7 +76,7 @@ impl Stream {
         self.region.cpu
     }
 
-    /// The tracing instance, as an index into [`Facts::buffers`](super::file::Facts::buffers).
+    /// The tracing instance, as an index into [`Facts::buffers`](super::contents::Facts::buffers).
     pub fn buffer(&self) -> u16 {
         self.region.buffer
     }

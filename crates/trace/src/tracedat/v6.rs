@@ -8,8 +8,9 @@
 
 use super::bytes::until_nul;
 use super::compress::Codec;
-use super::file::{self, Contents, Head, Region, SymbolText, MAX_CPUS};
+use super::contents::{Contents, Region, SymbolText, MAX_CPUS};
 use super::page::PageLayout;
+use super::parts::{self, Head};
 use super::section::Section;
 use super::strings::Strings;
 use crate::error::Error;
@@ -41,24 +42,24 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
 
 /// Reads the part between the header and the names of tasks; perf.data has it in the same form.
 pub fn read_texts(s: &mut Section, page_size: u32, contents: &mut Contents) -> Result<PageLayout, Error> {
-    let layout = file::read_page_layout(s, contents.facts.order)?;
+    let layout = parts::read_page_layout(s, contents.facts.order)?;
     // The header has the machine's page size. Sub-buffers can be larger, which only header_page shows.
     let size =
         if layout.size.is_power_of_two() { layout.size.max(page_size as usize) } else { page_size as usize };
     let layout = layout.with_size(size);
     contents.layout = Some(layout);
-    file::read_ftrace_formats(s, contents)?;
-    file::read_event_formats(s, contents)?;
+    parts::read_ftrace_formats(s, contents)?;
+    parts::read_event_formats(s, contents)?;
     contents.kallsyms = Some(SymbolText::Sized(s.clone(), Codec::None));
-    file::sized_part(s, 4)?;
-    let mut printk = file::sized_part(s, 4)?;
+    parts::sized_part(s, 4)?;
+    let mut printk = parts::sized_part(s, 4)?;
     contents.strings = Strings::parse(&printk.take(printk.left() as usize)?);
     Ok(layout)
 }
 
 /// Reads the names of tasks.
 pub fn read_cmdlines(s: &mut Section, contents: &mut Contents) -> Result<(), Error> {
-    let mut cmdlines = file::sized_part(s, 8)?;
+    let mut cmdlines = parts::sized_part(s, 8)?;
     contents.cmdlines = cmdlines.take(cmdlines.left() as usize)?;
     Ok(())
 }
@@ -84,7 +85,7 @@ fn read_buffer(
                 (3, Some(offset)) => {
                     others.push((offset, String::from_utf8_lossy(until_nul(&data[8..])).into_owned()))
                 }
-                _ => file::read_option(id, &data, contents),
+                _ => parts::read_option(id, &data, contents),
             }
         }
         title = s.take(10)?;
@@ -103,7 +104,7 @@ fn read_buffer(
     }
     for cpu in 0..cpus {
         let (offset, size) = (s.u64()?, s.u64()?);
-        let there = file::clip(s.input(), contents, cpu, offset, size);
+        let there = parts::clip(s.input(), contents, cpu, offset, size);
         let input = s.input().clone();
         contents.regions.push(Region {
             cpu: Cpu(cpu),

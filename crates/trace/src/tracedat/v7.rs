@@ -10,8 +10,9 @@
 
 use super::bytes::{until_nul, Order};
 use super::compress::Codec;
-use super::file::{self, Contents, Head, Region, SymbolText, MAX_CPUS};
+use super::contents::{Contents, Region, SymbolText, MAX_CPUS};
 use super::page::PageLayout;
+use super::parts::{self, Head};
 use super::section::{DatFile, Section};
 use super::strings::Strings;
 use crate::error::Error;
@@ -53,12 +54,12 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
     let mut header = open(16, offsets.header)?.ok_or_else(|| {
         input.malformed(first, "the options name no HEADER INFO section: is the file cut off?")
     })?;
-    let layout = file::read_page_layout(&mut header, order)?;
+    let layout = parts::read_page_layout(&mut header, order)?;
     if let Some(mut s) = open(17, offsets.ftrace)? {
-        file::read_ftrace_formats(&mut s, contents)?;
+        parts::read_ftrace_formats(&mut s, contents)?;
     }
     if let Some(mut s) = open(18, offsets.formats)? {
-        file::read_event_formats(&mut s, contents)?;
+        parts::read_event_formats(&mut s, contents)?;
     }
     contents.kallsyms = match offsets.kallsyms {
         None | Some(0) => None,
@@ -68,11 +69,11 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
         }
     };
     if let Some(mut s) = open(20, offsets.printk)? {
-        let mut part = file::sized_part(&mut s, 4)?;
+        let mut part = parts::sized_part(&mut s, 4)?;
         contents.strings = Strings::parse(&part.take(part.left() as usize)?);
     }
     if let Some(mut s) = open(21, offsets.cmdlines)? {
-        let mut part = file::sized_part(&mut s, 8)?;
+        let mut part = parts::sized_part(&mut s, 8)?;
         contents.cmdlines = part.take(part.left() as usize)?;
     }
     for option in &offsets.buffers {
@@ -107,7 +108,7 @@ fn read_options(
                 20 => found.printk = offset,
                 21 => found.cmdlines = offset,
                 22 => contents.note("a text buffer (trace-cmd's latency format) is left out".into()),
-                _ => file::read_option(id, &data, contents),
+                _ => parts::read_option(id, &data, contents),
             }
         };
         if next == 0 {
@@ -169,7 +170,7 @@ fn read_buffer(
         return Err(bad(&format!("lists {cpus} CPUs but has room for {}", o.data.len() / 20)));
     }
     let (section, compressed) = section_header(input, at, BUFFER)?;
-    file::check_page_size(&section, page_size as u32)?;
+    parts::check_page_size(&section, page_size as u32)?;
     let layout = layout.with_size(page_size as usize);
     let codec = if compressed { codec } else { Codec::None };
     for _ in 0..cpus {
@@ -179,7 +180,7 @@ fn read_buffer(
         // trace-cmd does not include the chunk headers in the size of compressed pages, and reads as many
         // chunks as their number says: they may extend to the next CPU's pages.
         let there = match codec {
-            Codec::None => file::clip(input, contents, cpu as u32, offset, size),
+            Codec::None => parts::clip(input, contents, cpu as u32, offset, size),
             _ if size == 0 => 0,
             _ => input.size.saturating_sub(offset),
         };

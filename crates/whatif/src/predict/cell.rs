@@ -1,6 +1,6 @@
 //! One predicted number: its value and interval, or why there is none.
 
-use super::Lab;
+use super::lab::Lab;
 use crate::fit::{error, FLOOR};
 use crate::metric::{Metric, Phase, Times};
 use crate::settings::{Kind, Settings};

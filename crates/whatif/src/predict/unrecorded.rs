@@ -1,6 +1,6 @@
 //! Detects settings that lead to states which the recording does not show: more in flight, deeper in the device, other sizes.
 
-use super::Lab;
+use super::lab::Lab;
 use crate::in_flight::most_simulated;
 use crate::load::Load;
 use crate::metric::Times;

@@ -3,9 +3,6 @@
 use super::{Kind, Settings, DEFAULT_REQUESTS};
 use crate::tags::wake_batch;
 
-/// `BITS_PER_LONG`.
-const LONG: u32 = 64;
-
 impl Settings {
     /// Number of tasks that are woken at a time when they wait for tags.
     pub fn wake_batch(&self) -> u32 {
@@ -50,12 +47,6 @@ impl Settings {
 /// any number, because files may contain any.
 pub(super) fn three_quarters(tags: u32) -> u32 {
     (u64::from(tags) * 3 / 4).max(1) as u32
-}
-
-/// Bits per word of a bitmap of this many tags: at least four words, if there are four tags (`sbitmap_calculate_shift` in
-/// include/linux/sbitmap.h of Linux 6.1).
-pub(super) fn word_of(tags: u32) -> u32 {
-    1 << (tags / 4).clamp(1, LONG).ilog2()
 }
 
 #[cfg(test)]
@@ -104,10 +95,5 @@ mod tests {
             let s = Settings::recorded(told, 1, false, false).unwrap();
             assert_eq!((s.tags_for(true, false), s.wake_batch()), (limit, 8), "{scheduler}");
         }
-    }
-
-    #[test]
-    fn words_of_bitmaps() {
-        assert_eq!([4, 16, 32, 40, 255, 256, 2048].map(word_of), [1, 4, 8, 8, 32, 64, 64]);
     }
 }

@@ -1,9 +1,10 @@
 //! The settings of a queue when it was recorded, from its files and from its requests.
 
-use super::limits::{three_quarters, word_of};
+use super::limits::three_quarters;
 use super::{kind, whole, Kind, Refusal, Settings, DEFAULT_REQUESTS, KYBER, MQ_DEADLINE};
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
+use crate::tags::word_of;
 use crate::wbt::HELD;
 
 /// `max_sectors_kb` if unknown: `BLK_DEF_MAX_SECTORS_CAP` of include/linux/blkdev.h.

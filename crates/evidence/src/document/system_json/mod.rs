@@ -13,12 +13,13 @@
 
 mod processes;
 
+use super::dev::dev_with_colon;
 use super::mounts::{mount, name_device};
-use super::{dev_with_colon, Document};
 use crate::cgroup::Cgroup;
 use crate::changes::changes;
 use crate::fact::{At, Fact, Place};
 use crate::limited;
+use crate::source::Document;
 use crate::system::System;
 use capture::{Disk, Loop, Mount, Settings, Snapshot, SystemFile, SYSTEM_JSON};
 use std::collections::BTreeSet;

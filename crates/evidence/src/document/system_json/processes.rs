@@ -1,6 +1,6 @@
 //! Converts processes and their open files to [`Processes`].
 
-use super::dev_with_colon;
+use crate::document::dev::dev_with_colon;
 use crate::processes::{Asleep, OpenFile, Path, Processes};
 use capture::{OpenFile as File, Snapshot};
 use trace::{DevId, Tid};

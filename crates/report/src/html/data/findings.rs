@@ -1,6 +1,6 @@
 //! The causes found, each with the moments in the pictures where it shows: see [`explain::findings`].
 
-use super::Data;
+use super::input::Data;
 use explain::findings::findings;
 use ledger::Reason;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! The columns over time of each kind of operations and requests.
 
-use super::Data;
+use super::input::Data;
 use crate::html::pack::Pack;
 use crate::json::operations::Level;
 use explain::findings::why_slow;

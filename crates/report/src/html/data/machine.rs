@@ -1,6 +1,6 @@
 //! The machine and the recording: settings, the kernel's counters, lost events, and the quality of the data.
 
-use super::Data;
+use super::input::Data;
 use life::Unfinished;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -5,21 +5,20 @@
 
 mod findings;
 mod groups;
+mod input;
 mod machine;
 mod places;
 mod slow;
 mod spread;
 
 use super::detail::Detail;
-use super::{PageInput, Shown};
+use super::shown::PageInput;
 use crate::json::explained::Explained;
 use crate::json::to_json_of;
-use explain::pictured;
-use explain::Places;
+use input::Data;
 use ledger::Reason;
 use serde::Serialize;
-use stats::OpKey;
-use trace::{DevId, Nanos};
+use trace::Nanos;
 
 /// What the page of `iowhy report --html` and `iowhy view` draws, in its element `#data`. Times are in nanoseconds since the first
 /// event, packed texts are numbers in LEB128 (seven bits a byte, the lowest first, the top bit saying that more follow) as base64.
@@ -109,54 +108,5 @@ fn drawn<'a>(told: &'a PageInput, detail: Detail) -> Drawn<'a> {
         memory: data.memory(),
         quality: data.quality(),
         left_out: data.left_out(),
-    }
-}
-
-struct Data<'a> {
-    shown: &'a Shown,
-    detail: Detail,
-    from: Nanos,
-    at: &'a Places,
-}
-
-impl Data<'_> {
-    /// The time since the first event, in nanoseconds; negative before it, as the start of a column may be.
-    fn since(&self, t: Nanos) -> i64 {
-        (i128::from(t.0) - i128::from(self.from.0)).clamp(i64::MIN.into(), i64::MAX.into()) as i64
-    }
-
-    /// The devices that are drawn, within the limit of the detail.
-    fn devices(&self) -> Vec<DevId> {
-        let mut all = pictured::devices(&self.shown.explanation);
-        all.truncate(self.detail.devices);
-        all
-    }
-
-    /// The kinds of operations that are drawn, within the limit of the detail.
-    fn kinds(&self) -> Vec<OpKey> {
-        let mut all = pictured::kinds(&self.shown.explanation);
-        all.truncate(self.detail.kinds);
-        all
-    }
-
-    /// What the page leaves out, one sentence each.
-    fn left_out(&self) -> Vec<String> {
-        let mut words = vec![];
-        let facts = &self.shown.explanation.facts;
-        let devices = facts.devices.iter().filter(|d| d.has_io()).count();
-        if devices > self.detail.devices {
-            words.push(format!(
-                "{} of {devices} devices are drawn, those with the most I/O",
-                self.detail.devices
-            ));
-        }
-        if self.shown.pictures.left_out > 0 {
-            let n = units::words::count(self.shown.pictures.left_out);
-            words.push(format!("{n} requests or operations of further devices and kinds are in no picture"));
-        }
-        if self.detail != Detail::FULL {
-            words.push("times are drawn more coarsely than they were kept, to keep this page small".into());
-        }
-        words
     }
 }

@@ -1,6 +1,6 @@
 //! I/O by place on the device and time.
 
-use super::Data;
+use super::input::Data;
 use crate::html::pack::Pack;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The slowest requests and operations.
 
-use super::Data;
+use super::input::Data;
 use crate::html::events::slowest_operations;
 use crate::operations::{told, OperationSummary};
 use ledger::Reason;

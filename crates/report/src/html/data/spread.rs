@@ -1,6 +1,6 @@
 //! Distributions of latencies and sizes over the whole recording.
 
-use super::Data;
+use super::input::Data;
 use crate::html::pack::pack;
 use explain::pictured::kind_name;
 use life::Class;

@@ -3,8 +3,21 @@
 use super::super::actions::action;
 use super::super::line::{parse, Line, Parsed};
 use super::program::Program;
-use super::{Own, LEAST};
 use std::collections::BTreeMap;
+
+/// Minimum number of lines that must be events.
+pub(super) const LEAST: usize = 4;
+
+/// The result of examining a text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Own {
+    /// No blkparse lines in a custom format.
+    None,
+    /// Lines that can be parsed.
+    Read(Formats),
+    /// Lines of blkparse, and the reason why they cannot be parsed.
+    Refused(String),
+}
 
 /// Parses the lines of a text.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,30 +11,17 @@
 //! device are unknown. **Invariant**: a column gets a meaning only if no other is possible; otherwise the text is
 //! rejected with advice.
 
-mod formats;
+pub(super) mod formats;
 mod guess;
 mod program;
 
 use super::text::has_io;
-pub use formats::Formats;
+pub use formats::Own;
+use formats::LEAST;
 use program::Program;
 
 /// Bytes of a text that are examined for its format.
 const LOOKED_AT: usize = 256 << 10;
-/// Minimum number of lines that must be events.
-const LEAST: usize = 4;
-
-/// The result of examining a text.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Own {
-    /// No blkparse lines in a custom format.
-    None,
-    /// Lines that can be parsed.
-    Read(Formats),
-    /// Lines of blkparse, and the reason why they cannot be parsed.
-    Refused(String),
-}
-
 /// Determines whether a text has blkparse lines in a custom format, and which format that is.
 pub fn of(start: &[u8]) -> Own {
     let start = &start[..start.len().min(LOOKED_AT)];
