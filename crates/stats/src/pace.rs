@@ -99,11 +99,6 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The requests of a class by the idle time before each.
-    pub fn waking(&self, class: Class) -> &Waking {
-        &self.after_idle[waking(class)]
-    }
-
     /// The device has `depth` requests from `now` on.
     pub fn set(&mut self, now: Nanos, depth: u64) {
         match (self.busy, depth > 0) {

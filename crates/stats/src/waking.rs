@@ -36,6 +36,11 @@ pub struct Waking {
 }
 
 impl Waking {
+    /// The requests of a class, of those of each kind.
+    pub fn of(kinds: &[Waking; 3], class: Class) -> &Waking {
+        &kinds[waking(class)]
+    }
+
     /// Adds a request that took `d2c` and ended this idle time, if any. `is_near`: it begins where the one before it ended.
     pub(crate) fn record(&mut self, idle: Option<Nanos>, d2c: Nanos, is_near: bool) {
         let Some(idle) = idle else {
@@ -69,8 +74,9 @@ impl Waking {
 /// The group of an idle time of at least [`IDLE_UNIT`].
 fn group(idle: Nanos) -> usize {
     let power = (idle.0 / IDLE_UNIT.0).ilog2() as usize;
-    let quarter = ((idle.0 - (IDLE_UNIT.0 << power)) * QUARTERS as u64 / (IDLE_UNIT.0 << power)) as usize;
-    (power * QUARTERS + quarter).min(ROWS - 1)
+    let begin = IDLE_UNIT.0 << power;
+    let quarter = (idle.0 - begin) / (begin / QUARTERS as u64);
+    (power * QUARTERS + quarter as usize).min(ROWS - 1)
 }
 
 /// The shortest idle time of a group.
@@ -86,4 +92,14 @@ pub(crate) fn waking(class: Class) -> usize {
         Class::SyncWrite | Class::Background => 1,
         _ => 2,
     }
+}
+
+#[cfg(test)]
+#[test]
+fn idle_times_of_a_group_differ_by_a_quarter_at_most() {
+    let ms = |n: u64| Nanos(n * 1_000_000);
+    for (idle, begin) in [(1, 1), (2, 2), (7, 7), (142, 128), (160, 160), (250, 224), (256, 256)] {
+        assert_eq!(begins(group(ms(idle))), ms(begin), "{idle}");
+    }
+    assert_eq!([group(Nanos(u64::MAX)), group(ms(1 << 15))], [ROWS - 1, 15 * QUARTERS]);
 }

@@ -137,7 +137,7 @@ pub(crate) struct Rested {
 /// Whether the requests of a group's class all came after a pause and most took longer than any device takes for one ([`LONG`]): it may have slept,
 /// and nothing shows what it takes awake.
 pub(crate) fn always_rested(slow: &Slow) -> Option<Rested> {
-    let kind = slow.on.pace.waking(slow.class);
+    let kind = Waking::of(&slow.on.pace.after_idle, slow.class);
     let mut woken = Distribution::new();
     kind.rows().for_each(|row| woken.merge(&row.d2c));
     let is_long = woken.quantile(0.5) > LONG.0;
