@@ -16,7 +16,7 @@ use trace::{Action, Batch};
 const SHORTEST: usize = 5;
 /// What kernel threads are called, all or the beginning; their names stay (SECURITY.md). So does
 /// that of the recorder, which capture.json says.
-const KERNELS: [&str; 26] = [
+const KERNELS: [&str; 27] = [
     "kworker",
     "ksoftirqd",
     "migration",
@@ -25,6 +25,7 @@ const KERNELS: [&str; 26] = [
     "swapper",
     "<idle>",
     "kswapd",
+    "kdamond.",
     "kcompactd",
     "jbd2/",
     "xfsaild",
