@@ -96,7 +96,7 @@ fn of_groups(its: &[&str], others: &[&str]) -> Unit {
         return Unit::Next;
     }
     match unit_of(its[0]) {
-        Some(path) => Unit::Named(shell(path.rsplit('/').next().unwrap_or(path)).to_string()),
+        Some(path) => Unit::Named(shell(path.rsplit('/').next().unwrap_or(path))),
         None => Unit::Group(path.into()),
     }
 }

@@ -75,11 +75,12 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let name = case.name(slow.on.id);
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
     let Some(step) = Step::of_any(&slow.on.pace, may_turn) else {
-        if let Some(rested) = always_rested(slow) {
+        if let Some(rested) = mostly_rested(slow) {
             return Said::Unsure(proof!(
-                "whether {name} is faster without a pause before a request: each of {n} came after it had been idle for {idle} or more",
+                "whether {name} is faster without a pause before a request: {n} of {all} came after it had been idle for {idle} or more",
                 name,
-                n = Count(rested.requests),
+                n = Count(rested.woken),
+                all = Count(rested.all),
                 idle = rested.idle
             ));
         }
@@ -126,17 +127,19 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(remedies(v, &name, rotational(case, slow.on.id).is_some_and(|turns| !turns.value)))
 }
 
-/// Requests that all came after an idle time.
-pub(crate) struct Rested {
+/// Requests of which nearly all came after an idle time.
+struct Rested {
     /// The shortest idle time before one.
-    pub idle: Nanos,
+    idle: Nanos,
+    /// How many came after an idle time.
+    woken: u64,
     /// How many there were.
-    pub requests: u64,
+    all: u64,
 }
 
-/// Whether the requests of a group's class all came after a pause and most took longer than any device takes for one ([`LONG`]): it may have slept,
-/// and nothing shows what it takes awake.
-pub(crate) fn always_rested(slow: &Slow) -> Option<Rested> {
+/// Whether most requests of a group's class took longer than any device takes for one ([`LONG`]), and too few came without a pause to show what it
+/// takes awake: it may have slept.
+fn mostly_rested(slow: &Slow) -> Option<Rested> {
     let kind = Waking::of(&slow.on.pace.after_idle, slow.class);
     let mut woken = Distribution::new();
     kind.rows().for_each(|row| woken.merge(&row.d2c));
@@ -146,16 +149,17 @@ pub(crate) fn always_rested(slow: &Slow) -> Option<Rested> {
         .next()
         .filter(|_| woken.count() >= ENOUGH && kind.awake().count() < ENOUGH && is_long)?
         .idle;
-    Some(Rested { idle, requests: woken.count() })
+    Some(Rested { idle, woken: woken.count(), all: woken.count() + kind.awake().count() })
 }
 
-/// Adds that a device may sleep between requests, if all of them came after a pause, and how to find out.
+/// Adds that a device may sleep between requests, if nearly all of them came after a pause, and how to find out.
 pub(crate) fn may_sleep(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
-    let Some(rested) = always_rested(slow) else { return v };
+    let Some(rested) = mostly_rested(slow) else { return v };
     let name = case.name(slow.on.id);
     v.because(proof!(
-        "each of {n} requests came after {name} had been idle for {idle} or more: it may sleep meanwhile (power-state)",
-        n = Count(rested.requests),
+        "{n} of {all} requests came after {name} had been idle for {idle} or more: it may sleep meanwhile (power-state)",
+        n = Count(rested.woken),
+        all = Count(rested.all),
         name = name.clone(),
         idle = rested.idle
     ))
