@@ -170,9 +170,9 @@ impl OpBuilder {
         self.names.holder(Holding { task: name, owner: name, io })
     }
 
-    /// One request writes this much of a task's data back to sda.
-    pub fn written_back(&mut self, task: &str, bytes: Bytes) -> &mut Self {
-        let key = (DISK, Purpose::FileData, Whose::Tasks(task.into()));
+    /// One request to sda of another task is for this much of a task's.
+    pub fn sent_for(&mut self, task: &str, purpose: Purpose, bytes: Bytes) -> &mut Self {
+        let key = (DISK, purpose, Whose::Tasks(task.into()));
         self.facts.operations.sent_for.insert(key, Sent { requests: 1, bytes });
         self
     }

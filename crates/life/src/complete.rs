@@ -280,18 +280,24 @@ impl IoTracker {
 impl Piece {
     /// Fills in the fields of a request that are only known at its end.
     fn conclude(&mut self, parts: &[Part], e: &Event) {
-        let bytes = if self.stage == Stage::PostFlush { self.done } else { self.done + self.bytes() };
+        let (start, bytes) = self.extent();
         let request = &mut self.request;
-        request.start = match request.op {
-            Op::Flush => Sector(0),
-            _ if request.completions > 1 => Sector(self.end.0.saturating_sub(bytes.sectors())),
-            _ => self.start,
-        };
-        request.bytes = bytes;
+        (request.start, request.bytes) = (start, bytes);
         (request.complete_cpu, request.error) = (e.cpu, e.error);
         request.bios = parts.len() as u32;
         request.merges = parts.iter().filter(|p| p.merged).count() as u32;
         request.completions = request.completions.max(1);
+    }
+
+    /// The whole extent of its request, including what is completed.
+    pub(crate) fn extent(&self) -> (Sector, Bytes) {
+        let bytes = if self.stage == Stage::PostFlush { self.done } else { self.done + self.bytes() };
+        let start = match self.request.op {
+            Op::Flush => Sector(0),
+            _ if self.request.completions > 1 => Sector(self.end.0.saturating_sub(bytes.sectors())),
+            _ => self.start,
+        };
+        (start, bytes)
     }
 }
 

@@ -9,6 +9,7 @@ mod bio_id;
 mod bios;
 mod complete;
 mod contention;
+mod cut_off;
 mod device;
 mod doubt;
 mod early;

@@ -99,6 +99,15 @@ impl Waits {
         self.0 & Waits::WORK != 0
     }
 
+    /// The bits of a commit's phase: in that which writes file data first, all is a wait for other files' data, whatever delays it.
+    pub fn of_commit(phase: CommitPhase) -> u64 {
+        if phase == CommitPhase::Flushing {
+            Wait::OrderedData.bit()
+        } else {
+            0
+        }
+    }
+
     /// Whether the leaf lies within this wait.
     pub fn has(self, wait: Wait) -> bool {
         self.0 & wait.bit() != 0
@@ -152,6 +161,9 @@ impl Account {
                 Part::Wait { wait, .. } => around.push((node.depth, Waits(waits.0 | wait.bit()), request)),
                 Part::Request(entry) => around.push((node.depth, waits, Some(entry))),
                 Part::Work { .. } => around.push((node.depth, Waits(waits.0 | Waits::WORK), request)),
+                Part::Commit(phase) => {
+                    around.push((node.depth, Waits(waits.0 | Waits::of_commit(*phase)), request))
+                }
                 _ => around.push((node.depth, waits, request)),
             }
         }
@@ -221,5 +233,34 @@ impl Account {
     /// Number of wakeups of tasks that then ran on another CPU.
     pub fn crossings(&self) -> usize {
         self.hops.iter().filter(|h| h.crossed).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The journal's thread also waits for tags while it sends files' data, and for what its own blocks need.
+    #[test]
+    fn what_a_commit_does_while_flushing_is_a_wait_for_other_files_data() {
+        let node = |part, depth, from, to| Node { part, depth, from: Nanos(from), to: Nanos(to) };
+        let tag = Part::Wait { wait: Wait::Tag, stack: None };
+        let nodes = vec![
+            node(Part::Wait { wait: Wait::JournalCommit, stack: None }, 0, 0, 30),
+            node(Part::Commit(CommitPhase::Flushing), 1, 0, 20),
+            node(tag.clone(), 2, 0, 15),
+            node(Part::Leaf(Reason::GetRequest), 3, 0, 15),
+            node(Part::Leaf(Reason::WaitCpu), 2, 15, 20),
+            node(Part::Commit(CommitPhase::Logging), 1, 20, 30),
+            node(tag, 2, 20, 30),
+            node(Part::Leaf(Reason::GetRequest), 3, 20, 30),
+        ];
+        let mut seen = vec![];
+        let account = Account { from: Nanos(0), to: Nanos(30), nodes, hops: vec![] };
+        account.each(|_, reason, waits, _| {
+            seen.push((reason, waits.has(Wait::OrderedData), waits.has(Wait::Tag)))
+        });
+        let tagged = |ordered| (Reason::GetRequest, ordered, true);
+        assert_eq!(seen, [tagged(true), (Reason::WaitCpu, true, false), tagged(false)]);
     }
 }

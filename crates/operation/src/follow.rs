@@ -174,6 +174,7 @@ impl Follow {
         if !self.operations.is_empty() {
             let at = self.last.max(until.unwrap_or_default());
             let names = self.tracker.names();
+            self.operations.cut_off(&self.tracker.cut_off(at), names);
             match &self.scope {
                 Some(scope) => self.operations.finish(at, names, &mut Scoped { scope, to }),
                 None => self.operations.finish(at, names, to.operations()),

@@ -33,6 +33,8 @@ pub struct History {
     pub(crate) threads: FxHashMap<Tid, Thread>,
     /// Completed requests, and completed bios of md and dm.
     pub served: Served,
+    /// Requests that the end of the recording cut off, in the order in which they began; empty before the end.
+    pub(crate) cut_off: Vec<Entry>,
     /// Intervals in which events of some CPU are missing.
     pub(crate) losses: VecDeque<(Nanos, Nanos)>,
     /// Texts that stretches and work items refer to.

@@ -92,6 +92,9 @@ impl OpenCall {
     /// caller's: reads also change inode times.
     pub fn dirties(&mut self, inode: u64) -> bool {
         self.is_storage = true;
+        if self.call == Call::CopyFileRange {
+            return self.writes_to.is_some_and(|(_, to)| to == inode);
+        }
         if !matches!(self.call, Call::Write | Call::Fallocate) {
             return false;
         }

@@ -1,18 +1,23 @@
-//! Finds the owner of data when its sender works for other tasks: a flusher, a journal's thread, or the worker that writes XFS's log.
+//! Finds the owner of data when its sender works for other tasks: a flusher, a journal's thread, or the worker that writes XFS's log or
+//! discards blocks.
 //!
 //! The owners of file data are the tasks that wrote to the file. The owners of journal blocks are the tasks that took part in the
-//! transaction being committed: first the one that asked for the commit, unless changes of others make it many times larger.
+//! transaction being committed: first the one that asked for the commit, unless changes of others make it many times larger. The owners of
+//! discards (ext4 mounted with `discard`) are the tasks that deleted files before the commit.
 
 use crate::history::History;
 use crate::stretch::Step;
 use crate::texts::Texts;
 use crate::thread::Thread;
 use crate::writers::{Purpose, SentFor, Tasks, WritingBack};
-use life::{Names, TaskName};
+use life::{Names, Op, TaskName};
 use trace::{DevId, Event, Fs, TaskEvent};
 
 /// The function of the work item in which XFS writes gathered changes to its log (fs/xfs/xfs_log_cil.c).
 const PUSHES_LOG: &str = "xlog_cil_push_work";
+
+/// The function of the work item in which ext4 discards blocks after a commit; before Linux 5.15 the journal's thread did (fs/ext4/mballoc.c).
+const DISCARDS: &str = "ext4_discard_work";
 
 /// A task that sends data for others.
 enum Sender {
@@ -49,6 +54,17 @@ pub(crate) fn sends(h: &mut History, e: &Event) {
 /// The tasks that an event's task sends for; `None` if it sends for itself.
 pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
     let thread = h.threads.get(&e.tid)?;
+    if Op::of(e) == Op::Discard {
+        let is_worker = thread.work().is_some_and(|w| h.texts.text(w.function) == DISCARDS);
+        let tasks =
+            h.writers.deleted(h.file_systems.of_disk(e.dev).filter(|_| is_worker || thread.is_committing())?);
+        return Some(SentFor {
+            purpose: Purpose::Discard,
+            inode: None,
+            tasks: Tasks::from_slice(tasks),
+            cgroup: None,
+        });
+    }
     let (purpose, inode, tasks, cgroup) = match Sender::of(thread, &h.texts)? {
         Sender::Flusher(back) => {
             let dev = h.file_systems.of_bio(back.disk, e.dev);
@@ -77,6 +93,14 @@ pub(crate) fn takes_part(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, ino
         (true, inode) => thread.flushing = Some((dev, inode)),
         (false, 0) => joins(h, e, dev, 0, names),
         (false, _) => {}
+    }
+}
+
+/// A task deleted a file: its inode number may be reused from now on.
+pub(crate) fn frees(h: &mut History, e: &TaskEvent, dev: DevId, inode: u64, names: &Names) {
+    h.is_gone(dev, inode);
+    if !e.context.is_interrupt() && h.thread(e.tid).is_none_or(|t| t.work().is_none()) {
+        h.writers.deletes(dev, names.of(e.tid));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Recently completed requests, which wake sleeping tasks.
 
 use crate::writers::SentFor;
-use life::{Bio, Op, Request, Timeline};
+use life::{Bio, Names, Op, Request, Timeline};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use trace::{Bytes, DevId, Nanos, Sector, Tid};
@@ -111,6 +111,12 @@ impl Entry {
     /// An entry sent by its own task, with nothing below.
     pub fn of(done: Done) -> Entry {
         Entry { done, sent_for: None, below: None, by_worker: false }
+    }
+
+    /// The entry of a request that was sent for others, if any.
+    pub(crate) fn of_request(r: &Request, sent_for: Option<Arc<SentFor>>, names: &Names) -> Entry {
+        let by_worker = trace::is_bound_worker(names.text(r.task));
+        Entry { sent_for, by_worker, ..Entry::of(Done::Request(*r)) }
     }
 
     /// Number of requests and bios in it: itself and all below.

@@ -119,12 +119,8 @@ impl OperationTracker {
     /// The current block event completed this request.
     pub fn request(&mut self, r: &Request, names: &Names, observer: &mut dyn OperationObserver) {
         let sent = self.sent.take(r.dev, r.start, r.bytes);
-        for (sent_for, bytes) in &sent {
-            observer.sent_for(r, sent_for, *bytes, names);
-        }
-        let sent_for = sent.into_iter().next().map(|s| s.0);
-        let by_worker = trace::is_bound_worker(names.text(r.task));
-        self.done(Entry { sent_for, by_worker, ..Entry::of(Done::Request(*r)) });
+        sent.iter().for_each(|(sent_for, bytes)| observer.sent_for(r, sent_for, *bytes, names));
+        self.done(Entry::of_request(r, sent.into_iter().next().map(|s| s.0), names));
     }
 
     /// The current block event completed this bio. Bios of devices without requests wake tasks; bios sent by
@@ -159,6 +155,13 @@ impl OperationTracker {
         let (time, sender) = (entry.done.completed(), entry.done.queuer());
         let number = self.history.served.add(entry);
         self.wakers.completed(cpu, tid, time, number, sender);
+    }
+
+    /// Notes the requests in flight at the recording's end.
+    pub fn cut_off(&mut self, requests: &[Request], names: &Names) {
+        let mut sent_for = |r: &Request| self.sent.take(r.dev, r.start, r.bytes).into_iter().next();
+        let entries = requests.iter().map(|r| Entry::of_request(r, sent_for(r).map(|s| s.0), names));
+        self.history.cut_off = entries.collect();
     }
 
     /// Ends the recording at `at`: the observer gets the calls about storage that are not finished.
@@ -302,7 +305,7 @@ impl OperationTracker {
             What::Dirtied { dev } => calls::dirtied(h, e, dev),
             What::DirtiedFile { disk, inode } => calls::dirtied_file(h, e, disk, inode, names),
             What::Created { dev, inode } => calls::created(h, e, dev, inode),
-            What::Freed { dev, inode } => h.is_gone(dev, inode),
+            What::Freed { dev, inode } => owners::frees(h, e, dev, inode, names),
             What::WaitPage { .. } => h.open_call(e).into_iter().for_each(|open| open.is_storage = true),
             What::Commit { dev, phase } => {
                 let over = background::commit(h, e, dev, phase, names);

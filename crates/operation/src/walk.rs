@@ -1,5 +1,4 @@
-//! The walk: finds where an operation's time went, along its task's stretches, and from each sleep backward through
-//! what ended it.
+//! The walk: finds where an operation's time went, along its task's stretches, and from each sleep backward through what ended it.
 //!
 //! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a request, the sleep is that
 //! request's ledger, clipped to it. If it was another task, the sleep is what that task did from `a` to `b`. If that task was a worker that
@@ -13,7 +12,7 @@ use crate::account::{Account, Part};
 use crate::bitmap;
 use crate::builder::Builder;
 use crate::crypt::{self, CryptWork};
-use crate::expected;
+use crate::expected::{self, End};
 use crate::getting;
 use crate::history::History;
 use crate::operation::{Kind, Operation};
@@ -201,8 +200,9 @@ impl<'a> Walk<'a> {
             _ if self.history.loss(a, b).is_some() => self.account.leaf(Reason::Unexplained, a, b, depth),
             Some(wake) => self.ended_by(&wake, tid, Asleep { tid, wait }, a, b, depth),
             None if left == Left::Interruptible => self.account.leaf(Reason::Sleep, a, b, depth),
-            None => match expected::waker(self.history, sleep, self.dev) {
-                Some(by) => self.done_by(by, Asleep { tid, wait }, a, b, depth),
+            None => match expected::end(self.history, sleep, wait, self.dev) {
+                Some(End::Task(by)) => self.done_by(by, Asleep { tid, wait }, a, b, depth),
+                Some(End::Request(entry)) => self.request(entry, a, b, depth),
                 None => self.account.leaf(Reason::Unexplained, a, b, depth),
             },
         }

@@ -23,16 +23,18 @@ pub enum Purpose {
     FileData,
     /// Blocks of a journal (jbd2, or XFS's log).
     Journal,
+    /// Discards of blocks that deleted files had.
+    Discard,
 }
 
 /// What a request carries that one task sent for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentFor {
-    /// File data or journal.
+    /// Kind of data, or discards.
     pub purpose: Purpose,
     /// Inode number of the file, for file data.
     pub inode: Option<u64>,
-    /// Tasks that wrote the file, or changed what the journal commits; empty if that was not seen.
+    /// Tasks that wrote the file, changed what the journal commits, or deleted files; empty if that was not seen.
     pub tasks: Tasks,
     /// Control group that the file's pages are charged to (inode number of its directory), if the kernel reported one
     /// other than the root.
@@ -40,7 +42,8 @@ pub struct SentFor {
 }
 
 impl SentFor {
-    /// The owner of the data: the first writer seen for a file; for a transaction the task that asked for its commit, or made it large.
+    /// The owner: the first writer seen for a file; for a transaction the task that asked for its commit, or made it large; for discards
+    /// the first that deleted a file.
     pub(crate) fn owner(&self) -> Option<Owner> {
         let journal = self.purpose == Purpose::Journal;
         self.tasks.first().map(|task| Owner { task: *task, journal })
@@ -87,6 +90,10 @@ struct Changers {
     running: SmallVec<[Change; 2]>,
     /// In the transaction being committed, the owner first.
     committing: Tasks,
+    /// Tasks that deleted files in the running transaction.
+    deleting: Tasks,
+    /// In the last commit of which some task deleted files: these tasks.
+    deleted: Tasks,
 }
 
 impl Changers {
@@ -124,6 +131,9 @@ impl Changers {
             }
         }
         self.committing = changes.into_iter().map(|c| c.task).collect();
+        if !self.deleting.is_empty() {
+            self.deleted = std::mem::take(&mut self.deleting);
+        }
     }
 }
 
@@ -174,6 +184,18 @@ impl Writers {
     /// Tasks whose changes a journal is committing, the owner first.
     pub fn committing(&self, dev: DevId) -> &[TaskName] {
         self.journals.get(&dev).map_or(&[], |c| c.committing.as_slice())
+    }
+
+    /// Notes that a task deleted a file in a journal's running transaction.
+    pub(crate) fn deletes(&mut self, dev: DevId, task: TaskName) {
+        if let Some(changers) = self.journals.get_mut(&dev) {
+            add(&mut changers.deleting, task);
+        }
+    }
+
+    /// Tasks whose deleted files had the blocks that a file system discards after its last commits.
+    pub(crate) fn deleted(&self, dev: DevId) -> &[TaskName] {
+        self.journals.get(&dev).map_or(&[], |c| c.deleted.as_slice())
     }
 
     /// Tasks that wrote to a file; empty if that was not seen.

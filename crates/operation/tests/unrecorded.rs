@@ -286,3 +286,56 @@ fn who_slept_when_recording_began_is_in_the_call_that_its_stack_tells() {
     // One of many that any recording begins in the middle of.
     assert!(slept_when_recording_began(Some(90_000)).is_empty());
 }
+
+/// The reader sleeps in `call` from 20 us on, at `stack`, and has sent `blocks`; the recording ends at 300 us.
+fn sleeps_until_the_end(call: Call, stack: &[u8], blocks: &str) -> Account {
+    let mut batch = Script::of(blocks).batches(usize::MAX).remove(0);
+    let Detail::Text(text) = batch.store(stack) else { panic!("a text") };
+    let script = [
+        (0, READER, 0, What::Text { id: TextId(0), text }),
+        (1, Tid(200), 0, What::Enter { call: Call::Other, args: [0; 4] }),
+        (3, READER, 0, What::Enter { call, args: [3, 0, 4096, 0] }),
+        (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+        (20, READER, 0, What::Stack(TextId(0))),
+    ];
+    let mut all = known_of_reader(Known::default(), batch, script, Some(Nanos(300_000)));
+    all.pop().expect("a call that has not ended").1
+}
+
+/// What a request in flight has cost its sleeper so far, by its steps.
+#[test]
+fn who_sleeps_when_the_recording_ends_waits_for_its_request_in_flight() {
+    let direct = b"__iomap_dio_rw\niomap_dio_rw\nxfs_file_dio_read";
+    let of = |blocks: &str, reason| sleeps_until_the_end(Call::Read, direct, blocks).of(reason).0 / 1000;
+    let queued = "10 Q R 0+8 tid=100\n12 G R 0+8 tid=100\n";
+    assert_eq!(of(&format!("{queued}50 D R 0+8 tid=0\n"), Reason::Device), 250);
+    assert_eq!(of(&format!("{queued}14 I R 0+8 tid=100\n"), Reason::Scheduler), 280);
+    assert_eq!(of(queued, Reason::Prepare), 280);
+    // Another's request, and one that has ended.
+    let done = format!("{queued}13 D R 0+8 tid=0\n19 C R 0+8 tid=0\n");
+    for blocks in ["10 Q R 0+8 tid=7\n12 G R 0+8 tid=7\n50 D R 0+8 tid=0\n", &done] {
+        assert_eq!(of(blocks, Reason::Unexplained), 280, "{blocks}");
+    }
+}
+
+/// A sleeper in a lock has sent something, too, but does not wait for it.
+#[test]
+fn who_waits_for_a_lock_does_not_wait_for_its_own_request_in_flight() {
+    let blocks = "10 Q W 0+8 tid=100\n12 G W 0+8 tid=100\n13 D W 0+8 tid=0\n";
+    let lock = b"rwsem_down_write_slowpath\next4_buffered_write_iter";
+    assert_eq!(sleeps_until_the_end(Call::Write, lock, blocks).of(Reason::Unexplained), Nanos(280_000));
+}
+
+/// An empty flush waits for the flush in the device, which carries no name; a second one for the next.
+#[test]
+fn a_flush_in_flight_is_what_it_waits_for() {
+    let stack = b"submit_bio_wait\nblkdev_issue_flush\next4_sync_file";
+    let asked = "10 Q FWS 0+0 tid=100\n12 G FWS 0+0 tid=100\n";
+    let account = sleeps_until_the_end(Call::Fsync, stack, &format!("{asked}50 D FN 0+0 tid=0\n"));
+    assert_eq!(
+        (account.of(Reason::FlushQueue), account.of(Reason::Preflush)),
+        (Nanos(30_000), Nanos(250_000))
+    );
+    let account = sleeps_until_the_end(Call::Fsync, stack, &format!("9 D FN 0+0 tid=0\n{asked}"));
+    assert_eq!((account.of(Reason::FlushQueue), account.of(Reason::Preflush)), (Nanos(280_000), Nanos(0)));
+}

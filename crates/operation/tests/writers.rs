@@ -28,9 +28,12 @@ impl IoObserver for All {}
 fn play(known: Known, blocks: &str, tasks: &[(u64, Tid, What)]) -> Vec<(Bytes, SentFor, Vec<String>)> {
     let names = "0 name cp tid=1\n0 name tar tid=2\n0 name dd tid=3\n";
     let mut batch = Script::of(&format!("{names}{blocks}")).batches(usize::MAX).remove(0);
-    let trace::Detail::Text(text) = batch.store(b"xlog_cil_push_work") else { panic!("a text") };
-    let define = (0, SENDER, What::Text { id: TextId(7), text });
-    for (time, tid, what) in std::iter::once(&define).chain(tasks) {
+    let mut define = |id, function: &[u8]| {
+        let trace::Detail::Text(text) = batch.store(function) else { panic!("a text") };
+        (0, SENDER, What::Text { id: TextId(id), text })
+    };
+    let defined = [define(7, b"xlog_cil_push_work"), define(8, b"ext4_discard_work")];
+    for (time, tid, what) in defined.iter().chain(tasks) {
         let time = Nanos(time * 1000);
         let after =
             batch.events.partition_point(|e| e.time <= time && (time.0 > 0 || e.action.is_note())) as u32;
@@ -177,4 +180,56 @@ fn a_push_of_the_log_writes_what_others_changed() {
     ];
     let all = play(Known::default(), TWO, &script);
     assert_eq!(names(&all), [(4, Purpose::Journal, vec!["cp"]), (12, Purpose::Journal, vec!["tar"])]);
+}
+
+/// `cp` copies a file with one call: what it has written so far is its own, before the call returns. Reading changes times, too.
+#[test]
+fn who_copies_a_file_in_the_kernel_writes_it() {
+    let file = |process, fd, inode| operation::KnownFile {
+        process: Tid(process),
+        fd,
+        fs: Fs::Ext4,
+        dev: DISK,
+        inode,
+        closed_on_exec: None,
+    };
+    let known = Known { files: vec![file(1, 3, 13), file(1, 4, 12)], ..Known::default() };
+    let copies = [
+        (10, Tid(1), What::Enter { call: Call::CopyFileRange, args: [3, 0, 4, 0] }),
+        (11, Tid(1), What::DirtiedFile { disk: DISK, inode: 13 }),
+        (12, Tid(1), What::DirtiedFile { disk: DISK, inode: 12 }),
+    ];
+    let script = [&copies[..], &flush(100, 105, DISK, 12, 1), &flush(110, 115, DISK, 13, 1)].concat();
+    let all = play(known, TWO, &script);
+    assert_eq!(names(&all), [(4, Purpose::FileData, vec!["cp"]), (12, Purpose::FileData, vec![])]);
+}
+
+/// Discards of a mount with that option come after the commit, from a worker or from the journal's thread. They are of those who deleted
+/// files before it; `dd` deletes too late, and `tar` only changes a directory. Who trims, trims for itself.
+#[test]
+fn discards_are_of_those_who_deleted() {
+    let two = TWO.replace(" W ", " D ");
+    let commit = |at, phase| (at, SENDER, What::Commit { dev: DISK, phase });
+    let script = |sends: &[(u64, Tid, What)]| {
+        let before = [
+            (10, Tid(1), What::Changes { fs: Fs::Ext4, dev: DISK, blocks: 3 }),
+            (11, Tid(1), What::Freed { dev: DISK, inode: 12 }),
+            (20, Tid(2), What::Changes { fs: Fs::Ext4, dev: DISK, blocks: 9 }),
+            commit(90, CommitPhase::Start),
+            (91, Tid(3), What::Freed { dev: DISK, inode: 13 }),
+        ];
+        play(Known::default(), &two, &[&before[..], sends].concat())
+    };
+    let of_cp = (Purpose::Discard, vec!["cp"]);
+    let worker = [
+        commit(95, CommitPhase::End),
+        (100, SENDER, What::WorkStart { work: 1, function: TextId(8) }),
+        (120, SENDER, What::WorkEnd),
+    ];
+    for sends in [&worker[..], &[commit(120, CommitPhase::End)]] {
+        let all = script(sends);
+        let told: Vec<_> = names(&all).into_iter().map(|(_, purpose, who)| (purpose, who)).collect();
+        assert_eq!(told, [of_cp.clone(), of_cp.clone()]);
+    }
+    assert!(script(&worker[..1]).is_empty());
 }

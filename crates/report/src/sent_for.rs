@@ -1,4 +1,5 @@
-//! Writes that a task sent for others: writeback of data that others wrote, a journal's writes of what others changed.
+//! What a task sent for others: writeback of data that others wrote, a journal's writes of what others changed, discards of what others
+//! deleted.
 
 use explain::pictured::places;
 use explain::Explanation;
@@ -14,7 +15,7 @@ const NAMED: usize = 3;
 pub struct Row {
     /// The device that was written to.
     pub dev: DevId,
-    /// Whether they wrote file data or the journal.
+    /// Whether they wrote file data or the journal, or discarded blocks.
     pub purpose: Purpose,
     /// The task on whose behalf they were sent; `None`: unknown.
     pub whose: Option<String>,
@@ -41,6 +42,7 @@ pub fn purpose(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::FileData => "file data",
         Purpose::Journal => "journal",
+        Purpose::Discard => "discards",
     }
 }
 
@@ -57,6 +59,7 @@ fn line(e: &Explanation, group: &[Row]) -> String {
     let (what, of) = match purpose {
         Purpose::FileData => ("writeback", "data of"),
         Purpose::Journal => ("journal", "changes of"),
+        Purpose::Discard => ("discards", "files deleted by"),
     };
     let known: Vec<&Row> = group.iter().filter(|r| r.whose.is_some()).collect();
     let mut whose: Vec<String> = known

@@ -159,6 +159,7 @@ impl Group {
             let bits = table.links(row.chain).into_iter().fold(0, |bits, link| match link {
                 Link::Wait(wait, _) => bits | wait.bit(),
                 Link::Work(_) => bits | Waits::WORK,
+                Link::Commit(phase) => bits | Waits::of_commit(phase),
                 _ => bits,
             });
             let (chain, culprit, time) = (row.chain, row.culprit, row.time);

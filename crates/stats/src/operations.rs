@@ -228,13 +228,16 @@ impl Operations {
 
     /// Tasks whose data flushers wrote to a device, with bytes, the largest first.
     pub fn writers(&self, dev: DevId) -> Vec<(&str, Bytes)> {
+        self.owners(dev, Purpose::FileData)
+    }
+
+    /// Tasks for which others sent such requests to a device, with bytes, the largest first.
+    pub fn owners(&self, dev: DevId, of: Purpose) -> Vec<(&str, Bytes)> {
         let mut all: Vec<_> = self
             .sent_for
             .iter()
             .filter_map(|((d, purpose, whose), sent)| match whose {
-                Whose::Tasks(who) if (*d, *purpose) == (dev, Purpose::FileData) => {
-                    Some((who.as_str(), sent.bytes))
-                }
+                Whose::Tasks(who) if (*d, *purpose) == (dev, of) => Some((who.as_str(), sent.bytes)),
                 _ => None,
             })
             .collect();

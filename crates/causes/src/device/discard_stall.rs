@@ -14,6 +14,7 @@ use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use life::{Class, Io};
+use operation::Purpose;
 use trace::{works_for_others, Bytes, Nanos};
 use units::words::{shell, size};
 use waits::{CulpritId, Phase};
@@ -72,17 +73,21 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             claimed = Share(slow.share(claimed))
         ));
     }
-    let who = case.main_task(slow.on, &[Class::Other]);
+    let by = match (deleter(case, slow), case.main_task(slow.on, &[Class::Other])) {
+        (Some(who), _) => format!(", most for files that {who} deleted"),
+        (None, Some((task, _))) => format!(", most by {task}"),
+        (None, None) => String::new(),
+    };
     let mean = Bytes(discards.bytes.0 / discards.count.max(1));
     let v = v
         .plus(claimed, Confidence::Medium)
         .because(told)
         .because(proof!(
-            "{name} was given {discards} discards of {mean} on average{format}; each took {p50} (p50)",
+            "{name} was given {discards} discards of {mean} on average{by}; each took {p50} (p50)",
             name,
             discards = Count(discards.count),
             mean,
-            format = who.map_or(String::new(), |(task, _)| format!(", most by {task}")),
+            by,
             p50 = Nanos(discards.d2c.quantile(0.5))
         ))
         .because(proof!(
@@ -106,6 +111,11 @@ fn claim(case: &mut Case, slow: &Slow, wanted: Nanos) -> Nanos {
     })
 }
 
+/// The task that deleted most of the files whose blocks the file system discards.
+fn deleter<'a>(case: &Case<'a>, slow: &Slow) -> Option<&'a str> {
+    case.facts.operations.owners(slow.on.id, Purpose::Discard).first().map(|(who, _)| *who)
+}
+
 fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     if let Some(m) = case.mount(slow.on.id).filter(|m| m.options.iter().any(|o| o == "discard")) {
         v = v.try_this(
@@ -113,8 +123,9 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
             Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
         );
     }
-    let who = case.main_task_of(slow.on, &[Class::Other], |task| !works_for_others(task));
-    if let Some((who, _)) = who.filter(|(who, _)| *who != slow.group.task) {
+    let sender = case.main_task_of(slow.on, &[Class::Other], |task| !works_for_others(task));
+    let who = deleter(case, slow).or(sender.map(|(task, _)| task));
+    if let Some(who) = who.filter(|who| *who != slow.group.task) {
         v = pause(v, case, &slow.group.task, who);
     }
     if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes")) {

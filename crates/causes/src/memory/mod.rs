@@ -5,6 +5,7 @@ pub mod dirty_throttling;
 pub(crate) mod group_memory;
 pub mod loop_double_cache;
 pub(crate) mod own_writeback;
+pub(crate) mod page_by_page;
 pub mod page_fault_read;
 pub(crate) mod read_again;
 pub mod read_ahead_short;

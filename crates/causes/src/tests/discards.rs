@@ -5,7 +5,7 @@ use crate::op_builder::OpBuilder;
 use device::{Behind, Split};
 use ledger::Reason;
 use life::Io;
-use operation::{Kind, Wait};
+use operation::{Kind, Purpose, Wait};
 use trace::{Bytes, Call};
 
 const READ: Kind = Kind::Call(Call::Read);
@@ -171,4 +171,14 @@ fn what_requests_take_anyway_is_not_because_of_discards() {
     }
     let share = found(&built.verdict("discard-stall"));
     assert!((share - 0.52).abs() < 0.08, "{share}");
+}
+
+/// After a removal a worker discards: whoever deleted the files is named and can be paused.
+#[test]
+fn who_deleted_the_files_is_named() {
+    let mut built = super::paths::built(READ, Wait::DirectIo, Reason::Device, 40);
+    built.over(discards(50 * MS)).sent_for("rm", Purpose::Discard, Bytes(8 << 19));
+    let v = built.verdict("discard-stall");
+    assert!(says(&v, "8 discards of 1 MiB on average, most for files that rm deleted"), "{v:?}");
+    assert!(commands(&v).iter().any(|c| c.contains("kill -STOP") && c.contains("rm")), "{v:?}");
 }

@@ -88,7 +88,7 @@ struct ByReason {
 pub(crate) struct SentFor {
     /// The name of the device that was written to.
     device: String,
-    /// What was written: `file data` or `journal`.
+    /// What was sent: `file data`, `journal` or `discards`.
     what: &'static str,
     /// The task on whose behalf it was sent; null if unknown.
     whose: Option<String>,
