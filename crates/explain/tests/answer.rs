@@ -164,6 +164,23 @@ fn a_server_is_not_paused_for_somebody_else() {
     assert!(pauses("backup") && !pauses("postgres"));
 }
 
+/// Whose requests lie behind a visible cause may be paused, but first comes what helps against that cause, unless it is a known job.
+#[test]
+fn who_is_no_job_is_paused_last() {
+    let first_pauses = |task| {
+        let deep = Load { task, tid: 400, kind: "R", every: 1_000, turn: 2, usual: 12_000, long: 12_100 };
+        let e = explained(&recorded(&[deep, READER]), &[]);
+        let mut a = Answer::of(&e);
+        let victim = a.victims.iter().position(|v| v.task == "java").expect("a reader");
+        a.victims.rotate_left(victim);
+        (a.cause, a.root) = (Some("device-saturated"), Some("background-task"));
+        let pauses = |t: &explain::answer::Try| t.remedy.command().starts_with("kill -STOP");
+        let all = a.remedies(&e);
+        all.first().is_some_and(pauses)
+    };
+    assert_eq!((first_pauses("dd"), first_pauses("lookupd")), (true, false));
+}
+
 /// A hundred and twenty that each lose as much.
 #[test]
 fn of_many_alike_one_is_told() {

@@ -6,7 +6,7 @@ use crate::interfering::leads_to_the_device;
 use crate::limit;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
-use crate::target::{of_a_thread, pause, Target};
+use crate::target::{of_a_thread, pause, strace, Target};
 use crate::thresholds::growth::MIN_SAMPLES_OF_A_ROW;
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -53,6 +53,21 @@ pub(super) fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: 
     }
     if let Some(process) = case.facts.operations.process_of_both(task, &slow.group.task) {
         return of_a_thread(v, case, task, process);
+    }
+    // Who syncs for somebody is rarely started by a timer.
+    if flushes {
+        let fewer =
+            format!("count the syncs of {task}: one for several writes costs no more than one for one");
+        return pause(
+            v.try_on(
+                Acts::Culprit(task.into()),
+                fewer,
+                strace(case, "-fc", "fsync,fdatasync,msync", Some(task)),
+            ),
+            case,
+            &slow.group.task,
+            task,
+        );
     }
     let pause = |v: Verdict| pause(v, case, &slow.group.task, task);
     // What has ended cannot be paused: only its next run can be slowed.

@@ -5,6 +5,7 @@ use super::*;
 use crate::device::background_remedies::takes_turns;
 use crate::op_builder::OpBuilder;
 use ledger::Reason;
+use life::Io;
 use operation::{Kind, Wait};
 use trace::Call;
 
@@ -99,4 +100,19 @@ fn turns_are_those_of_bfq_where_requests_wait_in_it() {
     );
     assert!(!of(Reason::Scheduler, "[bfq]\nsda/queue/iosched/slice_idle: 0"));
     assert!(!of(Reason::Device, "[bfq] none") && !of(Reason::Scheduler, "[mq-deadline] none"));
+}
+
+/// Flushes have no priority, no limit of bytes makes them fewer, and no timer starts who syncs for its clients.
+#[test]
+fn behind_flushes_the_syncs_are_counted() {
+    let of = |io: Io| {
+        let mut built = moved("ledger", 100, "sda/queue/scheduler: none\n");
+        for _ in 0..3 {
+            built.behind_io(READ, 100, "ledger", io);
+        }
+        let all = commands(&built.verdict("background-task"));
+        let has = |what: &str| all.iter().any(|c| c.contains(what));
+        (all[0].starts_with("strace -fc"), has("kill -STOP"), has("list-timers") || has("ionice"))
+    };
+    assert_eq!((of(Io::Flush), of(Io::Read)), ((true, true, false), (false, true, true)));
 }

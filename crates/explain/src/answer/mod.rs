@@ -159,14 +159,21 @@ impl Answer {
     }
 
     /// The remedies to try first, at most [`MOST_REMEDIES`]: those with less risk first, and at equal risk the first remedy of the root
-    /// cause before those of the visible cause.
+    /// cause before those of the visible cause, unless it pauses a task that is no known job: nobody knows what waits for that.
     pub fn remedies<'a>(&self, e: &'a Explanation) -> Vec<Try<'a>> {
         let of = |cause: Option<&str>| {
             let verdict = e.verdicts.iter().find(|v| Some(v.cause) == cause);
             verdict.map_or(vec![], |v| self.remedies_of(e, v))
         };
-        let root = self.root.map_or(vec![], |root| of(Some(root)));
-        let mut all: Vec<_> = root.into_iter().take(1).chain(of(self.cause)).collect();
+        let pauses_no_job = |t: &Try| match &t.remedy.acts {
+            Acts::Culprit(name) => {
+                matches!(t.remedy.action, Action::Pause { .. }) && !e.subject.roles.is_job(name)
+            }
+            _ => false,
+        };
+        let root = self.root.map_or(vec![], |root| of(Some(root))).into_iter().take(1);
+        let (after, before): (Vec<_>, Vec<_>) = root.partition(pauses_no_job);
+        let mut all: Vec<_> = before.into_iter().chain(of(self.cause)).chain(after).collect();
         all.sort_by_key(|offered| offered.remedy.action.risk());
         all.truncate(MOST_REMEDIES);
         all
