@@ -13,6 +13,9 @@ use trace::{Cpu, DevId, Nanos, Quality};
 /// Limit on bytes read: there is an entry for each second and processor with losses.
 const MOST_BYTES: u64 = 32 << 20;
 
+/// Recordings of a year or more do not exist.
+const MOST_NS: u64 = 366 * 86_400 * Nanos::SECOND.0;
+
 /// The recorder's data about a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded(pub Capture);
@@ -40,6 +43,12 @@ impl Recorded {
     pub fn began(&self) -> Option<(u32, u32, Nanos)> {
         let wall = humantime::parse_rfc3339(&self.0.start.wall).ok()?.duration_since(UNIX_EPOCH).ok()?;
         Some((u32::try_from(wall.as_secs()).ok()?, wall.subsec_nanos(), Nanos(self.0.start.mono_ns)))
+    }
+
+    /// End of the recording on the trace's clock: later than its last event if nothing happened any more.
+    pub fn ended(&self) -> Option<Nanos> {
+        let [start, end] = [self.0.start.mono_ns, self.0.end.mono_ns];
+        end.checked_sub(start).filter(|length| *length < MOST_NS).map(|_| Nanos(end))
     }
 
     /// Length of the recording; `None` if events were lost or required events are missing.
@@ -105,7 +114,9 @@ mod tests {
     fn a_recorder_that_lost_nothing_watched_all_the_time() {
         let r = of(r#"{"start": {"mono_ns": 7000}, "end": {"mono_ns": 9500}}"#);
         assert_eq!(r.watched(), Some(Nanos(2500)));
-        assert_eq!(of(r#"{"start": {"mono_ns": 7000}}"#).watched(), None);
+        assert_eq!(r.ended(), Some(Nanos(9500)));
+        let begun = of(r#"{"start": {"mono_ns": 7000}}"#);
+        assert_eq!((begun.watched(), begun.ended()), (None, None));
     }
 
     #[test]
@@ -124,6 +135,7 @@ mod tests {
             u64::MAX
         ));
         assert_eq!(r.began(), None);
+        assert_eq!(of(&format!(r#"{{"end": {{"mono_ns": {}}}}}"#, u64::MAX)).ended(), None);
         let mut q = Quality::default();
         r.judge(&mut q);
         assert_eq!(q.lost_total(), 3);

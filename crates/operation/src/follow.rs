@@ -84,8 +84,10 @@ impl Follow {
             }
         }
         self.blocks(batch, next..batch.events.len(), to);
-        let last = batch.events.iter().rfind(|e| !e.action.is_note());
-        self.last = last.map_or(self.last, |e| self.last.max(e.time));
+        let last = batch.events.iter().rfind(|e| !e.action.is_note()).map(|e| e.time);
+        // Texts may be defined after the selected part of a recording.
+        let of_tasks = batch.tasks.iter().rfind(|e| !matches!(e.what, What::Text { .. })).map(|e| e.time);
+        self.last = last.into_iter().chain(of_tasks).fold(self.last, Nanos::max);
         self.operations.end_of_batch();
     }
 

@@ -175,7 +175,8 @@ impl OperationTracker {
             open.is_storage |= thread.slept_uninterruptibly(open.from, at);
             calls::placed(&self.history, &mut open, *tid);
             let o = calls::operation(&self.history, &open, *tid, at, names);
-            let asleep = match open.begun_before {
+            // A sync waits for one thing after another, none of which its caller sees.
+            let asleep = match open.begun_before || open.call.is_sync() {
                 true => thread.asleep_between(open.from, at),
                 false => thread.asleep_in_io().map_or(Nanos(0), |from| at.since(from)),
             };

@@ -287,7 +287,7 @@ fn who_slept_when_recording_began_is_in_the_call_that_its_stack_tells() {
     assert!(slept_when_recording_began(Some(90_000)).is_empty());
 }
 
-/// The reader sleeps in `call` from 20 us on, at `stack`, and has sent `blocks`; the recording ends at 300 us.
+/// The reader sleeps in `call` from 20 us on, at `stack`, and has sent `blocks`; the last that another task does is at 300 us.
 fn sleeps_until_the_end(call: Call, stack: &[u8], blocks: &str) -> Account {
     let mut batch = Script::of(blocks).batches(usize::MAX).remove(0);
     let Detail::Text(text) = batch.store(stack) else { panic!("a text") };
@@ -297,8 +297,9 @@ fn sleeps_until_the_end(call: Call, stack: &[u8], blocks: &str) -> Account {
         (3, READER, 0, What::Enter { call, args: [3, 0, 4096, 0] }),
         (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
         (20, READER, 0, What::Stack(TextId(0))),
+        (300, Tid(200), 0, What::Exit { call: Call::Other, result: 0 }),
     ];
-    let mut all = known_of_reader(Known::default(), batch, script, Some(Nanos(300_000)));
+    let mut all = known_of_reader(Known::default(), batch, script, Some(Nanos(0)));
     all.pop().expect("a call that has not ended").1
 }
 

@@ -25,7 +25,7 @@ pub struct Quality {
     pub unknown: u64,
     /// Whether per-CPU files are missing; their events are then missing, too.
     pub files_missing: bool,
-    /// End of the selected part on the trace's clock, if the recording continues after it; otherwise `None`.
+    /// End of the selected part on the trace's clock, if the recording continues after it, or of the recording, if the recorder noted it.
     pub until: Option<Nanos>,
     /// The reader's remarks in words, with file and offset; at most `MAX_NOTES`.
     pub notes: Vec<String>,

@@ -16,7 +16,7 @@ use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::alone::MOSTLY;
-use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
+use crate::thresholds::device_stall::{HUNG, LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use life::Request;
@@ -48,14 +48,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let name = case.name(slow.on.id);
     let requests = slow.requests();
     let is_known = requests.d2c.count() >= MIN_SAMPLES;
-    let Some(usual) = usual(slow) else {
-        return Said::Little(proof!(
-            "{count} {what} are too few to say what is usual",
-            count = Count(requests.d2c.count()),
-            what = slow.words()
-        ));
-    };
     let longest = slowest_request(case, slow).unwrap_or(Nanos(requests.d2c.quantile(0.999)));
+    let Some(usual) = usual(slow) else { return of_few_requests(case, slow, longest, v) };
     if longest < least(case, slow.on.id, usual) {
         return Said::Not(short(case, slow, longest, usual));
     }
@@ -102,6 +96,33 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     if passed_over {
         v = v.because(proof!("{name} completed many later requests before them", name));
     }
+    Said::Found(remedies(v, case, slow, &name))
+}
+
+/// The verdict if the device completed too few requests to say what is usual: only that it completed none at all for so long that no
+/// comparison is needed.
+fn of_few_requests(case: &mut Case, slow: &Slow, longest: Nanos, v: Verdict) -> Said {
+    let count = slow.requests().d2c.count();
+    let paused = |row: &Claimable| row.phase == Phase::Paused;
+    let wanted = case.unclaimed_rows(slow.group_number, paused);
+    if slow.share(wanted) < MIN_SHARE || longest < HUNG {
+        let what = slow.words();
+        return Said::Little(proof!(
+            "{count} {what} are too few to say what is usual",
+            count = Count(count),
+            what
+        ));
+    }
+    let name = case.name(slow.on.id);
+    let claimed = case.claim_rows(slow.group_number, wanted, paused);
+    let v = v.plus(claimed, Confidence::Medium).because(proof!(
+        "the slowest {what} took up to {longest} in {name}, which completed {count} such requests in all, and nothing for {paused} of that time",
+        what = slow.words(),
+        longest,
+        name,
+        count = Count(count),
+        paused = Share(slow.share(wanted))
+    ));
     Said::Found(remedies(v, case, slow, &name))
 }
 

@@ -14,8 +14,9 @@ use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use life::{Class, Io};
-use operation::Purpose;
-use trace::{works_for_others, Bytes, Nanos};
+use operation::{Kind, Purpose};
+use stats::Group;
+use trace::{works_for_others, Bytes, Call, Nanos};
 use units::words::{shell, size};
 use waits::{CulpritId, Phase};
 
@@ -111,9 +112,17 @@ fn claim(case: &mut Case, slow: &Slow, wanted: Nanos) -> Nanos {
     })
 }
 
-/// The task that deleted most of the files whose blocks the file system discards.
+/// The task that deleted most of the files whose blocks the file system discards. XFS discards from workers that serve all transactions:
+/// there it is the task that deleted most files.
 fn deleter<'a>(case: &Case<'a>, slow: &Slow) -> Option<&'a str> {
-    case.facts.operations.owners(slow.on.id, Purpose::Discard).first().map(|(who, _)| *who)
+    let owner = case.facts.operations.owners(slow.on.id, Purpose::Discard).first().map(|(who, _)| *who);
+    let deletes = |group: &&Group| {
+        group.op.is_some_and(|op| op.kind == Kind::Call(Call::Unlink)) && group.dev == slow.group.dev
+    };
+    let most = || case.focus.groups.iter().filter(deletes).max_by_key(|group| group.operations);
+    let is_sent_by_workers =
+        || case.main_task(slow.on, &[Class::Other]).is_some_and(|(task, _)| works_for_others(task));
+    owner.or_else(|| most().filter(|_| is_sent_by_workers()).map(|group| &*group.task))
 }
 
 fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {

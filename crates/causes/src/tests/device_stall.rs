@@ -275,3 +275,27 @@ fn a_few_that_take_most_of_the_time_are_no_pace() {
     // 80 of 95 ms are most of the time, but one in six are not few.
     rejected(&one_in(6).verdict("device-stall"));
 }
+
+/// A device that answers no more has completed little: what is usual is not known, but it is not nothing for seconds.
+#[test]
+fn a_device_that_completes_nothing_stalls_whatever_is_usual() {
+    let of = |paused_ms: u64, own_ms: u64| {
+        let mut recording = TraceBuilder::default();
+        quick_reads(&mut recording, 0, 22);
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(READ, 297);
+        let split = Split {
+            known: true,
+            own: Nanos(own_ms * 1_000_000),
+            paused: Nanos(paused_ms * 1_000_000),
+            ..Split::default()
+        };
+        (0..3).for_each(|_| {
+            built.inside(READ, split);
+        });
+        built.verdict("device-stall")
+    };
+    let v = of(2000, 1);
+    assert!(found(&v) > 0.9 && says(&v, "completed 22 such requests in all, and nothing for"), "{v:?}");
+    assert!(!is_found(&of(900, 1)) && !is_found(&of(100, 2000)));
+}

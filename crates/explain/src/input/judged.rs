@@ -91,6 +91,7 @@ impl Input<'_> {
         let (mut roles, mut only, mut of_operations) = Default::default();
         if let Some(recorded) = recorded {
             recorded.judge(&mut quality);
+            quality.until = quality.until.or_else(|| recorded.ended().filter(|_| window.is_none()));
             flow.wall = flow.wall.or_else(|| recorded.began());
             of_operations = recorded.0.detail == Detail::Path;
             (roles, only) = (Roles(recorded.0.roles), recorded.0.devices);

@@ -86,6 +86,39 @@ fn a_read_that_is_stuck_at_the_end_is_one_of_the_slowest() {
     assert_eq!(stuck(50, false, Some(22_000)), [(Some(Nanos(1_990_000)), 2000)]);
 }
 
+/// Ten calls, and one that sleeps twice until the recording ends. A caller sees a read make progress, but not a sync.
+#[test]
+fn a_sync_that_waits_for_one_thing_after_another_is_stuck() {
+    let stuck = |call| {
+        let mut batch = Batch::default();
+        let mut task = |tid: u32, time: u64, what| {
+            let (time, cpu, context) = (Nanos(time * 1000), Cpu(0), Context(0));
+            batch.tasks.push(TaskEvent { time, after: 0, tid: Tid(tid), cpu, context, what });
+        };
+        let (enters, exits) = (What::Enter { call, args: [3, 0, 4096, 0] }, What::Exit { call, result: 0 });
+        let sleeps = What::Switch { left: Left::Uninterruptible, next: Tid(2) };
+        let wakes = What::Switch { left: Left::Interruptible, next: Tid(1) };
+        for at in (0..10).map(|i| i * 1000) {
+            [(1, at, enters), (1, at + 10, sleeps), (2, at + 100, wakes), (1, at + 110, exits)]
+                .into_iter()
+                .for_each(|(tid, at, what)| task(tid, at, what));
+        }
+        [
+            (1, 20_000, enters),
+            (1, 20_010, sleeps),
+            (2, 20_310, wakes),
+            (1, 20_320, sleeps),
+            (2, 20_600, What::Exec),
+        ]
+        .into_iter()
+        .for_each(|(tid, at, what)| task(tid, at, what));
+        let facts = Facts::of(&[batch]);
+        let count = facts.operations.count();
+        count == 11
+    };
+    assert_eq!((stuck(Call::Fsync), stuck(Call::Read)), (true, false));
+}
+
 /// Operations that are stuck are not compared with one another.
 #[test]
 fn all_that_are_stuck_count() {
