@@ -262,9 +262,8 @@ pub mod device_stall {
     /// Longer than any healthy disk takes for one request.
     pub use life::LONGEST_SERVICE as LONG;
 
-    /// Nothing completed for so long needs no comparison: the kernel would give up a command whose timeout is the shortest that is set
-    /// (`timeout` of a SCSI device, in whole seconds).
-    pub const HUNG: trace::Nanos = trace::Nanos(1_000_000_000);
+    /// Nothing completed for so long needs no comparison.
+    pub use life::HUNG;
 
     /// A request that takes this many times the median is unusual: what a rotating disk takes varies by a factor of 3
     /// (half a turn and a full seek, or none).

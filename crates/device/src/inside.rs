@@ -33,6 +33,10 @@ const VARIES: f64 = 3.0;
 /// (data sheets).
 pub const LONGEST_SERVICE: Nanos = Nanos(30_000_000);
 
+/// No device with requests completes nothing for so long, whatever they are: the kernel would give up a command whose timeout is the
+/// shortest that is set (`timeout` of a SCSI device, in whole seconds).
+pub const HUNG: Nanos = Nanos(1_000_000_000);
+
 /// Number of recent completions that are remembered: the first one after a request's issue may have begun before the issue.
 const REMEMBERED: usize = 64;
 
@@ -210,10 +214,11 @@ impl Inside {
         let gap = now.since(self.since.max(ticket.issued));
         // The requests in the device may take this long together before one of them is completed.
         let explained = match quiet {
-            Some(quiet) => Some(Nanos(self.cost as u64).max(quiet.most)),
-            None => self.services.is_usual(shape).then_some(Nanos((VARIES * self.cost) as u64)),
+            Some(quiet) => Nanos(self.cost as u64).max(quiet.most),
+            None if self.services.is_usual(shape) => Nanos((VARIES * self.cost) as u64),
+            None => HUNG,
         };
-        let pause = explained.map_or(Nanos(0), |explained| now.since(self.since).since(explained));
+        let pause = now.since(self.since).since(explained);
         self.paused += pause;
         let back = self.way_back(shape, quiet, ticket);
         let mut split = self.split(now, quiet, back, pause, ticket);

@@ -10,7 +10,7 @@ mod quiet;
 mod service;
 mod split;
 
-pub use inside::{Inside, Ticket, LONGEST_SERVICE, SEEK};
+pub use inside::{Inside, Ticket, HUNG, LONGEST_SERVICE, SEEK};
 pub use model::Model;
 pub use quiet::MIN_QUIET;
 pub use service::{Services, Shape};

@@ -33,7 +33,7 @@ mod task_name;
 mod timeline;
 mod tracker;
 
-pub use ::device::{Model, Services, LONGEST_SERVICE, SEEK};
+pub use ::device::{Model, Services, HUNG, LONGEST_SERVICE, SEEK};
 pub use bio::Bio;
 pub use bio_id::BioNumber;
 pub use contention::{ByClass, Contention, FLOOD_BYTES, FLOOD_DEPTH};

@@ -45,7 +45,7 @@ impl FlushWait {
         let others = split.others + rest.iter().map(|b| b.time).sum();
         match split.known {
             true => FlushWait { paused: split.paused, behind, second, others, ..flush },
-            false => flush,
+            false => FlushWait { paused: split.paused, ..flush },
         }
     }
 

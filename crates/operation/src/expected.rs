@@ -1,11 +1,13 @@
 //! Finds what will end a sleep which nothing had ended when the recording did: the task, if the sleep's stack shows it (the journal's thread
-//! that commits, or the flusher that writes back), or else a request in flight.
+//! that commits, the flusher that writes back, the only other task at the same file), or else a request in flight.
 
 use crate::history::History;
+use crate::open_call::OpenCall;
 use crate::served::Entry;
 use crate::stretch::Sleep;
 use crate::thread::Thread;
 use crate::wait::Wait;
+use crate::writers::Purpose;
 use trace::{DevId, Tid};
 
 /// The function in which `fsync` waits for a commit, and that of the journal's thread that makes one (fs/jbd2/journal.c, fs/jbd2/commit.c).
@@ -30,30 +32,63 @@ pub(crate) fn end<'a>(h: &'a History, sleep: &Sleep, wait: Wait, dev: DevId) -> 
     if sleep.wake.is_some() || asleep.is_none_or(|from| from > sleep.from) {
         return None;
     }
-    waker(h, sleep, dev).map(End::Task).or_else(|| request(h, sleep, wait).map(End::Request))
+    let task = || waker(h, sleep, wait, dev).map(End::Task);
+    let request = || request(h, sleep, wait).map(End::Request);
+    task().or_else(request).or_else(|| holder(h, sleep, wait).map(End::Task))
 }
 
 /// The task that the sleeper waits for; if there are several, the one for device `dev`.
-fn waker(h: &History, sleep: &Sleep, dev: DevId) -> Option<Tid> {
+fn waker(h: &History, sleep: &Sleep, wait: Wait, dev: DevId) -> Option<Tid> {
     let stack = sleep.stack?;
     let is_in = |function| h.texts.text(stack).split('\n').any(|of| of == function);
     let works = |t: &Thread| match () {
-        () if is_in(WAITS_FOR_COMMIT) => commits(h, t),
+        () if is_in(WAITS_FOR_COMMIT) || wait == Wait::JournalHandle => commits(h, t),
         () if is_in(WAITS_FOR_FLUSHER) => flushes(h, t),
         () => None,
     };
     let all = || h.threads.iter().filter_map(|(tid, t)| works(t).map(|on| (*tid, on)));
-    let only = |all: &mut dyn Iterator<Item = (Tid, DevId)>| all.next().filter(|_| all.next().is_none());
-    let of_device = only(&mut all().filter(|(_, on)| *on == dev || *on == h.file_systems.disk(dev)));
-    of_device.or_else(|| only(&mut all())).map(|(tid, _)| tid)
+    let of_device = only(all().filter(|(_, on)| *on == dev || *on == h.file_systems.disk(dev)));
+    of_device.or_else(|| only(all())).map(|(tid, _)| tid)
 }
 
-/// The request in flight that the sleeper waits for: of those that it sent itself, or that carry pages of its file, the one sent first.
+/// The only other task in a call about the same file, if the sleeper waits for its lock, or that syncs on the same device, if it waits
+/// for the log; and that does not wait for the same itself.
+fn holder(h: &History, sleep: &Sleep, wait: Wait) -> Option<Tid> {
+    let own = h.thread(sleep.tid)?.open?;
+    let same = |other: OpenCall| match wait {
+        Wait::InodeLock => own.inode != 0 && (other.dev, other.inode) == (own.dev, own.inode),
+        Wait::LogForce => own.dev != DevId(0) && other.dev == own.dev && other.call.is_sync(),
+        _ => false,
+    };
+    let waits_too = |t: &Thread| {
+        let stack = t.stretches.back().and_then(|s| s.stack);
+        stack.is_some_and(|id| h.texts.wait(id) == wait)
+    };
+    let holds = |(tid, t): &(&Tid, &Thread)| {
+        **tid != sleep.tid && t.open.is_some_and(same) && t.asleep_in_io().is_some() && !waits_too(t)
+    };
+    only(h.threads.iter().filter(holds)).map(|(tid, _)| *tid)
+}
+
+/// The item of an iterator that has one.
+fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    all.next().filter(|_| all.next().is_none())
+}
+
+/// The request in flight that the sleeper waits for: of those that it sent itself, that carry pages of its file, or that write the journal
+/// it waits for, the one sent first.
 fn request<'a>(h: &'a History, sleep: &Sleep, wait: Wait) -> Option<&'a Entry> {
+    let file = h.thread(sleep.tid)?.open.map(|open| (h.file_systems.disk(open.dev), open.inode));
+    let writes_journal = |e: &&Entry| {
+        let of_journal = e.sent_for.as_ref().is_some_and(|s| s.purpose == Purpose::Journal);
+        of_journal && file.is_some_and(|(disk, _)| disk == h.file_systems.disk(e.done.dev()))
+    };
+    if matches!(wait, Wait::LogForce | Wait::LogPush | Wait::LogSpace | Wait::JournalBuffer) {
+        return h.cut_off.iter().find(writes_journal);
+    }
     if !is_for_requests(wait) {
         return None;
     }
-    let file = h.thread(sleep.tid)?.open.map(|open| (h.file_systems.disk(open.dev), open.inode));
     let has_pages = |e: &&Entry| {
         let inode = e.sent_for.as_ref().and_then(|s| s.inode);
         inode.map(|inode| (h.file_systems.disk(e.done.dev()), inode)) == file && inode.is_some()
@@ -72,7 +107,6 @@ fn is_for_requests(wait: Wait) -> bool {
             | Wait::PageFault
             | Wait::OwnData
             | Wait::StablePage
-            | Wait::JournalBuffer
             | Wait::OrderedData
             | Wait::JournalBlocks
             | Wait::JournalSuperblock

@@ -319,6 +319,41 @@ fn who_sleeps_when_the_recording_ends_waits_for_its_request_in_flight() {
     }
 }
 
+/// The reader waits for a file's lock, which the only other task at that file has, or for a log that somebody writes for all.
+#[test]
+fn who_waits_for_a_lock_waits_for_what_its_holder_waits_for() {
+    let of = |other_inode: u64, at: &[u8]| {
+        let blocks = "10 Q W 0+8 tid=200\n12 G W 0+8 tid=200\n50 D W 0+8 tid=0\n";
+        let mut batch = Script::of(blocks).batches(usize::MAX).remove(0);
+        let mut text = |stack: &[u8]| {
+            let Detail::Text(text) = batch.store(stack) else { panic!("a text") };
+            text
+        };
+        let (mine, others) = (text(at), text(b"folio_wait_writeback\next4_sync_file"));
+        let (dev, deep) = (DevId(8 << 20), Left::Uninterruptible);
+        let file = |inode| What::File { fs: Fs::Ext4, dev, inode };
+        let script = [
+            (0, READER, 0, What::Text { id: TextId(0), text: mine }),
+            (0, READER, 0, What::Text { id: TextId(1), text: others }),
+            (1, Tid(200), 0, What::Enter { call: Call::Fsync, args: [4, 0, 0, 0] }),
+            (2, Tid(200), 0, file(other_inode)),
+            (15, Tid(200), 0, What::Switch { left: deep, next: READER }),
+            (15, Tid(200), 0, What::Stack(TextId(1))),
+            (16, READER, 0, What::Enter { call: Call::Write, args: [3, 0, 4096, 0] }),
+            (17, READER, 0, file(12)),
+            (20, READER, 0, What::Switch { left: deep, next: Tid(0) }),
+            (20, READER, 0, What::Stack(TextId(0))),
+            (300, Tid(7), 0, What::Exec),
+        ];
+        let mut all = known_of_reader(Known::default(), batch, script, Some(Nanos(0)));
+        let (_, account) = all.pop().expect("a write that has not ended");
+        account.of(Reason::Device).0 / 1000
+    };
+    let lock = b"rwsem_down_write_slowpath\next4_buffered_write_iter";
+    assert_eq!((of(12, lock), of(13, lock)), (250, 0));
+    assert_eq!(of(12, b"rwsem_down_write_slowpath\nvfs_rename"), 0, "whose lock is not known");
+}
+
 /// A sleeper in a lock has sent something, too, but does not wait for it.
 #[test]
 fn who_waits_for_a_lock_does_not_wait_for_its_own_request_in_flight() {

@@ -235,7 +235,10 @@ fn may_trim(case: &Case, dev: DevId, name: &str) -> bool {
 }
 
 /// The requests on this device that the sampled operations of the tail waited for, each with its D2C.
-fn requests<'a>(case: &Case<'a>, slow: &Slow<'a>) -> impl Iterator<Item = (Nanos, &'a Request)> + 'a {
+pub(super) fn requests<'a>(
+    case: &Case<'a>,
+    slow: &Slow<'a>,
+) -> impl Iterator<Item = (Nanos, &'a Request)> + 'a {
     let dev = slow.on.id;
     case.sampled_of_tail(slow.group).flat_map(|k| &k.account.nodes).filter_map(move |node| match &node.part {
         Part::Request(entry) if entry.done.dev() == dev => match &entry.done {

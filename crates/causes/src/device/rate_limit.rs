@@ -16,6 +16,7 @@ use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::device::by_the_clock::{self, Passed};
+use crate::device::device_stall;
 use crate::device::even::{apart, clock, even, spread, within};
 use crate::device::expected::rotational;
 use crate::hardware::Hardware;
@@ -78,7 +79,9 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         }
         _ => left,
     };
-    if slow.share(its) < MIN_SHARE && of_all < NOT_ITS_OWN {
+    let paced = paced(case, slow, apart);
+    let its = Nanos((its.0 as f64 * paced) as u64);
+    if slow.share(its) < MIN_SHARE && of_all * paced < NOT_ITS_OWN {
         return Said::Nothing;
     }
     let before = before_the_device(case, slow, &proof);
@@ -109,6 +112,23 @@ enum Held {
 /// that one interrupt finds are close together, as even as the processor that reaps them, while the time passes between such bursts.
 fn is_the_pace_of_all(slow: &Slow, apart: u64) -> bool {
     2.0 * apart as f64 >= on_average(slow).0 as f64
+}
+
+/// The part of the slowest requests' time in which the device completed others at this pace, 0 to 1: what it completes nothing in for many
+/// ticks is no limit's. 1 if none is known.
+fn paced(case: &Case, slow: &Slow, apart: u64) -> f64 {
+    let (mut at_pace, mut all) = (0u128, 0u128);
+    for (d2c, r) in device_stall::requests(case, slow) {
+        // The tick in which it came, its own, and as many again: some ticks are longer.
+        let ticks = 2 * (r.contention.served() + 2);
+        at_pace += u128::from(d2c.0.min(apart.saturating_mul(ticks)));
+        all += u128::from(d2c.0);
+    }
+    if all == 0 {
+        1.0
+    } else {
+        at_pace as f64 / all as f64
+    }
 }
 
 /// The mean distance of completions while others waited.

@@ -41,6 +41,18 @@ fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
     assert!(rejected(&uneven).contains("not evenly spaced"), "{uneven:?}");
 }
 
+/// A limit lets a request through at each tick: what passes without any for seconds is not its.
+#[test]
+fn a_device_that_hangs_is_not_held_back_by_the_limit_it_has_otherwise() {
+    let mut built = OpBuilder::default();
+    built.over(held(300, |n| n * 2000)).quick(Kind::Call(Call::Read), 297);
+    let hung = device::Split { known: true, paused: Nanos(2_000_000_000), ..device::Split::default() };
+    (0..3).for_each(|_| {
+        built.inside(Kind::Call(Call::Read), hung);
+    });
+    assert!(!is_found(&built.verdict("rate-limit")));
+}
+
 #[test]
 fn a_pace_of_reads_says_nothing_of_a_few_writes() {
     let mut recording = held(1100, |n| n * 2000);

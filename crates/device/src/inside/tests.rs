@@ -331,3 +331,16 @@ fn how_long_requests_are_overtaken_is_counted_as_stalls() {
     inside.complete(Nanos(now + 60 * MS), 0, Bytes(4096), &mut lies);
     assert_eq!(inside.model.stalled, Nanos(60 * MS), "nobody was there before it");
 }
+
+/// What such a request takes is not known; but nothing takes seconds in which the device does nothing else either.
+#[test]
+fn a_device_that_completes_nothing_for_seconds_pauses_whatever_it_was_asked() {
+    let paused = |ms: u64| {
+        let (mut inside, mut t) = (Inside::default(), Ticket::default());
+        inside.issue(Nanos(MS), A, 1, Sector(8), Bytes(1 << 20), &mut t);
+        let split = inside.complete(Nanos((1 + ms) * MS), 1, Bytes(1 << 20), &mut t);
+        assert_eq!(split.total(), Nanos(ms * MS));
+        split.paused
+    };
+    assert_eq!((paused(900), paused(3000)), (Nanos(0), Nanos(2000 * MS)));
+}
