@@ -175,8 +175,7 @@ impl OperationTracker {
             open.is_storage |= thread.slept_uninterruptibly(open.from, at);
             calls::placed(&self.history, &mut open, *tid);
             let o = calls::operation(&self.history, &open, *tid, at, names);
-            // A sync waits for one thing after another, none of which its caller sees.
-            let asleep = match open.begun_before || open.call.is_sync() {
+            let asleep = match open.begun_before {
                 true => thread.asleep_between(open.from, at),
                 false => thread.asleep_in_io().map_or(Nanos(0), |from| at.since(from)),
             };

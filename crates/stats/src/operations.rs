@@ -10,13 +10,14 @@ use crate::op_key::OpKey;
 use crate::outside::OutsideStats;
 use crate::sampled::SampledOperation;
 use crate::whose::Whose;
+use ledger::Reason;
 use life::{Names, Request};
 use operation::{
     Account, Freed, History, Operation, OperationObserver, Outside, ProcessTree, Purpose, SentFor,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, DevId, Nanos, Tid};
-use waits::{Accounts, Table};
+use waits::{Accounts, Asked, Table};
 
 /// Statistics of a group of operations.
 #[derive(Debug, Default)]
@@ -202,6 +203,16 @@ impl Operations {
         asleep.0 > most && asleep.0 / STUCK > of_kind().or_else(of_any).unwrap_or(0)
     }
 
+    /// How long an unfinished sync waited in all: for one thing after another, none of which its caller sees. `None` for other operations,
+    /// and if its task has finished no such sync here: then nothing says how long one takes, and it may be the one of a job that writes.
+    fn waited(&self, o: &Operation, dev: DevId, account: &Account, names: &Names) -> Option<Nanos> {
+        let (asked, task) = (Asked::Operation(o.kind), names.text(o.task));
+        let mut finished = self.waits.victims().map(|(_, v, _)| v);
+        let has_finished = finished.any(|v| v.asked == asked && v.dev == dev && *v.task == *task);
+        let ran = account.of(Reason::OnCpu) + account.of(Reason::WaitCpu);
+        (o.kind.makes_safe() && has_finished).then(|| o.total().since(ran))
+    }
+
     fn note_process(&mut self, o: &Operation, names: &Names, history: &History) {
         let (process, name) = (o.process.unwrap_or(o.tid), names.text(o.task));
         let active = Active { from: o.from, to: o.to };
@@ -266,8 +277,11 @@ impl OperationObserver for Operations {
         // stays separate: it may be about any device, including one that was not recorded.
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));
         let dev = named.or_else(|| account.own_device(o.tid)).unwrap_or_default();
-        if o.still_out.is_some_and(|asleep| !self.is_stuck(o, dev, asleep)) {
-            return;
+        if let Some(asleep) = o.still_out {
+            let waited = self.waited(o, dev, &account, names).unwrap_or_default();
+            if !self.is_stuck(o, dev, asleep.max(waited)) {
+                return;
+            }
         }
         self.accounts.add(&mut self.waits, o, dev, &account, names, history);
         self.note_process(o, names, history);
