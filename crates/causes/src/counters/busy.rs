@@ -16,9 +16,9 @@ use tooltext::{Number, Reading, Row, Run, ToolOutput};
 use trace::Nanos;
 
 /// One disk in one report.
-struct Report<'a> {
-    place: In<'a>,
-    row: &'a Row,
+pub(super) struct Report<'a> {
+    pub place: In<'a>,
+    pub row: &'a Row,
 }
 
 impl Report<'_> {
@@ -28,7 +28,7 @@ impl Report<'_> {
 
     /// Completed requests a second; `None` if the text does not say.
     fn completed(&self) -> Option<f64> {
-        let all = ["r/s", "w/s", "d/s", "tps"];
+        let all = ["r/s", "w/s", "d/s", "f/s", "tps"];
         all.iter()
             .any(|name| self.row.get(name).is_some())
             .then(|| all.iter().map(|name| self.value(name)).sum())
@@ -41,7 +41,13 @@ impl Report<'_> {
     fn hangs(&self) -> bool {
         let nothing = self.completed().is_some_and(|n| n < 1.0)
             && self.wait().is_none_or(|(_, wait)| wait.value == 0.0);
-        nothing && self.value("util") >= BUSY && self.value("queue") >= 1.0
+        nothing && self.value("util") >= BUSY
+    }
+
+    /// Whether the text says that there are requests. Linux counts the time of requests when they are completed (from 5.0 on), so the queue
+    /// of a disk that completes nothing is 0.
+    fn has_queue(&self) -> bool {
+        self.value("queue") >= 1.0
     }
 
     /// The mean time of the reads or of the writes, whichever took more time in all; of all requests, if the text does not tell them apart;
@@ -91,7 +97,7 @@ pub(super) fn tables(output: &ToolOutput) -> impl Iterator<Item = (&Run, &Readin
 }
 
 /// The reports of each disk in their order, by the disk's name.
-fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
+pub(super) fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
     let mut all: Vec<(&str, Vec<Report>)> = vec![];
     for output in outputs {
         for (run, reading) in tables(output) {
@@ -128,6 +134,14 @@ pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
     let (name, reports) = longest.max_by_key(|(_, r)| r.len())?;
     let first = &reports[0];
     let queue = first.row.get("queue")?;
+    if !reports.iter().all(Report::has_queue) {
+        return Some(Verdict::cannot_tell(NAME, WHETHER_ANY).because(proof!(
+            "{name} is busy in {n} consecutive reports but completes nothing (first: {at})",
+            name,
+            n = Count(reports.len() as u64),
+            at = Source(first.place.at(queue))
+        )));
+    }
     let v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!(
         "{name} is busy in {n} consecutive reports but completes nothing, with {queue} requests in flight \
              (first: {at})",
@@ -192,6 +206,9 @@ pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
             .try_this("which task loads it", Action::look("pidstat -d 1 10; iotop -oa")),
     )
 }
+
+/// What is missing if a disk is busy, completes nothing, and shows no queue.
+const WHETHER_ANY: &str = "whether it has requests and what it hangs on: grep -H . /sys/block/*/inflight; dmesg -T | tail; sudo iowhy record -o slow";
 
 /// What is missing if a disk was seen in too few reports.
 pub(super) const MORE_REPORTS: &str =

@@ -10,6 +10,7 @@
 mod busy;
 mod drive;
 mod flush_times;
+mod flushing;
 mod fsync;
 mod fsync_calls;
 mod hang;
@@ -80,7 +81,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         raid::stripe_cache(outputs),
         raid::read_modify_write(outputs),
         same_rate::judge(outputs),
-        fsync::judge(outputs),
+        fsync::judge(outputs).or_else(|| flushing::judge(outputs)),
         slow_member::judge(outputs),
         busy::stalled(outputs),
         busy::saturated(outputs).or_else(|| pressure::io(outputs)),
