@@ -24,7 +24,7 @@ use explain::Explanation;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use stats::Details;
-pub use table::{Table, Value};
+pub use table::Table;
 use view::View;
 
 /// A table that can be selected.
@@ -141,7 +141,7 @@ pub struct Report {
     #[cfg_attr(
         feature = "schema",
         schemars(
-            with = "std::collections::BTreeMap<String, Vec<std::collections::BTreeMap<String, Value>>>"
+            with = "std::collections::BTreeMap<String, Vec<std::collections::BTreeMap<String, table::Value>>>"
         )
     )]
     tables: Map<String, Json>,
