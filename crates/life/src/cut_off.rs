@@ -12,13 +12,17 @@ use device::Inside;
 use rustc_hash::FxHashMap;
 use trace::{Flags, Nanos};
 
+/// Maximal number of requests that are given, 3 MB: more than devices have in flight (`nr_requests` is 256 by default, for each queue).
+const MOST: usize = 4096;
+
 impl IoTracker {
-    /// Requests in flight, as if completed at `at`, in the order in which they began. Bios without a request are left out, and requests
-    /// whose completion may have been lost.
+    /// Requests in flight, as if completed at `at`, in the order in which they began. Bios without a request are left out, requests
+    /// whose completion may have been lost, and what is beyond [`MOST`].
     pub fn cut_off(&self, at: Nanos) -> Vec<Request> {
         let mut pieces: Vec<&Piece> = self.table.all().map(|id| self.table.get(id)).collect();
         pieces.retain(|p| p.stage != Stage::Queued && p.losses == self.devices[p.dev as usize].losses);
         pieces.sort_by_key(|p| (p.request.time.start(), p.dev, p.start));
+        pieces.truncate(MOST);
         let mut inside: FxHashMap<u32, Inside> = FxHashMap::default();
         let ended: Vec<Request> = pieces.iter().map(|p| self.ended(p, at, &mut inside)).collect();
         let flushes: Vec<&Request> =
