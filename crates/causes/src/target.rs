@@ -30,6 +30,11 @@ pub(crate) fn count_syncs(case: &Case, group: &Group, task: Option<&str>) -> Act
     }
 }
 
+/// Why the syncs of a task are counted.
+pub(crate) fn fewer_syncs(task: &str) -> String {
+    format!("count the fsyncs of {task}: one for several writes costs no more than one for one")
+}
+
 /// Counts or shows (`options`) a task's system calls, by the name of its threads, including those that begin meanwhile. A task that
 /// had ended by the end of the recording is traced from the process that starts it, or started under strace.
 pub(crate) fn strace(case: &Case, options: &str, calls: &str, task: Option<&str>) -> Action {

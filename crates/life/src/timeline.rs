@@ -38,7 +38,7 @@ pub struct Flushed {
 }
 
 impl FlushWait {
-    /// A flush with its time in the device split. If its own service time is unknown, all of it is the flush's own.
+    /// A flush with its time in the device split. If its own service time is unknown, all of it is the flush's own, except a pause.
     pub fn new(issued: Nanos, completed: Nanos, split: &Split) -> FlushWait {
         let flush = FlushWait { issued, completed, ..FlushWait::default() };
         let [behind, second, rest @ ..] = split.behind;

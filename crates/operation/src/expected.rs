@@ -41,12 +41,12 @@ pub(crate) fn end<'a>(h: &'a History, sleep: &Sleep, wait: Wait, dev: DevId) -> 
 fn waker(h: &History, sleep: &Sleep, wait: Wait, dev: DevId) -> Option<Tid> {
     let stack = sleep.stack?;
     let is_in = |function| h.texts.text(stack).split('\n').any(|of| of == function);
-    let works = |t: &Thread| match () {
-        () if is_in(WAITS_FOR_COMMIT) || wait == Wait::JournalHandle => commits(h, t),
-        () if is_in(WAITS_FOR_FLUSHER) => flushes(h, t),
-        () => None,
+    let works = match () {
+        () if is_in(WAITS_FOR_COMMIT) || wait == Wait::JournalHandle => commits,
+        () if is_in(WAITS_FOR_FLUSHER) => flushes,
+        () => return None,
     };
-    let all = || h.threads.iter().filter_map(|(tid, t)| works(t).map(|on| (*tid, on)));
+    let all = || h.threads.iter().filter_map(|(tid, t)| works(h, t).map(|on| (*tid, on)));
     let of_device = only(all().filter(|(_, on)| *on == dev || *on == h.file_systems.disk(dev)));
     of_device.or_else(|| only(all())).map(|(tid, _)| tid)
 }
@@ -54,11 +54,10 @@ fn waker(h: &History, sleep: &Sleep, wait: Wait, dev: DevId) -> Option<Tid> {
 /// The only other task in a call about the same file, if the sleeper waits for its lock, or that syncs on the same device, if it waits
 /// for the log; and that does not wait for the same itself.
 fn holder(h: &History, sleep: &Sleep, wait: Wait) -> Option<Tid> {
-    let own = h.thread(sleep.tid)?.open?;
+    let own = h.thread(sleep.tid)?.open.filter(|_| matches!(wait, Wait::InodeLock | Wait::LogForce))?;
     let same = |other: OpenCall| match wait {
         Wait::InodeLock => own.inode != 0 && (other.dev, other.inode) == (own.dev, own.inode),
-        Wait::LogForce => own.dev != DevId(0) && other.dev == own.dev && other.call.is_sync(),
-        _ => false,
+        _ => own.dev != DevId(0) && other.dev == own.dev && other.call.is_sync(),
     };
     let waits_too = |t: &Thread| {
         let stack = t.stretches.back().and_then(|s| s.stack);

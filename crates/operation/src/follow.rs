@@ -84,10 +84,8 @@ impl Follow {
             }
         }
         self.blocks(batch, next..batch.events.len(), to);
-        let last = batch.events.iter().rfind(|e| !e.action.is_note()).map(|e| e.time);
-        // Texts may be defined after the selected part of a recording.
-        let of_tasks = batch.tasks.iter().rfind(|e| !matches!(e.what, What::Text { .. })).map(|e| e.time);
-        self.last = last.into_iter().chain(of_tasks).fold(self.last, Nanos::max);
+        let last = batch.events.iter().rfind(|e| !e.action.is_note());
+        self.last = last.map_or(self.last, |e| self.last.max(e.time));
         self.operations.end_of_batch();
     }
 
@@ -174,7 +172,7 @@ impl Follow {
     /// ended. Returns the counts, including what could not be matched.
     pub fn finish(&mut self, until: Option<Nanos>, to: &mut dyn Observer) -> Tally {
         if !self.operations.is_empty() {
-            let at = self.last.max(until.unwrap_or_default());
+            let at = self.last.max(self.operations.now).max(until.unwrap_or_default());
             let names = self.tracker.names();
             self.operations.cut_off(&self.tracker.cut_off(at), names);
             match &self.scope {

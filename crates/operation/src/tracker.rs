@@ -46,7 +46,8 @@ pub struct OperationTracker {
     queued: (Tid, DevId),
     child: Option<(Tid, DevId)>,
     batches: u32,
-    now: Nanos,
+    /// Time of the last event of a task.
+    pub(crate) now: Nanos,
     began: bool,
 }
 
@@ -166,7 +167,6 @@ impl OperationTracker {
 
     /// Ends the recording at `at`: the observer gets the calls about storage that are not finished.
     pub fn finish(&self, at: Nanos, names: &Names, observer: &mut dyn OperationObserver) {
-        let at = self.now.max(at);
         let open = |(tid, thread): (&Tid, &Thread)| {
             let mut open = thread.open?;
             if open.begun_before && !begun::is_long(&self.history, &open, *tid, at) {

@@ -206,11 +206,14 @@ impl Operations {
     /// How long an unfinished sync waited in all: for one thing after another, none of which its caller sees. `None` for other operations,
     /// and if its task has finished no such sync here: then nothing says how long one takes, and it may be the one of a job that writes.
     fn waited(&self, o: &Operation, dev: DevId, account: &Account, names: &Names) -> Option<Nanos> {
+        if !o.kind.makes_safe() {
+            return None;
+        }
         let (asked, task) = (Asked::Operation(o.kind), names.text(o.task));
         let mut finished = self.waits.victims().map(|(_, v, _)| v);
         let has_finished = finished.any(|v| v.asked == asked && v.dev == dev && *v.task == *task);
         let ran = account.of(Reason::OnCpu) + account.of(Reason::WaitCpu);
-        (o.kind.makes_safe() && has_finished).then(|| o.total().since(ran))
+        has_finished.then(|| o.total().since(ran))
     }
 
     fn note_process(&mut self, o: &Operation, names: &Names, history: &History) {

@@ -117,24 +117,24 @@ pub(super) fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
 /// The most disks that are judged.
 const MOST_DISKS: usize = 256;
 
+/// The longest run of consecutive reports in which a disk hangs, if there are enough; with `queue`, only reports that show one.
+fn longest<'a>(disks: &'a [(&'a str, Vec<Report<'a>>)], queue: bool) -> Option<(&'a str, &'a [Report<'a>])> {
+    let is = move |r: &Report| r.hangs() && (r.has_queue() || !queue);
+    let runs = move |(name, reports): &'a (&'a str, Vec<Report<'a>>)| {
+        reports.chunk_by(move |a, b| is(a) == is(b)).filter(move |run| is(&run[0])).map(|run| (*name, run))
+    };
+    disks.iter().flat_map(runs).filter(|(_, run)| run.len() >= REPORTS).max_by_key(|(_, run)| run.len())
+}
+
 /// `device-stall`: consecutive reports in which a disk is busy and completes nothing.
 pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-stall";
     let disks = by_disk(outputs);
-    let longest = disks.iter().filter_map(|(name, reports)| {
-        let mut best: &[Report] = &[];
-        for from in 0..reports.len() {
-            let hanging = reports[from..].iter().take_while(|r| r.hangs()).count();
-            if hanging > best.len() {
-                best = &reports[from..from + hanging];
-            }
-        }
-        (best.len() >= REPORTS).then_some((*name, best))
-    });
-    let (name, reports) = longest.max_by_key(|(_, r)| r.len())?;
+    let of = |queue| longest(&disks, queue).map(|(name, reports)| (name, reports, queue));
+    let (name, reports, has_queue) = of(true).or_else(|| of(false))?;
     let first = &reports[0];
     let queue = first.row.get("queue")?;
-    if !reports.iter().all(Report::has_queue) {
+    if !has_queue {
         return Some(Verdict::cannot_tell(NAME, WHETHER_ANY).because(proof!(
             "{name} is busy in {n} consecutive reports but completes nothing (first: {at})",
             name,

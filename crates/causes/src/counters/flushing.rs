@@ -23,8 +23,9 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mostly = disks.iter().filter_map(|(name, reports)| {
         let mut all: Vec<(f64, &Report)> = reports.iter().filter_map(|r| Some((part(r)?, r))).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (median, report) = *all.get(all.len() / 2)?;
-        (reports.len() >= REPORTS && median >= MOSTLY).then_some((*name, median, report))
+        // Of an even number the lower of the two in the middle.
+        let (median, report) = *all.get(all.len().checked_sub(1)? / 2)?;
+        (all.len() >= REPORTS && median >= MOSTLY).then_some((*name, median, report))
     });
     let (name, part, report) = mostly.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (rate, took) = (report.row.get("f/s")?, report.row.get("f_await")?);
@@ -68,6 +69,7 @@ mod tests {
         assert!(said.starts_with("vda flushed its cache for 93 % of the time: "), "{said}");
         assert_eq!(suspected(&[(101.0, 0.4), (99.0, 0.4)]), None);
         assert_eq!(suspected(&[(101.0, 9.2)]), None, "one report may be of one second");
+        assert_eq!(suspected(&[(101.0, 9.2), (0.0, 0.0)]), None, "half of the reports");
         assert_eq!(suspected(&[(101.0, 9.2), (0.0, 0.0), (0.0, 0.0)]), None, "now and then");
     }
 }

@@ -6,7 +6,7 @@ use crate::interfering::leads_to_the_device;
 use crate::limit;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
-use crate::target::{of_a_thread, pause, strace, Target};
+use crate::target::{count_syncs, fewer_syncs, of_a_thread, pause, Target};
 use crate::thresholds::growth::MIN_SAMPLES_OF_A_ROW;
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -14,6 +14,7 @@ use evidence::Fact;
 use ledger::Reason;
 use life::{Class, Io};
 use operation::Kind;
+use stats::Group;
 use trace::{is_kernel_thread, Bytes, Call, Nanos};
 use units::words::shell;
 use waits::Selection;
@@ -56,18 +57,10 @@ pub(super) fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: 
     }
     // Who syncs for somebody is rarely started by a timer.
     if flushes {
-        let fewer =
-            format!("count the syncs of {task}: one for several writes costs no more than one for one");
-        return pause(
-            v.try_on(
-                Acts::Culprit(task.into()),
-                fewer,
-                strace(case, "-fc", "fsync,fdatasync,msync", Some(task)),
-            ),
-            case,
-            &slow.group.task,
-            task,
-        );
+        let its = case.focus.groups.iter().find(|group| group.task == task && makes_safe(group));
+        let count = count_syncs(case, its.unwrap_or(slow.group), Some(task));
+        let v = v.try_on(Acts::Culprit(task.into()), fewer_syncs(task), count);
+        return pause(v, case, &slow.group.task, task);
     }
     let pause = |v: Verdict| pause(v, case, &slow.group.task, task);
     // What has ended cannot be paused: only its next run can be slowed.
@@ -88,6 +81,11 @@ pub(super) fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: 
          /etc/cron.d /etc/crontab",
         ),
     )
+}
+
+/// Whether a group's operations make data safe.
+fn makes_safe(group: &Group) -> bool {
+    group.op.is_some_and(|op| op.kind.makes_safe())
 }
 
 /// Whether a victim mostly waits behind a task's flushes: they have no priority, and a limit of bytes hardly makes them fewer.

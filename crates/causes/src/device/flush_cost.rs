@@ -17,7 +17,7 @@ use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::slow::Slow;
-use crate::target::count_syncs;
+use crate::target::{count_syncs, fewer_syncs};
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use evidence::WriteCache;
@@ -140,7 +140,7 @@ fn remedied(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
         Some((what, action)) => v.try_on(Acts::Victim, what, action),
         None => growing::told(v, case, slow.group).try_on(
             Acts::Victim,
-            format!("count the fsyncs of {sender}: one for several writes costs no more than one for one"),
+            fewer_syncs(&sender),
             count_syncs(case, slow.group, task.as_deref()),
         ),
     };

@@ -11,7 +11,7 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::verdict::Verdict;
-use life::Op;
+use life::Class;
 use trace::Bytes;
 
 /// The default of Linux, in KiB (`VM_READAHEAD_PAGES`, include/linux/mm.h).
@@ -23,10 +23,8 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     else {
         return v;
     };
-    let is_its = |task: u32| case.facts.tasks.name(task) == &*slow.group.task;
-    let its =
-        case.facts.cells.iter().filter(|(k, _)| k.dev == slow.on.id && k.op == Op::Read && is_its(k.task));
-    let requests: u64 = its.map(|(_, phases)| phases.count).sum();
+    let sent = case.requests_by_task(slow.on.id, &[Class::Read]);
+    let requests = sent.get(&*slow.group.task).copied().unwrap_or(0);
     let (missed, _) = slow.group.in_devices(&case.facts.waits);
     // Half of those that missed need a second page.
     if missed == 0 || 2 * requests < 3 * missed {
