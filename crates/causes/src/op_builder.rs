@@ -28,7 +28,7 @@ const STACK: TextId = TextId(0);
 /// A recording of operations that is being built.
 #[derive(Default)]
 pub struct OpBuilder {
-    facts: Facts,
+    pub facts: Facts,
     names: Names,
     tasks: Vec<String>,
     built: Vec<(Operation, Account)>,

@@ -90,6 +90,8 @@ pub struct Ticket {
     places: u8,
     /// Whether it is in the device.
     inside: bool,
+    /// Whether it was there before its issue, for an unknown time.
+    begun_before: bool,
 }
 
 /// The last completed requests: each one's place and its part of the device's time.
@@ -175,13 +177,40 @@ impl Inside {
         (ticket.ahead, ticket.completed) = (self.in_flight, self.completed);
         ticket.places = self.holders.len() as u8;
         ticket.times.iter_mut().zip(&self.holders).for_each(|(noted, held)| *noted = held.time);
-        ticket.inside = true;
+        (ticket.inside, ticket.begun_before) = (true, false);
         let held = &mut self.holders[ticket.place as usize];
         held.in_flight += 1;
         held.cost += ticket.cost;
         self.cost += ticket.cost;
         self.issues += 1;
         self.in_flight += 1;
+    }
+
+    /// A request is in the device that was issued an unknown time ago. Its split is of the time from now on, and nothing is learned from it.
+    pub fn was_there(
+        &mut self,
+        now: Nanos,
+        holder: Holder,
+        class: u8,
+        start: Sector,
+        bytes: Bytes,
+        ticket: &mut Ticket,
+    ) {
+        self.issue(now, holder, class, start, bytes, ticket);
+        ticket.begun_before = true;
+    }
+
+    /// The split of a request of unknown size that was there, or on its way, all the time from `from` on, before the first issue, until `now`. It
+    /// may have found any number there before it. If nothing was completed meanwhile, all of it is a pause, or slow if that was not long.
+    pub fn all_along(&self, from: Nanos, now: Nanos, class: u8) -> Split {
+        let time = now.since(from);
+        if self.completed == 0 {
+            let paused = if time >= HUNG { time } else { Nanos(0) };
+            return Split { paused, slow: time.since(paused), ..Split::default() };
+        }
+        let mut ticket =
+            Ticket { issued: from, inside: true, begun_before: true, ahead: u32::MAX, ..Ticket::default() };
+        self.clone().complete(now, class, Bytes(1), &mut ticket)
     }
 
     /// A request leaves the device without a completion: it is requeued or lost.
@@ -229,17 +258,24 @@ impl Inside {
         let most = quiet.filter(|_| bytes.0 == 0).map(|q| if q.samples > 0 { q.most } else { q.p50 });
         self.serve(now, ticket, pause, most);
         self.model.time = self.contention;
-        self.model.completed(d2c, self.contention.since(ticket.contention), quiet.map(|q| q.p50));
+        if !ticket.begun_before {
+            self.learn(shape, d2c, gap, quiet.map(|q| q.p50), ticket);
+        }
+        self.since = now;
+        self.leave(now, ticket);
+        split
+    }
+
+    /// Learns from a completed request, which takes `usual` alone.
+    fn learn(&mut self, shape: Shape, d2c: Nanos, gap: Nanos, usual: Option<Nanos>, ticket: &Ticket) {
+        self.model.completed(d2c, self.contention.since(ticket.contention), usual);
         self.services.busy(shape, gap, d2c);
-        if bytes.0 == 0 {
+        if shape.bytes.0 == 0 {
             self.services.empty(d2c);
         }
         if ticket.alone && ticket.number + 1 == self.issues {
             self.services.quiet(shape, d2c, ticket.idle);
         }
-        self.since = now;
-        self.leave(now, ticket);
-        split
     }
 
     /// Accounts a completion. For a device that serves one after the other, the time since the last completion belongs to this request, as far

@@ -100,3 +100,40 @@ fn a_process_that_is_in_the_way_of_one_of_its_name_is_told_apart() {
     assert_eq!(told(&way, threads), ("python3".into(), Some("python3:8".into())));
     assert_eq!(told(&two_processes(500, true), threads).1, None, "they are in each other's way alike");
 }
+
+/// Ten reads behind 100 writes of 1 MiB that were in the device when recording began; later a kernel thread sends one like these, and reads
+/// are alone.
+fn begun_in_a_flood() -> String {
+    let mut all: Vec<(u64, String)> = (0..100_u64)
+        .map(|i| {
+            let at = 1_000_000 + i * 10_000;
+            let time = format!("{}.{:06}", at / 1_000_000, at % 1_000_000);
+            let what = format!("8,0 W () {} + 2048 [0]", 1_000_000 + i * 2048);
+            (at, format!("<idle>-0 [000] {time}: block_rq_complete: {what}\n"))
+        })
+        .collect();
+    (0..10).for_each(|i| all.extend(request("R", 7, i * 8000, 1_000_000 + i * 1000, 2_000_000 + i * 1000)));
+    (0..20).for_each(|i| {
+        all.extend(request("R", 7, 400_000 + i * 8000, 2_100_000 + i * 2000, 2_100_400 + i * 2000))
+    });
+    let sent = request("W", 9, 1 << 24, 2_200_000, 2_201_000);
+    all.extend(sent.map(|(at, line)| (at, line.replace("python3", "kworker/u4:2"))));
+    all.sort();
+    all.into_iter().map(|(_, line)| line).collect()
+}
+
+#[test]
+fn reads_behind_a_flood_that_had_begun_before_are_behind_writeback() {
+    let cause = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.txt");
+        std::fs::write(&path, text).unwrap();
+        let e = Input::recording(&path).unwrap().explain().unwrap();
+        explain::answer::Answer::of(&e).cause.map(String::from)
+    };
+    let text = begun_in_a_flood();
+    assert_eq!(cause(&text).as_deref(), Some("writeback-flood"));
+    let lines = text.lines().filter(|line| !line.contains(" W ") || line.contains("kworker"));
+    let without: String = lines.map(|line| format!("{line}\n")).collect();
+    assert_ne!(cause(&without).as_deref(), Some("writeback-flood"));
+}

@@ -123,7 +123,11 @@ impl IoTracker {
         let time = &mut piece.request.time;
         let was_issued = time.issued.is_some();
         time.completed = e.time;
-        if was_issued {
+        if was_issued && piece.begun_before {
+            time.data_completed.get_or_insert(e.time);
+            piece.conclude(&parts, e);
+            observer.begun_before(&self.table.get(id).request, &self.names);
+        } else if was_issued {
             time.data_completed.get_or_insert(e.time);
             self.tally.backward_steps += steps_back(time);
             self.tally.requests += 1;
@@ -226,6 +230,7 @@ impl IoTracker {
             if self.keep_early(key, e) {
                 return;
             }
+            self.keep_begun(op, e);
             return self.count_unmatched(dev, |t| &mut t.completions_unmatched);
         };
         self.stop_waiting(id);

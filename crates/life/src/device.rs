@@ -1,6 +1,6 @@
 //! Handlers for events at the device: `I`, `D`, `R`.
 
-use crate::holding::Holding;
+use crate::begun::holder;
 use crate::observer::IoObserver;
 use crate::op::{kind, Op};
 use crate::owner::Owner;
@@ -54,7 +54,7 @@ impl IoTracker {
                 Some(id) => id,
                 None => {
                     self.count_unmatched(dev, |t| &mut t.issues_unmatched);
-                    self.begin(key, e, self.names.of(e.tid), Stage::Got)
+                    self.begin_unseen(key, e, Stage::Got)
                 }
             }
         };
@@ -86,7 +86,7 @@ impl IoTracker {
         piece.since = device.load.completed(e.time);
         let (class, bytes) = (piece.request.class(), piece.done + piece.bytes());
         device.load.enter(class, bytes, e.time);
-        let holder = self.names.holder(Holding::of(&piece.request));
+        let holder = holder(&mut self.names, &piece.request);
         device.inside.issue(e.time, holder, class.index() as u8, piece.start, bytes, &mut piece.ticket);
         observer.in_flight(device.id, e.time, device.load.in_flight());
         if observer.shares() && first {

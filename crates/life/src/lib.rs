@@ -4,6 +4,7 @@
 
 mod apart;
 mod bearers;
+mod begun;
 mod bio;
 mod bio_id;
 mod bios;
@@ -34,6 +35,7 @@ mod timeline;
 mod tracker;
 
 pub use ::device::{Model, Services, HUNG, LONGEST_SERVICE, SEEK};
+pub use begun::{with_hung, Flusher, Underway};
 pub use bio::Bio;
 pub use bio_id::BioNumber;
 pub use contention::{ByClass, Contention, FLOOD_BYTES, FLOOD_DEPTH};

@@ -24,6 +24,8 @@ pub trait IoObserver {
     fn remapped(&mut self, _child: &Remapped, _names: &Names) {}
     /// A request inside the filter was completed.
     fn request(&mut self, _request: &Request, _names: &Names) {}
+    /// A request was completed that was in its device when the recording began; it is in no count of completed requests.
+    fn begun_before(&mut self, _request: &Request, _names: &Names) {}
     /// A bio inside the filter was completed. Called once for each bio, with its last part.
     fn bio(&mut self, _bio: &Bio, _names: &Names) {}
     /// A request outside the filter was completed. Only the accounting of its device needs it.

@@ -59,6 +59,8 @@ pub(crate) struct Piece {
     pub losses: u64,
     /// The device's totals when the piece entered its current stage.
     pub since: Reading,
+    /// Whether it was in the device when the recording began.
+    pub begun_before: bool,
     /// What the device model noted when it took the request.
     pub ticket: Ticket,
     /// The request that will be passed on. Its extent and its counts of bios are filled in at the end.

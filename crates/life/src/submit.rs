@@ -59,7 +59,9 @@ impl IoTracker {
         piece.request.owner = owner;
         piece.request.time.queued = Some(e.time);
         piece.parts.push(Part { bio, bytes: e.bytes, joined: None, merged: false });
-        self.devices[dev as usize].waiting.push(id);
+        let device = &mut self.devices[dev as usize];
+        device.sees_queues = true;
+        device.waiting.push(id);
         if let Some(b) = self.bios.get_mut(bio) {
             b.waiting.push(id);
         }
@@ -80,6 +82,7 @@ impl IoTracker {
         piece.end = key.start.after(e.bytes);
         piece.done = Bytes(0);
         piece.parts.clear();
+        piece.begun_before = false;
         (piece.touched, piece.losses) = (e.time, device.losses);
         piece.since = Reading::default();
         let request = &mut piece.request;

@@ -6,6 +6,7 @@
 //! that got a tag. Only what is in flight is kept.
 //! Invariant: bytes queued = bytes completed + in flight at the end + lost ([`Tally`]).
 
+use crate::begun::Flusher;
 use crate::bio::Bio;
 use crate::bios::Bios;
 use crate::contention::DeviceLoad;
@@ -34,6 +35,12 @@ pub(crate) struct Device {
     pub flushes: Flushes,
     pub announced: Announced,
     pub rows: Rows,
+    /// Whether bios are seen to be queued.
+    pub sees_queues: bool,
+    /// When the recording began, if it is known what was on its way then.
+    pub began: Option<Nanos>,
+    /// Who sends its writeback, as far as known when the recording began.
+    pub flusher: Option<Flusher>,
     /// Pieces in [`Stage::Queued`](crate::piece::Stage), oldest first.
     pub waiting: Vec<PieceId>,
     /// The stacked device that sent bios to this one.
@@ -56,6 +63,10 @@ pub struct IoTracker {
     pub(crate) plugs: Plugs,
     pub(crate) tally: Tally,
     pub(crate) early: Early,
+    /// Whether events were lost.
+    pub(crate) has_lost: bool,
+    /// Completions of requests whose issue was not seen, [bounded](IoTracker::keep_begun).
+    pub(crate) begun: Vec<Event>,
     pub(crate) reads_ahead: ReadsAhead,
     /// Owner of the data of the next bio to be queued, if another task sends it.
     pub(crate) owner: Option<Owner>,
@@ -122,6 +133,7 @@ impl IoTracker {
 
     /// Notes `n` lost events on a device, or on all devices if the recording does not say on which (tracefs).
     fn lose(&mut self, id: DevId, n: u64) {
+        self.has_lost = true;
         let hit = |d: &&mut Device| id == DevId(0) || d.id == id;
         self.devices.iter_mut().filter(hit).for_each(|d| d.losses += n);
     }
@@ -236,7 +248,7 @@ impl IoTracker {
     }
 
     #[inline]
-    fn device(&mut self, id: DevId) -> Option<u32> {
+    pub(crate) fn device(&mut self, id: DevId) -> Option<u32> {
         match self.recent {
             Some((recent, index)) if recent == id => Some(index),
             _ => self.device_after_switch(id),

@@ -86,9 +86,12 @@ pub(crate) fn writeback(h: &mut History, e: &TaskEvent, disk: DevId, inode: u64,
     }
 }
 
-/// A flusher ends a file.
+/// A flusher ends a file. `None` if it began before the recording.
 pub(crate) fn writeback_end(h: &mut History, e: &TaskEvent, names: &Names) -> Option<Operation> {
     let WritingBack { disk, inode, from, .. } = h.thread_mut(e.tid)?.writing_back.take()?;
+    if from <= h.first_event {
+        return None;
+    }
     let dev = h.file_systems.of_disk(disk).unwrap_or(disk);
     let operation = Operation::of(Kind::Writeback, e.tid, names.of(e.tid), from, e.time);
     Some(Operation { fs: h.file_systems.kind(dev), dev, inode, ..operation })

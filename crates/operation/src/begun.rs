@@ -14,7 +14,9 @@ use crate::known::KnownSleep;
 use crate::open_call::OpenCall;
 use crate::stretch::{State, Work};
 use crate::thread::Thread;
-use trace::{Call, Cpu, Left, Nanos, TextId, Tid};
+use crate::writers::WritingBack;
+use life::Names;
+use trace::{Call, Cpu, DevId, Left, Nanos, TextId, Tid};
 
 /// Prefixes of the kernel's functions for calls (`__SYSCALL_DEFINEx`, include/linux/syscalls.h and arch/*/include/asm/syscall_wrapper.h).
 const CALLS: [&str; 6] = ["__x64_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_", "SyS_", "ksys_"];
@@ -56,6 +58,9 @@ const WITHIN: [(&str, &str); 23] = [
     ("vfs_statx", "statx"),
 ];
 
+/// The function in which a flusher writes back a file (fs/fs-writeback.c).
+const WRITES_BACK: &str = "__writeback_single_inode";
+
 /// Shortest duration that is reported. Any recording begins in the middle of many shorter calls.
 const LONG: Nanos = Nanos(100_000_000);
 
@@ -85,6 +90,34 @@ pub(crate) fn slept(h: &mut History, slept: &KnownSleep, file: impl Fn(i32) -> O
         let OnFile { fs, dev, inode, told } = fd.map(file).unwrap_or_default();
         OpenCall { fd, fs, dev, inode, told, ..OpenCall::begun_before(call, first_event) }
     });
+}
+
+/// Who wrote to which file when recording began, of all that slept: tasks in calls that write. A flusher that was writing back a file
+/// on a disk to which only one file was being written has that one.
+pub(crate) fn writers(h: &mut History, asleep: &[KnownSleep], names: &Names) {
+    let written = |tid: Tid| h.thread(tid).and_then(|t| t.open?.writes()).filter(|(_, inode)| *inode != 0);
+    let written: Vec<(Tid, (DevId, u64))> =
+        asleep.iter().filter_map(|s| Some((s.tid, written(s.tid)?))).collect();
+    for (tid, (dev, inode)) in &written {
+        h.writers.wrote(*dev, *inode, names.of(*tid));
+    }
+    for slept in asleep.iter().filter(|s| s.stack.split('\n').any(|function| function == WRITES_BACK)) {
+        let Some(disk) = flushed(&slept.task) else { continue };
+        let mut here =
+            written.iter().filter(|(_, (dev, _))| h.file_systems.disk(*dev) == disk).map(|w| w.1 .1);
+        let one = here.next().filter(|first| here.all(|inode| inode == *first));
+        let from = h.first_event;
+        if let Some(thread) = h.thread_mut(slept.tid) {
+            let inode = one.unwrap_or_default();
+            thread.writing_back = Some(WritingBack { disk, inode, cgroup: 0, from });
+        }
+    }
+}
+
+/// The disk that a flusher's name tells: `kworker/u8:4+flush-7:0`.
+fn flushed(name: &str) -> Option<DevId> {
+    let (major, minor) = name.split_once("flush-")?.1.split_once(':')?;
+    Some(DevId::new(major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// A call of a thread ends. Returns it if its beginning was not seen: it began before the first event.

@@ -38,12 +38,14 @@ impl Calls {
     }
 
     /// Before the first event: puts tasks that slept by then into the calls that their stacks show.
-    pub fn begin(&mut self, h: &mut History) {
-        for slept in std::mem::take(&mut self.asleep) {
+    pub fn begin(&mut self, h: &mut History, names: &Names) {
+        let asleep = std::mem::take(&mut self.asleep);
+        for slept in &asleep {
             let process = self.processes.of(slept.tid);
             let file = |fd| self.files.get(process, fd).unwrap_or_default();
-            begun::slept(h, &slept, file);
+            begun::slept(h, slept, file);
         }
+        begun::writers(h, &asleep, names);
     }
 
     /// A call begins. Returns the time since the task's last call about storage, if this one is about a known file.
@@ -223,6 +225,11 @@ pub(crate) fn dirtied(h: &mut History, e: &TaskEvent, disk: DevId) {
 
 /// The task dirtied a file: if its call writes to that file, some of the file's dirty data is the task's.
 pub(crate) fn dirtied_file(h: &mut History, e: &TaskEvent, disk: DevId, inode: u64, names: &Names) {
+    // A flusher dirties only the file that it writes back.
+    let back = h.thread_mut(e.tid).and_then(|t| t.writing_back.as_mut());
+    if let Some(back) = back.filter(|back| (back.disk, back.inode) == (disk, 0)) {
+        back.inode = inode;
+    }
     // Pipes and terminals also have inode times, but no disk.
     if disk == DevId(0) || !h.open_call(e).is_some_and(|open| open.dirties(inode)) {
         return;

@@ -34,7 +34,8 @@ pub(crate) fn end<'a>(h: &'a History, sleep: &Sleep, wait: Wait, dev: DevId) -> 
     }
     let task = || waker(h, sleep, wait, dev).map(End::Task);
     let request = || request(h, sleep, wait).map(End::Request);
-    task().or_else(request).or_else(|| holder(h, sleep, wait).map(End::Task))
+    let holder = || holder(h, sleep, wait).map(End::Task);
+    task().or_else(request).or_else(holder).or_else(|| all_along(h, sleep, wait, dev).map(End::Request))
 }
 
 /// The task that the sleeper waits for; if there are several, the one for device `dev`.
@@ -94,6 +95,13 @@ fn request<'a>(h: &'a History, sleep: &Sleep, wait: Wait) -> Option<&'a Entry> {
     };
     let is_own = |e: &&Entry| e.done.queuer() == sleep.tid;
     h.cut_off.iter().find(is_own).or_else(|| h.cut_off.iter().find(has_pages))
+}
+
+/// The request of a task that has slept since before the recording began: it is in no event, as it was sent before and is not completed.
+fn all_along<'a>(h: &'a History, sleep: &Sleep, wait: Wait, dev: DevId) -> Option<&'a Entry> {
+    let is_here = |e: &&Entry| e.done.dev() == h.file_systems.disk(dev);
+    let is_for_one = sleep.from <= h.first_event && wait != Wait::Unknown && is_for_requests(wait);
+    h.all_along.iter().find(is_here).filter(|_| is_for_one)
 }
 
 /// Whether completed requests end such a sleep.

@@ -3,16 +3,17 @@
 use crate::freed::Freed;
 use crate::known::Known;
 use crate::observer::Observer;
+use crate::owners;
 use crate::process_tree::ProcessTree;
 use crate::scope::{Scope, Scoped};
 use crate::softirq::Softirqs;
 use crate::tracker::OperationTracker;
 use life::{
-    Bio, BioNumber, ByClass, Class, Contention, IoObserver, IoTracker, Names, Plug, Remapped, Request, Share,
-    Tally, Unclaimed, Unfinished,
+    Bio, BioNumber, ByClass, Class, Contention, Flusher, IoObserver, IoTracker, Names, Owner, Plug, Remapped,
+    Request, Share, Tally, Unclaimed, Underway, Unfinished,
 };
 use std::ops::Range;
-use trace::{Action, Batch, DevId, Nanos, What};
+use trace::{Action, Batch, DevId, Nanos, Tid, What};
 
 /// Follows bios, requests and operations.
 #[derive(Default)]
@@ -21,6 +22,8 @@ pub struct Follow {
     operations: OperationTracker,
     softirqs: Softirqs,
     scope: Option<Scope>,
+    /// What was on its way when the recording began, until its first event.
+    underway: Vec<Underway>,
     /// Time of the last block event in a batch that had tasks.
     last: Nanos,
 }
@@ -49,6 +52,16 @@ impl Follow {
         self.tracker.knows_services(dev, services);
     }
 
+    /// Sets what was on its way when the recording began.
+    pub fn knows_underway(&mut self, underway: Vec<Underway>) {
+        self.underway = underway;
+    }
+
+    /// Sets the name of a thread.
+    pub fn knows_name(&mut self, tid: Tid, name: &str) {
+        self.tracker.rename(tid, name.as_bytes());
+    }
+
     /// Takes in a batch. `to` gets every completed request, bio and operation.
     pub fn feed(&mut self, batch: &Batch, to: &mut dyn Observer) {
         match self.scope.clone() {
@@ -58,6 +71,9 @@ impl Follow {
     }
 
     fn follow(&mut self, batch: &Batch, to: &mut dyn Observer) {
+        if !self.underway.is_empty() {
+            self.begin(batch, to);
+        }
         if batch.tasks.is_empty() && self.operations.is_empty() {
             return self.tracker.feed(batch, to.ios());
         }
@@ -87,6 +103,25 @@ impl Follow {
         let last = batch.events.iter().rfind(|e| !e.action.is_note());
         self.last = last.map_or(self.last, |e| self.last.max(e.time));
         self.operations.end_of_batch();
+    }
+
+    /// At the first event: puts what was on its way by then into the devices.
+    fn begin(&mut self, batch: &Batch, to: &mut dyn Observer) {
+        let blocks = batch.events.iter().filter(|e| !e.action.is_note()).map(|e| e.time);
+        let Some(first) = blocks.chain(batch.tasks.iter().map(|e| e.time)).min() else { return };
+        if let Some(task) = batch.tasks.first() {
+            self.operations.begin(task.time, self.tracker.names());
+        }
+        let history = self.operations.history();
+        let mut underway = std::mem::take(&mut self.underway);
+        let names = self.tracker.names();
+        for u in &mut underway {
+            let throttled = u.flusher.and_then(|f| f.throttled);
+            let probable = throttled.map(|tid| Owner { task: names.of(tid), journal: false });
+            let flusher = owners::flusher(history, u.dev).or(u.flusher);
+            u.flusher = flusher.map(|f| Flusher { owner: f.owner.or(probable), ..f });
+        }
+        self.tracker.begins_with(first, &underway, to.ios());
     }
 
     fn blocks(&mut self, batch: &Batch, range: Range<usize>, to: &mut dyn Observer) {
@@ -174,7 +209,7 @@ impl Follow {
         if !self.operations.is_empty() {
             let at = self.last.max(self.operations.now).max(until.unwrap_or_default());
             let names = self.tracker.names();
-            self.operations.cut_off(&self.tracker.cut_off(at), names);
+            self.operations.cut_off(&self.tracker.cut_off(at), &self.tracker.all_along(at), names);
             match &self.scope {
                 Some(scope) => self.operations.finish(at, names, &mut Scoped { scope, to }),
                 None => self.operations.finish(at, names, to.operations()),
@@ -216,6 +251,12 @@ impl IoObserver for Both<'_> {
 
     fn remapped(&mut self, child: &Remapped, names: &Names) {
         self.to.remapped(child, names);
+    }
+
+    fn begun_before(&mut self, request: &Request, names: &Names) {
+        if !self.operations.is_empty() {
+            self.operations.request(request, names, self.to.operations());
+        }
     }
 
     fn request(&mut self, request: &Request, names: &Names) {

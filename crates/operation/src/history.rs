@@ -35,6 +35,8 @@ pub struct History {
     pub served: Served,
     /// Requests that the end of the recording cut off, in the order in which they began; empty before the end.
     pub(crate) cut_off: Vec<Entry>,
+    /// For each device a request without events, on its way from the recording's beginning to its end; empty before the end.
+    pub(crate) all_along: Vec<Entry>,
     /// Intervals in which events of some CPU are missing.
     pub(crate) losses: VecDeque<(Nanos, Nanos)>,
     /// Texts that stretches and work items refer to.

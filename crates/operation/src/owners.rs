@@ -10,7 +10,7 @@ use crate::stretch::Step;
 use crate::texts::Texts;
 use crate::thread::Thread;
 use crate::writers::{Purpose, SentFor, Tasks, WritingBack};
-use life::{Names, Op, TaskName};
+use life::{Flusher, Names, Op, TaskName};
 use trace::{DevId, Event, Fs, TaskEvent};
 
 /// The function of the work item in which XFS writes gathered changes to its log (fs/xfs/xfs_log_cil.c).
@@ -66,11 +66,7 @@ pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
         });
     }
     let (purpose, inode, tasks, cgroup) = match Sender::of(thread, &h.texts)? {
-        Sender::Flusher(back) => {
-            let dev = h.file_systems.of_bio(back.disk, e.dev);
-            let tasks = dev.map_or(&[][..], |dev| h.writers.of(dev, back.inode));
-            (Purpose::FileData, Some(back.inode), tasks, back.group())
-        }
+        Sender::Flusher(back) => return Some(written_back(h, &back, e.dev)),
         Sender::Journal(step) => match thread.flushing {
             Some((dev, inode)) => (Purpose::FileData, Some(inode), h.writers.of(dev, inode), None),
             None => (Purpose::Journal, None, h.writers.committing(step.dev), None),
@@ -78,6 +74,20 @@ pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
         Sender::LogWorker => (Purpose::Journal, None, h.writers.committing(e.dev), None),
     };
     Some(SentFor { purpose, inode, tasks: Tasks::from_slice(tasks), cgroup })
+}
+
+/// The flusher that writes back a file to the disk `dev` now, with the owner of that file.
+pub(crate) fn flusher(h: &History, dev: DevId) -> Option<Flusher> {
+    let back = |t: &Thread| t.writing_back.filter(|back| back.disk == dev);
+    let (tid, back) = h.threads.iter().find_map(|(tid, t)| Some((*tid, back(t)?)))?;
+    Some(Flusher { tid, owner: written_back(h, &back, dev).owner(), throttled: None })
+}
+
+/// The tasks that wrote a file that is written back to `dev`.
+fn written_back(h: &History, back: &WritingBack, dev: DevId) -> SentFor {
+    let dev = h.file_systems.of_bio(back.disk, dev);
+    let tasks = Tasks::from_slice(dev.map_or(&[][..], |dev| h.writers.of(dev, back.inode)));
+    SentFor { purpose: Purpose::FileData, inode: Some(back.inode), tasks, cgroup: back.group() }
 }
 
 /// A file system's event that names no file, or only its journal, shows that the task takes part in the running

@@ -145,6 +145,14 @@ impl Thread {
         self.stretches.back().filter(|s| s.state == asleep).map(|s| s.from)
     }
 
+    /// How long it has slept at `at` in a call that has not ended: without a break, or in all if the call began before the recording.
+    pub(crate) fn asleep_in(&self, open: &OpenCall, at: Nanos) -> Nanos {
+        match open.begun_before {
+            true => self.asleep_between(open.from, at),
+            false => self.asleep_in_io().map_or(Nanos(0), |from| at.since(from)),
+        }
+    }
+
     /// Stretches that overlap the time from `a` to `b`, each with its end. The first may begin before `a`.
     pub(crate) fn between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = (&Stretch, Nanos)> {
         // Nearly all queries are about the last few stretches.

@@ -158,11 +158,12 @@ impl OperationTracker {
         self.wakers.completed(cpu, tid, time, number, sender);
     }
 
-    /// Notes the requests in flight at the recording's end.
-    pub fn cut_off(&mut self, requests: &[Request], names: &Names) {
+    /// At the recording's end: the requests in flight, and those that were on their way all along.
+    pub fn cut_off(&mut self, requests: &[Request], all_along: &[Request], names: &Names) {
         let mut sent_for = |r: &Request| self.sent.take(r.dev, r.start, r.bytes).into_iter().next();
-        let entries = requests.iter().map(|r| Entry::of_request(r, sent_for(r).map(|s| s.0), names));
-        self.history.cut_off = entries.collect();
+        let entry = |r| Entry::of_request(r, sent_for(r).map(|s| s.0), names);
+        self.history.cut_off = requests.iter().map(entry).collect();
+        self.history.all_along = all_along.iter().map(|r| Entry::of_request(r, None, names)).collect();
     }
 
     /// Ends the recording at `at`: the observer gets the calls about storage that are not finished.
@@ -175,11 +176,7 @@ impl OperationTracker {
             open.is_storage |= thread.slept_uninterruptibly(open.from, at);
             calls::placed(&self.history, &mut open, *tid);
             let o = calls::operation(&self.history, &open, *tid, at, names);
-            let asleep = match open.begun_before {
-                true => thread.asleep_between(open.from, at),
-                false => thread.asleep_in_io().map_or(Nanos(0), |from| at.since(from)),
-            };
-            o.is_storage.then_some(Operation { still_out: Some(asleep), ..o })
+            o.is_storage.then_some(Operation { still_out: Some(thread.asleep_in(&open, at)), ..o })
         };
         let mut still: Vec<Operation> = self.history.threads.iter().filter_map(open).collect();
         still.sort_by_key(|o| (o.from, o.tid));
@@ -197,6 +194,14 @@ impl OperationTracker {
         self.history.forget(oldest.min(self.now), self.now);
     }
 
+    /// The first event of a task comes at `at`: nothing is done at later ones.
+    pub(crate) fn begin(&mut self, at: Nanos, names: &Names) {
+        if !std::mem::replace(&mut self.began, true) {
+            (self.history.first_event, self.history.horizon) = (at, at);
+            self.calls.begin(&mut self.history, names);
+        }
+    }
+
     /// Takes in an event of a task. The observer gets completed operations.
     pub fn task(
         &mut self,
@@ -205,11 +210,7 @@ impl OperationTracker {
         names: &Names,
         observer: &mut dyn OperationObserver,
     ) {
-        if !self.began {
-            self.began = true;
-            (self.history.first_event, self.history.horizon) = (e.time, e.time);
-            self.calls.begin(&mut self.history);
-        }
+        self.begin(e.time, names);
         // A text may be defined at any time, even after the selected part of a recording.
         if !matches!(e.what, What::Text { .. }) {
             self.now = self.now.max(e.time);

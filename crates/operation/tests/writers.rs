@@ -1,7 +1,9 @@
 //! Whose data it is that a flusher or a journal's thread sends: those who wrote it.
 
 use life::{IoObserver, Names, Request};
-use operation::{Account, Follow, History, Known, Operation, OperationObserver, Purpose, SentFor};
+use operation::{
+    Account, Follow, History, Known, KnownFile, KnownSleep, Operation, OperationObserver, Purpose, SentFor,
+};
 use testkit::Script;
 use trace::{Bytes, Call, CommitPhase, Context, Cpu, DevId, Fs, Nanos, TaskEvent, TextId, Tid, What};
 
@@ -232,4 +234,48 @@ fn discards_are_of_those_who_deleted() {
         assert_eq!(told, [of_cp.clone(), of_cp.clone()]);
     }
     assert!(script(&worker[..1]).is_empty());
+}
+
+/// What the recorder notes when it begins: the flusher is at a file, and each of `writers` sleeps in a `write` to a file of this number.
+fn slept(writers: &[(u32, u64)]) -> Known {
+    let sleeps = |tid, task: &str, stack: &str| KnownSleep {
+        tid,
+        task: task.into(),
+        stack: stack.into(),
+        argument: Some(3),
+    };
+    let stack =
+        "blk_mq_get_tag\next4_writepages\n__writeback_single_inode\nwb_workfn\nprocess_one_work\nkthread";
+    let flusher = sleeps(SENDER, "kworker/u4:2+flush-8:0", stack);
+    let stack = "balance_dirty_pages\next4_buffered_write_iter\nksys_write\ndo_syscall_64";
+    let writes = |(tid, _): &(u32, u64)| sleeps(Tid(*tid), "", stack);
+    let file = |(tid, inode): &(u32, u64)| KnownFile {
+        process: Tid(*tid),
+        fd: 3,
+        fs: Fs::Ext4,
+        dev: DISK,
+        inode: *inode,
+        closed_on_exec: None,
+    };
+    let asleep = [flusher].into_iter().chain(writers.iter().map(writes)).collect();
+    Known { asleep, files: writers.iter().map(file).collect(), ..Known::default() }
+}
+
+/// What was written before the recording is written back in it, by whom the sleeping tasks show.
+#[test]
+fn a_flusher_that_had_begun_has_the_only_file_that_is_written() {
+    let begins = [(1, Tid(9), What::Enter { call: Call::Other, args: [0; 4] })];
+    let of = |writers: &[(u32, u64)], tasks: &[(u64, Tid, What)]| {
+        let all = play(slept(writers), TWO, &[&begins[..], tasks].concat());
+        names(&all).into_iter().map(|t| t.2.join(" ")).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&[(3, 12)], &[]), ["dd", "dd"]);
+    assert_eq!(of(&[(3, 12), (1, 12)], &[]), ["dd cp", "dd cp"]);
+    // One of two files, until an event of the flusher names it.
+    assert_eq!(of(&[(3, 12), (1, 13)], &[]), ["", ""]);
+    let dirtied = [(105, SENDER, What::DirtiedFile { disk: DISK, inode: 13 })];
+    assert_eq!(of(&[(3, 12), (1, 13)], &dirtied), ["", "cp"]);
+    // It goes on with the next file.
+    let next = [(105, SENDER, What::WritebackEnd), flush(107, 120, DISK, 13, 1)[0]];
+    assert_eq!(of(&[(3, 12)], &next), ["dd", ""]);
 }

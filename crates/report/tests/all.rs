@@ -4,3 +4,4 @@ mod dist;
 mod healthy;
 mod samples;
 mod tables;
+mod without;

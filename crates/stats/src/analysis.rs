@@ -147,6 +147,17 @@ impl Analysis {
         self.follow.knows_services(dev, services);
     }
 
+    /// Sets what was on its way when the recording began, and the devices that had requests all the time and completed none.
+    pub fn knows_underway(&mut self, underway: Vec<life::Underway>, hung: &[DevId]) {
+        hung.iter().for_each(|dev| self.found.devices.of(*dev).hangs = true);
+        self.follow.knows_underway(life::with_hung(underway, hung));
+    }
+
+    /// Sets the name of a thread.
+    pub fn knows_name(&mut self, tid: trace::Tid, name: &str) {
+        self.follow.knows_name(tid, name);
+    }
+
     /// Sets the end of the recording, if it is later than its last event.
     pub fn goes_on(&mut self, until: Option<Nanos>) {
         self.until = until;

@@ -250,6 +250,8 @@ pub struct Device {
     pub upper: Option<DevId>,
     /// Reads that it sent below and that belong to none of its recorded bios.
     pub unclaimed: Unclaimed,
+    /// Whether it had requests from the recording's beginning to its end and completed none.
+    pub hangs: bool,
     /// Bios in flight at the end although parts of them had been served, by class: of all tasks, whatever was asked about.
     pub unfinished: [Unfinished; Class::COUNT],
 }
@@ -276,13 +278,14 @@ impl Device {
             traffic: Traffic::default(),
             upper: None,
             unclaimed: Unclaimed::default(),
+            hangs: false,
             unfinished: Default::default(),
         }
     }
 
-    /// Whether requests were seen here. md and dm have only bios.
+    /// Whether requests were seen here, or it [hangs](Device::hangs) with some. md and dm have only bios.
     pub fn has_requests(&self) -> bool {
-        self.requests.iter().any(|r| r.count > 0)
+        self.hangs || self.requests.iter().any(|r| r.count > 0)
     }
 
     /// Whether any I/O was seen here.

@@ -115,6 +115,13 @@ fn of_few_requests(case: &mut Case, slow: &Slow, longest: Nanos, v: Verdict) -> 
     }
     let name = case.name(slow.on.id);
     let claimed = case.claim_rows(slow.group_number, wanted, paused);
+    if slow.on.hangs {
+        let v = v.plus(claimed, Confidence::High).because(proof!(
+            "{name} had requests in flight all the time and completed none of them (samples.jsonl)",
+            name
+        ));
+        return Said::Found(remedies(v, case, slow, &name));
+    }
     let v = v.plus(claimed, Confidence::Medium).because(proof!(
         "the slowest {what} took up to {longest} in {name}, which completed {count} such requests in all, and nothing for {paused} of that time",
         what = slow.words(),

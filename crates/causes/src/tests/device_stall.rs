@@ -279,7 +279,7 @@ fn a_few_that_take_most_of_the_time_are_no_pace() {
 /// A device that answers no more has completed little: what is usual is not known, but it is not nothing for seconds.
 #[test]
 fn a_device_that_completes_nothing_stalls_whatever_is_usual() {
-    let of = |paused_ms: u64, own_ms: u64| {
+    let of = |paused_ms: u64, own_ms: u64, hangs: bool| {
         let mut recording = TraceBuilder::default();
         quick_reads(&mut recording, 0, 22);
         let mut built = OpBuilder::default();
@@ -293,9 +293,14 @@ fn a_device_that_completes_nothing_stalls_whatever_is_usual() {
         (0..3).for_each(|_| {
             built.inside(READ, split);
         });
+        built.facts.devices[0].hangs = hangs;
         built.verdict("device-stall")
     };
-    let v = of(2000, 1);
+    let v = of(2000, 1, false);
     assert!(found(&v) > 0.9 && says(&v, "completed 22 such requests in all, and nothing for"), "{v:?}");
-    assert!(!is_found(&of(900, 1)) && !is_found(&of(100, 2000)));
+    assert!(!is_found(&of(900, 1, false)) && !is_found(&of(100, 2000, false)));
+    // The samples beside the recording show more than its events.
+    let hangs = of(2000, 1, true);
+    assert!(says(&hangs, "sda had requests in flight all the time and completed none of them"), "{hangs:?}");
+    assert_eq!([v.confidence, hangs.confidence], [Confidence::Medium, Confidence::High].map(Some));
 }

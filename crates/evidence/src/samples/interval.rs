@@ -52,6 +52,8 @@ pub struct DiskUse {
     pub discards: Option<Io>,
     /// Completed flushes, only count and time; `None` on kernels that do not count them (before 5.5).
     pub flushes: Option<Io>,
+    /// I/Os in flight when it was sampled: the smallest number.
+    pub in_flight: u64,
     /// Milliseconds with at least one I/O in flight.
     pub busy_ms: u64,
     /// Milliseconds in flight, summed over all I/Os (`aveq`).
@@ -174,7 +176,8 @@ fn disks(
         match gone(before, after, IN_PROGRESS) {
             Some(gone) => {
                 quality.wrapped += gone.wrapped;
-                disks.insert(name.clone(), DiskUse::of(&gone.by, time));
+                let in_flight = before[IN_PROGRESS].min(after[IN_PROGRESS]);
+                disks.insert(name.clone(), DiskUse::of(&gone.by, in_flight, time));
             }
             None => quality.began_anew += 1,
         }
@@ -194,7 +197,7 @@ fn cpus(before: &Sample, after: &Sample) -> BTreeMap<Arc<str>, CpuUse> {
 
 impl DiskUse {
     /// `by`: the differences in the order of /proc/diskstats, starting with "reads completed".
-    fn of(by: &[u64], time: Nanos) -> DiskUse {
+    fn of(by: &[u64], in_flight: u64, time: Nanos) -> DiskUse {
         let io = |at: usize| Io { count: by[at], merged: by[at + 1], sectors: by[at + 2], ms: by[at + 3] };
         DiskUse {
             time,
@@ -202,6 +205,7 @@ impl DiskUse {
             writes: io(4),
             discards: (by.len() >= 15).then(|| io(11)),
             flushes: (by.len() >= 17).then(|| Io { count: by[15], ms: by[16], ..Io::default() }),
+            in_flight,
             busy_ms: by[9],
             weighted_ms: by[10],
         }
@@ -209,8 +213,13 @@ impl DiskUse {
 
     /// Whether no I/O was completed or in flight.
     pub fn is_idle(&self) -> bool {
+        self.weighted_ms == 0 && self.has_completed_nothing()
+    }
+
+    /// Whether no I/O was completed.
+    pub fn has_completed_nothing(&self) -> bool {
         let some = [Some(self.reads), Some(self.writes), self.discards, self.flushes];
-        self.weighted_ms == 0 && some.iter().flatten().all(|io| io.count == 0)
+        some.iter().flatten().all(|io| io.count == 0)
     }
 
     fn add(&mut self, next: &DiskUse) {
@@ -222,6 +231,7 @@ impl DiskUse {
                 sum.get_or_insert_default().add(&next);
             }
         }
+        self.in_flight = self.in_flight.min(next.in_flight);
         self.busy_ms = self.busy_ms.saturating_add(next.busy_ms);
         self.weighted_ms = self.weighted_ms.saturating_add(next.weighted_ms);
     }

@@ -103,6 +103,16 @@ impl Samples {
         Some((self.intervals.first()?.from, self.intervals.last()?.to))
     }
 
+    /// Names of the devices that had I/Os in flight in every sample, in all for at least `time`, and completed none: they hang.
+    pub fn hung(&self, time: Nanos) -> Vec<Arc<str>> {
+        let hangs = |i: &Interval, name: &str| {
+            i.disks.get(name).is_some_and(|d| d.in_flight > 0 && d.has_completed_nothing())
+        };
+        let long = self.span().is_some_and(|(from, to)| to.since(from) >= time);
+        let names = self.intervals.first().filter(|_| long).into_iter().flat_map(|i| i.disks.keys());
+        names.filter(|name| self.intervals.iter().all(|i| hangs(i, name))).cloned().collect()
+    }
+
     /// Names of the devices with any I/O, sorted.
     pub fn active_disks(&self) -> Vec<Arc<str>> {
         let all = self.intervals.iter().flat_map(|i| &i.disks);

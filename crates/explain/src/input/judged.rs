@@ -13,6 +13,7 @@ use crate::which::Which;
 use crate::{learning, predictions, reading};
 use capture::Detail;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
+use life::HUNG;
 use operation::Scope;
 use stats::{Flow, Tape};
 use std::ops::ControlFlow;
@@ -70,6 +71,10 @@ impl Input<'_> {
         analysis.knows(known);
         analysis.asks(scope.clone());
         learned.services.into_iter().for_each(|(dev, services)| analysis.knows_services(dev, services));
+        learned.names.iter().for_each(|(tid, name)| analysis.knows_name(*tid, name));
+        let hung = samples.hung(HUNG).into_iter().filter(|_| window.is_none());
+        let hung = hung.filter_map(|name| Some(system.device(&name)?.dev.as_ref()?.value));
+        analysis.knows_underway(learned.underway, &hung.collect::<Vec<_>>());
         let mut served = std::mem::take(analysis.counts());
         let mut take = |batch: &Batch, tape: &mut Tape| {
             match &mut pictures {

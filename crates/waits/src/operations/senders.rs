@@ -12,7 +12,11 @@ impl Accounts {
     /// The culprit of a request that the operation waited for.
     pub(super) fn sender(&mut self, table: &mut Table, a: &Adding, r: &By, doer: Option<Tid>) -> CulpritId {
         let is_own = |task: TaskName| a.names.is_one_job(task, a.o.task);
-        let mine = r.tid == a.o.tid || is_own(r.task) || r.owner.is_some_and(|o| is_own(o.task));
+        // Of a request that was sent before the recording, only writeback is known to be another's.
+        let is_unknown =
+            r.tid == Tid(0) && r.task == TaskName::default() && r.holding.io != Io::BackgroundWrite;
+        let mine =
+            is_unknown || r.tid == a.o.tid || is_own(r.task) || r.owner.is_some_and(|o| is_own(o.task));
         match r.owner {
             _ if mine && !r.owner.is_some_and(|o| o.journal) => table.plain(CulpritKind::Own, None),
             Some(_) => self.of_holding(table, a, &r.holding),
