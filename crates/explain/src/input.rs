@@ -5,14 +5,14 @@
 
 mod judged;
 
+use crate::beginning::Beginning;
 use crate::error::{Error, Result};
-use crate::known::known;
 use crate::places::Places;
 use crate::reading;
 use crate::texts::{self, Sorted};
 use crate::which::Which;
 use events::Window;
-use evidence::System;
+use evidence::{Samples, System};
 use operation::{Asking, Follow, Scope};
 use stats::{Analysis, Pictures, Served, Tape};
 use std::ops::ControlFlow;
@@ -145,10 +145,15 @@ impl<'a> Input<'a> {
         Places { names: recording.names.clone(), system, ..Places::default() }
     }
 
-    /// A tracker of operations that starts from the files beside the recording (open files, processes, mounts), limited to `scope`.
+    /// A tracker of operations that starts from the files beside the recording (open files, processes, mounts) and what its first part shows,
+    /// limited to `scope`.
     pub fn follow(&self, scope: Option<Scope>) -> Follow {
         let mut follow = Follow::default();
-        follow.knows(known(&self.places().system));
+        let place = self.place();
+        let samples =
+            place.as_deref().and_then(|place| Samples::read(place).ok().flatten()).unwrap_or_default();
+        let beginning = Beginning::of(place.as_deref(), &self.places().system, &samples, self.window);
+        beginning.tell(&mut follow);
         follow.asks(scope);
         follow
     }

@@ -40,6 +40,11 @@ pub enum Lack {
         /// The longest time of those that ended.
         longest: Nanos,
     },
+    /// Any completion on a device that had requests all the time: it hangs, and nothing shows who waits for it.
+    Answers {
+        /// The device.
+        dev: DevId,
+    },
     /// More than a few I/Os.
     Many {
         /// Number of I/Os that completed.
@@ -87,6 +92,9 @@ impl Lack {
     pub fn of(facts: &Facts, quality: &Quality, format: &str, watched: Option<Nanos>) -> Option<Lack> {
         let t = &facts.tally;
         let operations = !facts.operations.is_empty();
+        if let Some(hung) = facts.devices.iter().find(|d| d.hangs && !operations) {
+            return Some(Lack::Answers { dev: hung.id });
+        }
         let requests_open = t.requests_in_flight + t.requests_lost;
         let requests = t.requests + requests_open;
         let (begun, open) = match requests {
@@ -148,7 +156,7 @@ impl Lack {
         }
         let others = matches!(self, Lack::Others | Lack::Whole);
         // A stall that has not ended is still a finding; "healthy" is not.
-        let endless = matches!(self, Lack::End { .. });
+        let endless = matches!(self, Lack::End { .. } | Lack::Answers { .. });
         // From almost no data, neither what was found nor what was rejected holds.
         let nothing = matches!(self, Lack::AnyIo | Lack::Ends { .. } | Lack::Many { .. });
         let taken = |v: &Verdict| match v.verdict {
@@ -210,6 +218,11 @@ impl Lack {
                      record longer"
                 )
             }
+            Lack::Answers { dev } => format!(
+                "{} had requests in flight all the time and completed none of them (samples.jsonl): it hangs; see dmesg; \
+                 for who waits for it: iowhy record",
+                name(*dev)
+            ),
             Lack::Many { completed } => format!(
                 "{} completed in it, fewer than the {FEW} a verdict needs; record for longer",
                 counted(*completed, "I/O is", "I/Os are")

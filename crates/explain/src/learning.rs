@@ -37,7 +37,7 @@ pub(crate) struct Learned {
 /// Listens to the requests of the beginning.
 struct Listener {
     siblings: Siblings,
-    /// The first kernel thread that sends writeback to each device, with its name.
+    /// The first flusher that sends writeback to each device, with its name.
     flushers: BTreeMap<DevId, (Tid, String)>,
     /// The task that is throttled for writing to each device, with its name; `None` if there are several.
     throttled: BTreeMap<DevId, Option<(Tid, String)>>,
@@ -68,11 +68,11 @@ impl Listener {
         Underway { flusher, ..underway }
     }
 
-    /// Notes who sent a request, if that is writeback of a kernel thread.
+    /// Notes who sent a request, if that is a flusher's writeback.
     fn flushes(&mut self, r: &Request, names: &Names) {
         if r.class() == Class::Background && r.time.queued.is_some() && !self.flushers.contains_key(&r.dev) {
             let name = names.text(r.task);
-            if trace::is_kernel_thread(name) {
+            if trace::is_flusher(name) {
                 self.flushers.insert(r.dev, (r.tid, name.into()));
             }
         }

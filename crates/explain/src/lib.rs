@@ -10,6 +10,7 @@
 
 pub mod answer;
 mod arrivals;
+mod beginning;
 pub mod blame;
 pub mod compare;
 mod contradictions;

@@ -232,3 +232,31 @@ fn what_else_was_there_is_not_known_where_a_processors_file_is_missing() {
         assert!(!e.verdicts.iter().any(sure), "{name}");
     }
 }
+
+/// Two requests are sent and none is completed: their ends may be missing, or the device answers no more, which samples show.
+#[test]
+fn a_device_that_had_requests_all_the_time_and_completes_none_hangs() {
+    let of = |reads_completed: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let sample = |second: u64, reads: u64| {
+            let disk = [reads, 0, 8 * reads, 9, 0, 0, 0, 0, 2, 9, 9];
+            format!("{{\"mono_ns\": {}, \"disks\": {{\"sda\": {disk:?}}}}}\n", second * 1_000_000_000)
+        };
+        put("trace.txt", &reads(2, "QGID", 1));
+        put("samples.jsonl", &(sample(0, 7) + &sample(1, 7) + &sample(2, 7 + reads_completed)));
+        let disks = r#"{"disks": {"sda": {"dev": "8:0"}}}"#;
+        put("system.json", &format!(r#"{{"schema": "iowhy.system/1", "before": {disks}}}"#));
+        Input::recording(&folder.path().join("trace.txt")).unwrap().explain().unwrap()
+    };
+    let hangs = of(0);
+    assert_eq!(hangs.lack, Some(Lack::Answers { dev: trace::DevId::new(8, 0) }));
+    assert!(finds_nothing(&hangs));
+    let words = hangs.lack.as_ref().unwrap().words(&|_| "sda".into());
+    assert!(
+        words.starts_with("sda had requests in flight all the time and completed none of them"),
+        "{words}"
+    );
+    assert_eq!(Answer::of(&hangs).kind, Kind::Unknown);
+    assert!(matches!(of(1).lack, Some(Lack::Ends { .. })));
+}

@@ -15,7 +15,7 @@ use crate::tape::Tape;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use life::{Class, NamesSeen, Tally};
-use operation::{Follow, Known, Observer, Scope, Unrecorded};
+use operation::{Follow, Observer, Scope, Unrecorded};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{is_kernel_thread, Action, Batch, DevId, Nanos};
 use waits::{Asked, Table, Those, Victim};
@@ -137,25 +137,14 @@ impl Analysis {
         analysis
     }
 
-    /// Adds facts that the recording does not contain.
-    pub fn knows(&mut self, known: Known) {
-        self.follow.knows(known);
+    /// Who follows the recording, to add facts that its events do not contain.
+    pub fn follow(&mut self) -> &mut Follow {
+        &mut self.follow
     }
 
-    /// Presets the service times of a device with values learned earlier.
-    pub fn knows_services(&mut self, dev: DevId, services: life::Services) {
-        self.follow.knows_services(dev, services);
-    }
-
-    /// Sets what was on its way when the recording began, and the devices that had requests all the time and completed none.
-    pub fn knows_underway(&mut self, underway: Vec<life::Underway>, hung: &[DevId]) {
-        hung.iter().for_each(|dev| self.found.devices.of(*dev).hangs = true);
-        self.follow.knows_underway(life::with_hung(underway, hung));
-    }
-
-    /// Sets the name of a thread.
-    pub fn knows_name(&mut self, tid: trace::Tid, name: &str) {
-        self.follow.knows_name(tid, name);
+    /// Sets devices that had requests all the time and completed none.
+    pub fn hangs(&mut self, devices: &[DevId]) {
+        devices.iter().for_each(|dev| self.found.devices.of(*dev).hangs = true);
     }
 
     /// Sets the end of the recording, if it is later than its last event.

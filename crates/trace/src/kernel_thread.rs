@@ -123,6 +123,14 @@ pub fn is_bound_worker(name: &str) -> bool {
     name.strip_prefix("kworker/").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
+/// Whether it may be a flusher, which writes back files (fs/fs-writeback.c): a worker bound to no processor; before Linux 3.10 a thread for
+/// each disk.
+///
+/// Example: `kworker/u8:1`, `flush-8:0`.
+pub fn is_flusher(name: &str) -> bool {
+    name.starts_with("kworker/u") || name.starts_with("flush-")
+}
+
 /// The task that an io_uring thread works for, by the thread's name. Blocking operations are passed to a worker (io_uring/io-wq.c); a polling
 /// thread may submit in place of the task (io_uring/sqpoll.c). Both belong to the task's process.
 ///
@@ -185,5 +193,7 @@ mod tests {
     fn workers_of_a_processor_are_told_from_others() {
         assert!(is_bound_worker("kworker/1:0") && is_bound_worker("kworker/12:1H"));
         assert!(!is_bound_worker("kworker/u8:3") && !is_bound_worker("postgres"));
+        assert!(is_flusher("kworker/u8:3+flush-7:0") && is_flusher("flush-8:0"));
+        assert!(["kworker/0:1H", "jbd2/sda1-8", "kswapd0"].into_iter().all(|name| !is_flusher(name)));
     }
 }

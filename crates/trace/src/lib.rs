@@ -42,7 +42,8 @@ pub use event::{Action, Batch, Detail, Event, Flags};
 pub use folder::holds_trace;
 pub use input::Input;
 pub use kernel_thread::{
-    is_bound_worker, is_journal, is_kernel_thread, is_md, is_md_sync, works_for_others, works_in_ring_of,
+    is_bound_worker, is_flusher, is_journal, is_kernel_thread, is_md, is_md_sync, works_for_others,
+    works_in_ring_of,
 };
 pub use open::{is_there, open, open_standard_input, LONGEST_LETTER};
 pub use part::Part;

@@ -2,23 +2,22 @@
 
 use super::Input;
 use crate::arrivals::Arrivals;
+use crate::beginning::Beginning;
 use crate::error::{Error, Result};
 use crate::explanation::Explanation;
-use crate::known::known;
 use crate::roles::Roles;
 use crate::scope::check;
 use crate::subject::Subject;
 use crate::texts::Texts;
 use crate::which::Which;
-use crate::{learning, predictions, reading};
+use crate::{predictions, reading};
 use capture::Detail;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
-use life::HUNG;
 use operation::Scope;
 use stats::{Flow, Tape};
 use std::ops::ControlFlow;
 use std::path::Path;
-use trace::{Batch, Recording, Tid};
+use trace::{Batch, Recording};
 
 impl Input<'_> {
     /// Reads the recording once and judges it; texts alone are judged as such.
@@ -61,20 +60,10 @@ impl Input<'_> {
         let (system, mut samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
         let sources = vec![recording.format.to_string()];
         let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
-        let mut known = known(&system);
-        let learned =
-            place.as_deref().map(|at| learning::learn(at, window, &known.processes)).unwrap_or_default();
-        let is_apart = |(_, process): &&(Tid, Tid)| learned.apart.processes.binary_search(process).is_ok();
-        let born = learned.apart.processes.iter().map(|process| (*process, *process));
-        known.apart = known.processes.iter().filter(is_apart).copied().chain(born).collect();
-        known.threads_apart = learned.apart.threads;
-        analysis.knows(known);
+        let beginning = Beginning::of(place.as_deref(), &system, &samples, window);
+        analysis.hangs(&beginning.hung);
+        beginning.tell(analysis.follow());
         analysis.asks(scope.clone());
-        learned.services.into_iter().for_each(|(dev, services)| analysis.knows_services(dev, services));
-        learned.names.iter().for_each(|(tid, name)| analysis.knows_name(*tid, name));
-        let hung = samples.hung(HUNG).into_iter().filter(|_| window.is_none());
-        let hung = hung.filter_map(|name| Some(system.device(&name)?.dev.as_ref()?.value));
-        analysis.knows_underway(learned.underway, &hung.collect::<Vec<_>>());
         let mut served = std::mem::take(analysis.counts());
         let mut take = |batch: &Batch, tape: &mut Tape| {
             match &mut pictures {

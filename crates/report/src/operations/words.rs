@@ -5,7 +5,7 @@ use explain::{names, Places};
 use life::{Class, Op};
 use operation::{Kind, Wait};
 use stats::{Interfering, Ran, SampledOperation};
-use trace::Bytes;
+use trace::{Bytes, Tid};
 use units::words::{count, size, time};
 
 /// An operation in one line: `fsync by fio (tid 683) on /mnt (ext4, loop0), 2.4 s, at 3.114072 s`.
@@ -73,13 +73,16 @@ pub fn label(branch: &Branch, places: &Places) -> String {
 
 fn request(r: &Asked, n: u64, places: &Places) -> String {
     let what = if r.class == Class::Background { "writeback write" } else { r.op.name() };
+    // Nobody is known to have queued it, not even a task without a name. Of one without events not even the size is known.
+    let is_from_before = r.tid == Tid(0) && r.task == "?";
+    let is_unseen = is_from_before && r.bytes.0 == 0;
     let of = match r.each {
-        _ if r.op == Op::Flush => String::new(),
+        _ if r.op == Op::Flush || is_unseen => String::new(),
         (least, most) if n > 1 && least == most => format!(" of {} each", size(most)),
         (least, most) if n > 1 => format!(" of {} to {}, {} in all,", size(least), size(most), size(r.bytes)),
         (_, most) => format!(" of {}", size(most)),
     };
-    let place = if n > 1 || r.op == Op::Flush {
+    let place = if n > 1 || r.op == Op::Flush || is_unseen {
         format!(" of {}", places.device(r.dev))
     } else {
         format!(" at sector {} of {}", r.start.0, places.device(r.dev))
@@ -88,7 +91,10 @@ fn request(r: &Asked, n: u64, places: &Places) -> String {
     let writers: Vec<String> = tasks.chain(r.groups.iter().map(|g| places.group(*g))).collect();
     let data = if writers.is_empty() { String::new() } else { format!(", data of {}", writers.join(", ")) };
     let number = if n > 1 { format!("{} {what}s", count(n)) } else { what.to_string() };
-    format!("{number}{of}{place}, queued by {}{data}", r.task)
+    match is_from_before {
+        true => format!("{number}{of}{place}, sent before the recording{data}"),
+        false => format!("{number}{of}{place}, queued by {}{data}", r.task),
+    }
 }
 
 /// Whether the words of a sleep say all that its only leaf would: a wait for a tag needs no reason `tag`.
@@ -125,4 +131,27 @@ pub fn instead(ran: &[Ran]) -> Option<String> {
     ran.sort_by_key(|r| std::cmp::Reverse(r.time));
     let all: Vec<String> = ran.iter().take(3).map(|r| format!("{} ({})", r.task, time(r.time))).collect();
     (!all.is_empty()).then(|| format!("meanwhile the processor ran {}", all.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use trace::{DevId, Sector};
+
+    /// Nobody is named who may not have sent it.
+    #[test]
+    fn who_sent_a_request_before_the_recording_is_not_said() {
+        let of = |tid: u32, task: &str, size: u64| {
+            let (dev, start, bytes) = (DevId::new(8, 0), Sector(64), Bytes(size));
+            let (writers, groups) = (BTreeSet::new(), BTreeSet::new());
+            let (op, class, each, task) = (Op::Write, Class::SyncWrite, (bytes, bytes), task.into());
+            let asked = Asked { dev, op, class, start, each, bytes, task, tid: Tid(tid), writers, groups };
+            request(&asked, 1, &Places::default())
+        };
+        assert_eq!(of(7, "dd", 4096), "write of 4 KiB at sector 64 of sda, queued by dd");
+        assert_eq!(of(7, "?", 4096), "write of 4 KiB at sector 64 of sda, queued by ?");
+        assert_eq!(of(0, "?", 4096), "write of 4 KiB at sector 64 of sda, sent before the recording");
+        assert_eq!(of(0, "?", 0), "write of sda, sent before the recording");
+    }
 }
