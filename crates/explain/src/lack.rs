@@ -7,7 +7,7 @@
 
 use causes::{Answer, Verdict};
 use life::Class;
-use stats::{class_words, Facts, LONG_BY_ITSELF, STUCK};
+use stats::{class_words, Device, Facts, LONG_BY_ITSELF, STUCK};
 use trace::{DevId, Nanos, Quality};
 use units::words::{count, counted, percent, time};
 
@@ -92,7 +92,9 @@ impl Lack {
     pub fn of(facts: &Facts, quality: &Quality, format: &str, watched: Option<Nanos>) -> Option<Lack> {
         let t = &facts.tally;
         let operations = !facts.operations.is_empty();
-        if let Some(hung) = facts.devices.iter().find(|d| d.hangs && !operations) {
+        // Of another device that works, one that is in no event takes nothing.
+        let is_recorded = |d: &&Device| d.traffic.span.is_some() || t.requests == 0;
+        if let Some(hung) = facts.devices.iter().filter(is_recorded).find(|d| d.hangs && !operations) {
             return Some(Lack::Answers { dev: hung.id });
         }
         let requests_open = t.requests_in_flight + t.requests_lost;
@@ -259,7 +261,7 @@ fn all(n: u64) -> String {
 
 /// Time of requests in each device, by class, those with the most requests first.
 fn in_devices(facts: &Facts) -> Vec<InDevice> {
-    let of = |d: &stats::Device| {
+    let of = |d: &Device| {
         let kinds: Vec<InDevice> = Class::ALL
             .into_iter()
             .filter_map(|class| {

@@ -241,7 +241,10 @@ fn a_device_that_had_requests_all_the_time_and_completes_none_hangs() {
         let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
         let sample = |second: u64, reads: u64| {
             let disk = [reads, 0, 8 * reads, 9, 0, 0, 0, 0, 2, 9, 9];
-            format!("{{\"mono_ns\": {}, \"disks\": {{\"sda\": {disk:?}}}}}\n", second * 1_000_000_000)
+            format!(
+                "{{\"mono_ns\": {}, \"blocked\": 1, \"disks\": {{\"sda\": {disk:?}}}}}\n",
+                second * 1_000_000_000
+            )
         };
         put("trace.txt", &reads(2, "QGID", 1));
         put("samples.jsonl", &(sample(0, 7) + &sample(1, 7) + &sample(2, 7 + reads_completed)));

@@ -103,10 +103,12 @@ impl Samples {
         Some((self.intervals.first()?.from, self.intervals.last()?.to))
     }
 
-    /// Names of the devices that had I/Os in flight in every sample, in all for at least `time`, and completed none: they hang.
+    /// Names of the devices that had I/Os in flight in every sample, in all for at least `time`, and completed none, while tasks were blocked:
+    /// they hang. Where nobody is blocked, the kernel may have lost count of what is in flight.
     pub fn hung(&self, time: Nanos) -> Vec<Arc<str>> {
         let hangs = |i: &Interval, name: &str| {
-            i.disks.get(name).is_some_and(|d| d.in_flight > 0 && d.has_completed_nothing())
+            let device = i.disks.get(name);
+            i.blocked > 0 && device.is_some_and(|d| d.in_flight > 0 && d.has_completed_nothing())
         };
         let long = self.span().is_some_and(|(from, to)| to.since(from) >= time);
         let names = self.intervals.first().filter(|_| long).into_iter().flat_map(|i| i.disks.keys());

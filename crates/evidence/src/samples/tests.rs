@@ -152,15 +152,21 @@ proptest! {
 #[test]
 fn a_disk_hangs_that_has_requests_in_every_sample_and_completes_none() {
     let disk = |reads: u64, in_flight: u64| [reads, 0, 0, 0, 0, 0, 0, 0, in_flight, 0, 0];
-    let hung = |all: &[[u64; 11]]| {
-        let text: String = (1..).zip(all).map(|(second, n)| sample(second, &[("sda", *n)])).collect();
+    let hung_of = |blocked: u64, text: &str| {
+        let text = text.replace("{\"mono_ns", &format!("{{\"blocked\": {blocked}, \"mono_ns"));
         read(&text).hung(Nanos::SECOND).len()
     };
+    let hung_with = |blocked: u64, all: &[[u64; 11]]| {
+        let samples = (1..).zip(all).map(|(second, n)| sample(second, &[("sda", *n)]));
+        hung_of(blocked, &samples.collect::<String>())
+    };
+    let hung = |all: &[[u64; 11]]| hung_with(1, all);
     assert_eq!(hung(&[disk(7, 2), disk(7, 1), disk(7, 3)]), 1);
     assert_eq!(hung(&[disk(7, 2), disk(8, 1), disk(8, 3)]), 0, "it completed one");
     assert_eq!(hung(&[disk(7, 2), disk(7, 0), disk(7, 3)]), 0, "it had none");
     assert_eq!(hung(&[disk(7, 2)]), 0);
+    assert_eq!(hung_with(0, &[disk(7, 2), disk(7, 1), disk(7, 3)]), 0, "nobody waits for it");
     let short = sample(1, &[("sda", disk(7, 1))])
         + &sample(1, &[("sda", disk(7, 1))]).replace("1000000000", "1900000000");
-    assert!(read(&short).hung(Nanos::SECOND).is_empty(), "not for long enough");
+    assert_eq!(hung_of(1, &short), 0, "not for long enough");
 }
