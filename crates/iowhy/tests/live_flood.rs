@@ -15,12 +15,14 @@ fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED in {}: {why}", thread.name().unwrap_or("a test"));
 }
 
-/// Mounts a file system on a slow disk with the options `$DISK`, as `mnt`; `$dev` is its device.
+/// Mounts a file system on a slow disk with the options `$DISK`, as `mnt`; `$dev` is its device. Writeback throttling is as on a new device: a
+/// loop device keeps what its last user set.
 const DISK: &str = "cd $DIR; mkdir m mnt; \
     \"$SLOWDISK\" m --backing b --size 512 $DISK & \
     for i in $(seq 50); do [ -e m/disk ] && break; sleep 0.1; done; \
     dev=$(losetup -f --show --direct-io=on m/disk); \
     trap 'umount mnt || true; losetup -d $dev; umount m' EXIT; \
+    queue=/sys/block/${dev#/dev/}/queue/wbt_lat_usec; [ ! -e $queue ] || echo 2000 > $queue; \
     mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 $dev; mount $dev mnt; \
     basename $dev > name; ";
 
