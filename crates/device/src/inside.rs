@@ -94,6 +94,13 @@ pub struct Ticket {
     begun_before: bool,
 }
 
+impl Ticket {
+    /// Its request was issued an unknown time before: its split is of the time from [`Inside::issue`] on, and nothing is learned from it.
+    pub fn begins_before(&mut self) {
+        self.begun_before = true;
+    }
+}
+
 /// The last completed requests: each one's place and its part of the device's time.
 #[derive(Clone, Debug)]
 struct Completers([(u8, Nanos); REMEMBERED]);
@@ -184,20 +191,6 @@ impl Inside {
         self.cost += ticket.cost;
         self.issues += 1;
         self.in_flight += 1;
-    }
-
-    /// A request is in the device that was issued an unknown time ago. Its split is of the time from now on, and nothing is learned from it.
-    pub fn was_there(
-        &mut self,
-        now: Nanos,
-        holder: Holder,
-        class: u8,
-        start: Sector,
-        bytes: Bytes,
-        ticket: &mut Ticket,
-    ) {
-        self.issue(now, holder, class, start, bytes, ticket);
-        ticket.begun_before = true;
     }
 
     /// The split of a request of unknown size that was there, or on its way, all the time from `from` on, before the first issue, until `now`. It

@@ -127,7 +127,8 @@ impl IoTracker {
         let (class, bytes) = (piece.request.class(), piece.bytes());
         device.load.enter(class, bytes, at);
         let holder = holder(&mut self.names, &piece.request);
-        device.inside.was_there(at, holder, class.index() as u8, piece.start, bytes, &mut piece.ticket);
+        device.inside.issue(at, holder, class.index() as u8, piece.start, bytes, &mut piece.ticket);
+        piece.ticket.begins_before();
         observer.in_flight(device.id, at, device.load.in_flight());
     }
 
@@ -146,11 +147,17 @@ impl IoTracker {
     }
 }
 
+/// Whether this stands for the sender of a request of which it is not known who sent it.
+#[inline]
+pub fn is_unknown_sender(tid: Tid, task: TaskName) -> bool {
+    (tid, task) == (Tid(0), TaskName(0))
+}
+
 /// The holder of a request; one whose sender is not known has none of its own.
 #[inline]
 pub(crate) fn holder(names: &mut Names, r: &Request) -> Holder {
-    match (r.tid, r.task) {
-        (Tid(0), TaskName(0)) => Holder(0),
-        _ => names.holder(Holding::of(r)),
+    match is_unknown_sender(r.tid, r.task) {
+        true => Holder(0),
+        false => names.holder(Holding::of(r)),
     }
 }

@@ -35,7 +35,7 @@ mod timeline;
 mod tracker;
 
 pub use ::device::{Model, Services, HUNG, LONGEST_SERVICE, SEEK};
-pub use begun::{with_hung, Flusher, Underway};
+pub use begun::{is_unknown_sender, with_hung, Flusher, Underway};
 pub use bio::Bio;
 pub use bio_id::BioNumber;
 pub use contention::{ByClass, Contention, FLOOD_BYTES, FLOOD_DEPTH};

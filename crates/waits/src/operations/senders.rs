@@ -5,7 +5,7 @@ use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::table::Table;
 use crate::who::{is_of, By};
 use device::Holder;
-use life::{Holding, Io, Names, TaskName};
+use life::{is_unknown_sender, Holding, Io, Names, TaskName};
 use trace::{is_kernel_thread, Tid};
 
 impl Accounts {
@@ -13,8 +13,7 @@ impl Accounts {
     pub(super) fn sender(&mut self, table: &mut Table, a: &Adding, r: &By, doer: Option<Tid>) -> CulpritId {
         let is_own = |task: TaskName| a.names.is_one_job(task, a.o.task);
         // Of a request that was sent before the recording, only writeback is known to be another's.
-        let is_unknown =
-            r.tid == Tid(0) && r.task == TaskName::default() && r.holding.io != Io::BackgroundWrite;
+        let is_unknown = is_unknown_sender(r.tid, r.task) && r.holding.io != Io::BackgroundWrite;
         let mine =
             is_unknown || r.tid == a.o.tid || is_own(r.task) || r.owner.is_some_and(|o| is_own(o.task));
         match r.owner {
