@@ -17,7 +17,7 @@ use operation::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, DevId, Nanos, Tid};
-use waits::{Accounts, Asked, Table};
+use waits::{Accounts, Asked, Row, Selection, Table};
 
 /// Statistics of a group of operations.
 #[derive(Debug, Default)]
@@ -216,6 +216,20 @@ impl Operations {
         has_finished.then(|| o.total().since(ran))
     }
 
+    /// Whether an operation that stood all along was mostly held up by other tasks. How long others took says nothing about it then: no
+    /// operation of the recording took longer, and a job that stands behind its own data is not held up.
+    fn was_held_up(o: &Operation, dev: DevId, account: &Account, names: &Names, history: &History) -> bool {
+        if !o.begun_before {
+            return false;
+        }
+        let mut alone = Table::default();
+        Accounts::default().add(&mut alone, o, dev, account, names, history);
+        let rows = alone.victims().flat_map(|(victim, ..)| alone.rows_of(victim, Selection::default()));
+        let is_other = |row: &Row| alone.culprit_of(row.culprit).is_another_than(names.text(o.task));
+        let held_up: Nanos = rows.filter(is_other).map(|row| row.time).sum();
+        held_up.0 > o.total().0 / 2
+    }
+
     fn note_process(&mut self, o: &Operation, names: &Names, history: &History) {
         let (process, name) = (o.process.unwrap_or(o.tid), names.text(o.task));
         let active = Active { from: o.from, to: o.to };
@@ -282,7 +296,9 @@ impl OperationObserver for Operations {
         let dev = named.or_else(|| account.own_device(o.tid)).unwrap_or_default();
         if let Some(asleep) = o.still_out {
             let waited = self.waited(o, dev, &account, names).unwrap_or_default();
-            if !self.is_stuck(o, dev, asleep.max(waited)) {
+            let counts = self.is_stuck(o, dev, asleep.max(waited))
+                || Self::was_held_up(o, dev, &account, names, history);
+            if !counts {
                 return;
             }
         }

@@ -119,6 +119,48 @@ fn a_sync_that_waits_for_one_thing_after_another_is_stuck() {
     assert_eq!([stuck(Call::Fsync, 10), stuck(Call::Read, 10), stuck(Call::Fsync, 0)], [true, false, false]);
 }
 
+/// `ledger` stands in `fsync` from before the recording to its end after 200 ms, its write in the device behind those of a task; a write call of
+/// `flood` takes 150 ms. Returns the tasks whose operations count.
+fn stands_behind(writer: u32) -> Vec<String> {
+    let write = |at: u64| {
+        let event =
+            |after: u64, action: &str| format!("{} {action} W {}+8 tid={writer}\n", at + after, 8 * at);
+        [event(0, "Q"), event(1, "G"), event(2, "D"), event(900, "C")].concat()
+    };
+    let names = "0 name ledger tid=1\n0 name flood tid=2\n";
+    let own = "5 Q WS 8+8 tid=1\n6 G WS 8+8 tid=1\n7 D WS 8+8 tid=1\n";
+    let script: String =
+        [names.into(), own.into(), (1..200).map(|ms| write(1000 * ms)).collect::<String>()].concat();
+    let mut batch = testkit::Script::of(&script).batches(usize::MAX).remove(0);
+    let stack = b"schedule\nfolio_wait_writeback\next4_sync_file\n__x64_sys_fsync\ndo_syscall_64";
+    let trace::Detail::Text(text) = batch.store(stack) else { panic!("a text") };
+    let mut task = |time: u64, tid: u32, what| {
+        let time = Nanos(time * 1000);
+        let after = batch.events.partition_point(|e| e.time <= time) as u32;
+        let (cpu, context) = (Cpu(0), Context(0));
+        batch.tasks.push(TaskEvent { time, after, tid: Tid(tid), cpu, context, what });
+    };
+    let (write, sleeps) = (Call::Write, |next| What::Switch { left: Left::Uninterruptible, next: Tid(next) });
+    task(0, 1, What::Text { id: TextId(0), text });
+    task(1, 3, What::Enter { call: Call::Other, args: [0; 4] });
+    task(10, 1, sleeps(2));
+    task(10, 1, What::Stack(TextId(0)));
+    task(20, 2, What::Enter { call: write, args: [3, 0, 4096, 0] });
+    task(30, 2, sleeps(3));
+    task(150_000, 3, What::Switch { left: Left::Interruptible, next: Tid(2) });
+    task(150_020, 2, What::Exit { call: write, result: 4096 });
+    task(199_950, 2, What::Exec);
+    let facts = Facts::of(&[batch]);
+    facts.waits.victims().map(|(_, v, _)| v.task.to_string()).collect()
+}
+
+/// No other operation can be long enough to show how long such a one takes.
+#[test]
+fn a_sync_that_stood_all_along_counts_if_others_held_it_up() {
+    assert_eq!(stands_behind(2), ["flood", "ledger"]);
+    assert_eq!(stands_behind(1), ["flood"], "it stands behind its own data");
+}
+
 /// Operations that are stuck are not compared with one another.
 #[test]
 fn all_that_are_stuck_count() {
