@@ -15,7 +15,7 @@ use crate::verdict::Verdict;
 use evidence::Mount;
 use operation::{Kind, Wait};
 use stats::Group;
-use trace::Call;
+use trace::{Call, DevId};
 
 /// Options that make every change synchronous, and which changes (mount(8); xfs(5), `wsync`).
 const SYNCHRONOUS: [(&str, &str); 3] =
@@ -39,6 +39,18 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> (Verdict, bool) {
         None if changes_a_folder(call) && commits_itself(case, slow) => (by_folder(v, slow), true),
         None => (v, false),
     }
+}
+
+/// The groups on a device whose operations are no syncs, and synced before they return nevertheless: as stacks show, or by the mount's option.
+pub(crate) fn groups_on<'c>(case: &'c Case, dev: DevId) -> impl Iterator<Item = &'c Group> {
+    let all = Paths::of(case);
+    let of_stacks = move |number| all.iter().any(|p| p.number == number && p.kept_share(&SYNCING) >= MUCH);
+    let synced = move |(number, group): &(usize, &Group)| {
+        let Some(Kind::Call(call)) = group.op.map(|op| op.kind) else { return false };
+        let by_mount = case.mount_of(group).is_some_and(|mount| synchronous(mount, call).is_some());
+        group.dev == dev && (by_mount || of_stacks(*number))
+    };
+    case.focus.groups.iter().enumerate().filter(synced).map(|(_, group)| group)
 }
 
 /// Whether a call changes a folder.
@@ -76,9 +88,16 @@ fn syncs(group: &Group) -> bool {
     group.op.is_some_and(|op| matches!(op.kind, Kind::Call(call) if call.is_sync()))
 }
 
-/// Functions in which a write syncs its file itself (fs/sync.c, `generic_write_sync`, and what file systems do in it).
-const SYNCING: [&str; 5] =
-    ["generic_write_sync", "vfs_fsync_range", "ext4_sync_file", "xfs_file_fsync", "btrfs_sync_file"];
+/// Functions in which an operation that is no sync syncs what it changes: `generic_write_sync` (fs/sync.c), what file systems do in it, and the
+/// end of a change that is committed at once (`handle->h_sync`, fs/jbd2/transaction.c), which waits for nothing else.
+const SYNCING: [&str; 6] = [
+    "generic_write_sync",
+    "vfs_fsync_range",
+    "ext4_sync_file",
+    "xfs_file_fsync",
+    "btrfs_sync_file",
+    "jbd2_journal_stop",
+];
 
 /// Whether the slowest writes spent much of their time in syncing the file, not behind a lock or the journal, as far as stacks show.
 fn syncs_itself(case: &Case, slow: &Slow) -> bool {

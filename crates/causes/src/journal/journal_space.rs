@@ -16,7 +16,7 @@ use crate::risk::Risk;
 use crate::thresholds::journal_space::{LARGER, SOME};
 use crate::verdict::{Confidence, Verdict};
 use operation::{Kind, Wait, Waits};
-use stats::{Group, TailRow};
+use stats::{Group, OpKey, TailRow};
 use trace::{Bytes, Nanos};
 use waits::Phase;
 
@@ -32,16 +32,18 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Whole(judge),
 };
 
-/// Whether the journal commits because it has no room: more than twice as often as tasks sync. A larger journal saves
-/// these commits and what they write and flush (4 MiB instead of 128: 640 commits in 5 s of creating files without a
+/// Whether the journal commits because it has no room: more than twice as often as tasks sync, or change what is synced at once. A larger
+/// journal saves these commits and what they write and flush (4 MiB instead of 128: 640 commits in 5 s of creating files without a
 /// sync, and a ninth of the files). Not if all data goes through the journal, which then takes what the device takes.
 fn is_forced(case: &Case, group: &Group) -> bool {
-    let count = |is: &dyn Fn(Kind) -> bool| -> u64 {
-        let all = case.facts.operations.groups.iter().filter(|(key, _)| key.dev == group.dev && is(key.kind));
-        all.map(|(_, stats)| stats.latency.count()).sum()
+    let here = || case.facts.operations.groups.iter().filter(|(key, _)| key.dev == group.dev);
+    let count = |is: &dyn Fn(&OpKey) -> bool| -> u64 {
+        here().filter(|(key, _)| is(key)).map(|(_, stats)| stats.latency.count()).sum()
     };
-    let commits = count(&|kind| kind == Kind::JournalCommit);
-    let asked = count(&|kind| kind == Kind::RingSync || matches!(kind, Kind::Call(call) if call.is_sync()));
+    let durable: Vec<OpKey> = durable::groups_on(case, group.dev).filter_map(|g| g.op).collect();
+    let syncs = |kind| kind == Kind::RingSync || matches!(kind, Kind::Call(call) if call.is_sync());
+    let commits = count(&|key| key.kind == Kind::JournalCommit);
+    let asked = count(&|key| syncs(key.kind) || durable.contains(key));
     commits >= SOME && 2 * asked < commits && durable::of_all_data(case, group).is_none()
 }
 

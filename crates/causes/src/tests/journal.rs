@@ -214,22 +214,25 @@ fn a_flush_within_making_room_is_a_flush() {
     assert!(is_found(&of(Reason::Device)) && !is_found(&of(Reason::Preflush)));
 }
 
-/// Commits that nobody asked for are made for room, and so is what they flush; with all data in the journal they are made for data.
+/// Commits that nobody asked for are made for room, and so is what they flush; with all data in the journal they are made for data. Changes that
+/// are committed at once ask for it, too.
 #[test]
 fn commits_that_nobody_asks_for_are_made_for_room() {
-    let of = |syncs: u64, options: &str| {
+    let of = |syncs: u64, options: &str, at_once: usize| {
         let mut built = OpBuilder::default();
         let mut recording = TraceBuilder::default();
         recording.settings("sda/size: 8388608\n");
         recording.document("mounts.txt", &format!("/dev/sda /mnt ext4 {options} 0 0\n"));
-        built.over(recording).quick(OPEN, 297).quick(Kind::JournalCommit, 20).quick(FSYNC, syncs);
-        for _ in 0..3 {
-            built.slow_in(OPEN, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], MAKING_ROOM[0]);
+        built.over(recording).quick(OPEN, 396).quick(Kind::JournalCommit, 20).quick(FSYNC, syncs);
+        for i in 0..4 {
+            let stack = if i < at_once { "jbd2_journal_stop" } else { MAKING_ROOM[0] };
+            built.slow_in(OPEN, 100, &[(Wait::JournalCommit, Reason::Preflush, 90)], stack);
         }
         is_found(&built.verdict("journal-space"))
     };
-    assert!(of(9, "rw") && !of(10, "rw"), "every second one was asked for");
-    assert!(!of(9, "rw,data=journal"));
+    assert!(of(9, "rw", 0) && !of(10, "rw", 0), "every second one was asked for");
+    assert!(!of(9, "rw,data=journal", 0));
+    assert_eq!([of(9, "rw,dirsync", 0), of(9, "rw", 3)], [false; 2], "the open itself asked for it");
 }
 
 #[test]
