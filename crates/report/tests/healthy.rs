@@ -1,10 +1,11 @@
 //! What the screen says where nothing was slow.
 
+use evidence::System;
 use explain::{Explanation, Subject};
 use report::{render, Style};
 use stats::Facts;
 use testkit::Script;
-use trace::Quality;
+use trace::{Call, Context, Cpu, Detail, Left, Nanos, Quality, TaskEvent, TextId, Tid, What};
 
 /// Two hundred reads of 200 us, one every `every` us.
 fn reads(every: u64) -> String {
@@ -29,4 +30,64 @@ fn a_task_that_does_little_else_than_wait_for_one_read_at_a_time_is_told_so() {
     let (seldom, pairs) = (reads(500), reads(110));
     assert!(!seldom.contains("at a time"), "{seldom}");
     assert!(!pairs.contains("at a time"), "{pairs}");
+}
+
+/// Two hundred reads of 200 us through the page cache, one every 400 us; in between the task is kept from running for 150 us. `limit`: of its
+/// control group, as in system.json, where N stands for how often it was met, or for how long.
+fn cached_reads(limit: &str, n: u64) -> String {
+    let read = |i: u64| {
+        let (at, sector) = (400 * i + 10, 64 + 8 * 1000 * i);
+        let event = |us: u64, action: char| format!("{} {action} R {sector}+8 tid=7\n", at + us);
+        [event(0, 'Q'), event(1, 'G'), event(2, 'D'), event(180, 'C')].concat()
+    };
+    let script: String = (0..200).map(read).collect();
+    let mut batch = Script::of(&format!("0 name fio tid=7\n{script}")).batches(usize::MAX).remove(0);
+    let stack =
+        b"schedule\nfolio_wait_bit_common\nfilemap_get_pages\nfilemap_read\n__x64_sys_pread64\ndo_syscall_64";
+    let Detail::Text(text) = batch.store(stack) else { panic!("a text") };
+    let mut task = |us: u64, tid: u32, what| {
+        let time = Nanos(1000 * us);
+        let after = batch.events.partition_point(|e| e.time <= time) as u32;
+        batch.tasks.push(TaskEvent { time, after, tid: Tid(tid), cpu: Cpu(0), context: Context(0), what });
+    };
+    task(0, 7, What::Text { id: TextId(0), text });
+    for at in (0..200).map(|i| 400 * i + 5) {
+        task(at, 7, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] });
+        task(at + 10, 7, What::Switch { left: Left::Uninterruptible, next: Tid(9) });
+        task(at + 10, 7, What::Stack(TextId(0)));
+        task(at + 186, 9, What::Wake(Tid(7)));
+        task(at + 187, 9, What::Switch { left: Left::Interruptible, next: Tid(7) });
+        task(at + 200, 7, What::Exit { call: Call::Read, result: 4096 });
+        task(at + 210, 7, What::Switch { left: Left::Preempted, next: Tid(9) });
+        task(at + 360, 9, What::Switch { left: Left::Interruptible, next: Tid(7) });
+    }
+    let quality = Quality { events: batch.events.len() as u64, ..Quality::default() };
+    let mut system = System::default();
+    let at = |n: u64| {
+        format!(
+            r#"{{"limited": [{{"path": "db", "members": [7], {}}}]}}"#,
+            limit.replace('N', &n.to_string())
+        )
+    };
+    let both = format!(r#"{{"before": {}, "after": {}}}"#, at(3), at(3 + n));
+    assert!(system.add_document("system.json", both.as_bytes()));
+    let e = Explanation::new(Subject { quality, system, ..Subject::default() }, Facts::of(&[batch]));
+    render(&e, Style::default())
+}
+
+/// Each read was quick, and the task is slow nevertheless.
+#[test]
+fn what_a_control_group_limits_is_told_where_nothing_was_slow() {
+    let memory = r#""memory": {"file": "memory.max", "bytes": 1048576, "met": N}"#;
+    let quota =
+        r#""cpu": {"file": "cpu.max", "quota_us": 1, "period_us": 2, "throttled": 9, "throttled_ns": N}"#;
+    let told = |limit: &str, n: u64| {
+        let page = cached_reads(limit, n);
+        assert!(page.starts_with("Nothing was slow"), "{page}");
+        let page = page.replace('\n', " ");
+        ["held back by /sys/fs/cgroup/db/cpu.max", "met its limit of 1 MiB 12 times"]
+            .map(|t| page.contains(t))
+    };
+    assert_eq!([told(memory, 12), told(memory, 0)], [[false, true], [false; 2]]);
+    assert_eq!([told(quota, 30_000_000), told(quota, 1_000_000)], [[true, false], [false; 2]]);
 }

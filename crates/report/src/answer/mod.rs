@@ -2,6 +2,7 @@
 
 mod blocks;
 mod gain;
+mod healthy;
 mod json;
 mod line;
 mod namesakes;

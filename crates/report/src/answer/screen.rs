@@ -3,6 +3,7 @@
 
 use super::blocks::{Blocks, INDENT, LINES};
 use super::gain::{falls, told, with_gain};
+use super::healthy;
 use super::line::line;
 use super::namesakes::namesakes;
 use super::waited::{self, by_culprit, REASONS, VICTIMS};
@@ -18,11 +19,6 @@ use explain::{contradictions, Explanation};
 use std::collections::BTreeSet;
 use units::words::{percent, time, whose};
 use waits::Absent;
-
-/// A task that spends more than half of the recording in its I/O does mostly that.
-const MOST: f64 = 0.5;
-/// Nine of ten requests: the others are the file system's own (its journal, its metadata).
-const NEARLY_ALL: f64 = 0.9;
 
 /// Ranks of the blocks, the lowest first; they also limit the number of proofs and remedies. The table of victims has its own ranks.
 mod rank {
@@ -164,7 +160,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer, detail: De
         let checked = unless_long(detail, "; -v shows what was checked");
         let text = format!("{waited}{}{most}{blind}{checked}", mostly.unwrap_or_default());
         page.text(&text, "", "", rank::CAUSE);
-        for text in outside(e, v).into_iter().chain(one_at_a_time(e, v)) {
+        if let Some(text) = healthy::beside(e, v) {
             page.text(&text, "", "", rank::CAUSE);
         }
         return;
@@ -178,41 +174,6 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer, detail: De
     for hint in hints(e) {
         page.text(&hint, "- ", "  ", rank::CAUSE);
     }
-}
-
-/// Says that a task spent most of the recording in I/O and that its device had one request at a time: each may be quick, and still the
-/// task cannot go faster.
-fn one_at_a_time(e: &Explanation, v: &Sufferer) -> Option<String> {
-    let (group, recorded) = (e.focus.groups.get(v.group)?, e.facts.recorded());
-    let device = e.facts.device(group.dev)?;
-    let depth = &device.contention[group.class.index()].depth;
-    let spent = v.time.0 as f64 / recorded.0.max(1) as f64;
-    let alone = depth.count() > 0 && depth.quantile(NEARLY_ALL) == 0;
-    (alone && (MOST..=1.0).contains(&spent)).then(|| {
-        let (task, name, spent) = (&v.task, e.name(device.id), percent(spent));
-        format!(
-            "{task} spent {spent} of {} in them, and {name} had one request at a time: more in flight, or larger ones, would move more",
-            time(recorded)
-        )
-    })
-}
-
-/// Says that a task was kept from running between its operations: its own timer counts that as I/O.
-fn outside(e: &Explanation, v: &Sufferer) -> Option<String> {
-    let kept = e.facts.operations.kept_from_running(&v.task);
-    if kept > v.time {
-        let least = trace::Nanos((causes::MIN_SHARE * kept.0 as f64) as u64);
-        let quota = e.subject.system.quota_met(e.facts.operations.processes_of(&v.task), least);
-        let why = quota.map_or(String::new(), |limited| format!(", held back by {}", limited.file));
-        let (cause, kept) = (causes::OUTSIDE_IO, time(kept));
-        return Some(format!(
-            "{cause}: between its operations {} waited for a processor for {kept}{why}",
-            v.task
-        ));
-    }
-    let is_outside = |v: &&Verdict| v.cause == causes::OUTSIDE_IO && v.verdict == causes::Answer::Found;
-    let between = e.verdicts.iter().find(is_outside).and_then(|found| found.evidence.first())?;
-    Some(format!("{}: {}", causes::OUTSIDE_IO, between.sentence()))
 }
 
 fn trust(page: &mut Blocks, e: &Explanation, a: &Answer, detail: Detail) {
