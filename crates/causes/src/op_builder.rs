@@ -170,9 +170,9 @@ impl OpBuilder {
         self.names.holder(Holding { task: name, owner: name, io })
     }
 
-    /// One request to sda of another task is for this much of a task's.
-    pub fn sent_for(&mut self, task: &str, purpose: Purpose, bytes: Bytes) -> &mut Self {
-        let key = (DISK, purpose, Whose::Tasks(task.into()));
+    /// One request to sda of another task is for this much of somebody's.
+    pub fn sent_for(&mut self, whose: Whose, purpose: Purpose, bytes: Bytes) -> &mut Self {
+        let key = (DISK, purpose, whose);
         self.facts.operations.sent_for.insert(key, Sent { requests: 1, bytes });
         self
     }

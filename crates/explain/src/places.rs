@@ -55,7 +55,7 @@ impl Places {
     /// The owner of written data: task names, or a cgroup by its path; `None` if unknown.
     pub fn whose(&self, whose: &Whose) -> Option<String> {
         match whose {
-            Whose::Tasks(tasks) => Some(tasks.clone()),
+            Whose::Tasks(tasks) | Whose::Probably(tasks) => Some(tasks.clone()),
             Whose::Group(group) => Some(self.group(*group)),
             Whose::Unknown => None,
         }

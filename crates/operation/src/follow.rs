@@ -126,7 +126,7 @@ impl Follow {
 
     fn blocks(&mut self, batch: &Batch, range: Range<usize>, to: &mut dyn Observer) {
         for event in batch.events.get(range).unwrap_or_default() {
-            let owner = self.operations.block(event);
+            let owner = self.operations.block(event, self.tracker.names());
             self.tracker.sends_for(owner);
             let late = match event.action {
                 Action::Complete => self.softirqs.late(event.cpu, event.time),

@@ -4,6 +4,7 @@
 //! stretches. The earlier time of an older operation is `unexplained`.
 
 use crate::cgroups::Cgroups;
+use crate::dirtied::Dirtied;
 use crate::file_systems::FileSystems;
 use crate::freed::Freed;
 use crate::known::Below;
@@ -47,6 +48,8 @@ pub struct History {
     pub(crate) file_systems: FileSystems,
     /// Tasks that wrote to files, and tasks that changed what journals commit.
     pub writers: Writers,
+    /// What tasks leave in the page cache.
+    pub(crate) dirtied: Dirtied,
     /// Files whose inode numbers may have been reused.
     pub freed: Freed,
     /// Control groups of processes.

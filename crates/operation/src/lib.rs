@@ -53,6 +53,7 @@ mod account;
 // Facts about files, devices and processes.
 mod cgroups;
 mod descriptors;
+mod dirtied;
 mod extents;
 mod file_systems;
 mod sent;

@@ -64,6 +64,14 @@ impl OpenCall {
         }
     }
 
+    /// Number of bytes that it wrote into the page cache, if it is not a direct write. Copied ranges may be shared instead.
+    pub fn bytes_cached(&self, result: i64) -> u64 {
+        match self.call {
+            Call::Write | Call::Sendfile => u64::try_from(result).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// Something within the call happened on this device.
     pub fn is_on(&mut self, dev: DevId) {
         self.is_storage = true;

@@ -51,8 +51,24 @@ pub(crate) fn sends(h: &mut History, e: &Event) {
     }
 }
 
-/// The tasks that an event's task sends for; `None` if it sends for itself.
-pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
+/// The tasks that an event's task sends for; `None` if it sends for itself. For a file to which nobody was seen to write, that is who probably did.
+pub(crate) fn owner(h: &mut History, e: &Event, names: &Names) -> Option<SentFor> {
+    let mut sent_for = sends_for(h, e);
+    let is_before = |s: &SentFor| s.purpose == Purpose::FileData && s.tasks.is_empty() && s.cgroup.is_none();
+    let matters = sent_for.as_ref().is_none_or(is_before) && !h.dirtied.is_empty() && Op::of(e) == Op::Write;
+    let dev = if matters { h.file_systems.of_bio(h.file_systems.disk(e.dev), e.dev) } else { None };
+    match (&mut sent_for, dev) {
+        (None, Some(dev)) => h.dirtied.sent(dev, names.of(e.tid), e.bytes),
+        (Some(s), Some(dev)) => {
+            s.tasks.extend(h.dirtied.of_before(dev, e.bytes));
+            s.probably = !s.tasks.is_empty();
+        }
+        _ => {}
+    }
+    sent_for
+}
+
+fn sends_for(h: &History, e: &Event) -> Option<SentFor> {
     let thread = h.threads.get(&e.tid)?;
     if Op::of(e) == Op::Discard {
         let is_worker = thread.work().is_some_and(|w| h.texts.text(w.function) == DISCARDS);
@@ -62,6 +78,7 @@ pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
             purpose: Purpose::Discard,
             inode: None,
             tasks: Tasks::from_slice(tasks),
+            probably: false,
             cgroup: None,
         });
     }
@@ -73,7 +90,7 @@ pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
         },
         Sender::LogWorker => (Purpose::Journal, None, h.writers.committing(e.dev), None),
     };
-    Some(SentFor { purpose, inode, tasks: Tasks::from_slice(tasks), cgroup })
+    Some(SentFor { purpose, inode, tasks: Tasks::from_slice(tasks), probably: false, cgroup })
 }
 
 /// The flusher that writes back a file to the disk `dev` now, with the owner of that file.
@@ -87,7 +104,13 @@ pub(crate) fn flusher(h: &History, dev: DevId) -> Option<Flusher> {
 fn written_back(h: &History, back: &WritingBack, dev: DevId) -> SentFor {
     let dev = h.file_systems.of_bio(back.disk, dev);
     let tasks = Tasks::from_slice(dev.map_or(&[][..], |dev| h.writers.of(dev, back.inode)));
-    SentFor { purpose: Purpose::FileData, inode: Some(back.inode), tasks, cgroup: back.group() }
+    SentFor {
+        purpose: Purpose::FileData,
+        inode: Some(back.inode),
+        tasks,
+        probably: false,
+        cgroup: back.group(),
+    }
 }
 
 /// A file system's event that names no file, or only its journal, shows that the task takes part in the running

@@ -72,7 +72,7 @@ mod tests {
 
     fn of(inode: u64) -> Option<SentFor> {
         let (purpose, tasks) = (Purpose::FileData, Tasks::new());
-        Some(SentFor { purpose, inode: Some(inode), tasks, cgroup: None })
+        Some(SentFor { purpose, inode: Some(inode), tasks, probably: false, cgroup: None })
     }
 
     fn put(sent: &mut Sent, at: u64, sectors: u64, sent_for: Option<SentFor>) {

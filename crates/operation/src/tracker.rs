@@ -78,7 +78,7 @@ impl OperationTracker {
 
     /// Takes in a block event, before the block layer's tracker does. Returns the owner of its data, if another task sends it.
     #[inline]
-    pub fn block(&mut self, e: &Event) -> Option<Owner> {
+    pub fn block(&mut self, e: &Event, names: &Names) -> Option<Owner> {
         self.at = (e.cpu, e.tid);
         if let Detail::Remap { dev, .. } = e.detail {
             self.child = (self.queued == (e.tid, dev)).then_some((e.tid, e.dev));
@@ -87,7 +87,7 @@ impl OperationTracker {
             return None;
         }
         owners::sends(&mut self.history, e);
-        let sent_for = owners::owner(&self.history, e);
+        let sent_for = owners::owner(&mut self.history, e, names);
         let owner = sent_for.as_ref().and_then(SentFor::owner);
         self.sent.put(self.history.file_systems.disk(e.dev), e.sector, e.bytes, sent_for);
         let is_child = self.child.take() == Some((e.tid, e.dev));

@@ -36,6 +36,8 @@ pub struct SentFor {
     pub inode: Option<u64>,
     /// Tasks that wrote the file, changed what the journal commits, or deleted files; empty if that was not seen.
     pub tasks: Tasks,
+    /// Whether the file was written before the recording, and the task is the one that probably wrote it.
+    pub probably: bool,
     /// Control group that the file's pages are charged to (inode number of its directory), if the kernel reported one
     /// other than the root.
     pub cgroup: Option<u64>,

@@ -167,7 +167,7 @@ fn play(all: &[Given]) -> Checked {
                     action,
                     ..Event::default()
                 };
-                watch.block(&e);
+                watch.block(&e, tracker.names());
                 tracker.feed_some(std::slice::from_ref(&e), &batch, &mut Requests(&mut watch, &mut over));
             }
         }

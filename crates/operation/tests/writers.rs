@@ -114,6 +114,26 @@ fn what_was_written_before_the_recording_is_its_control_groups() {
     assert_eq!((all[0].1.cgroup, all[1].1.cgroup), (Some(4711), None));
 }
 
+/// Nobody was seen to write these files, but `cp` leaves enough in the cache to be their writer, unless it syncs that itself or `tar` leaves
+/// as much. Of a file that somebody was seen to write, nothing is guessed.
+#[test]
+fn what_was_written_before_is_probably_whose_data_fills_the_cache() {
+    let flushes = [flush(100, 105, DISK, 12, 1), flush(110, 115, DISK, 13, 1)].concat();
+    let told = |script: &[(u64, Tid, What)], blocks: &str| {
+        let all = play(Known::default(), &format!("{blocks}{TWO}"), &[script, &flushes[..]].concat());
+        let of_files = all.into_iter().filter(|t| t.1.purpose == Purpose::FileData);
+        of_files.map(|t| (t.2.join(", "), t.1.probably)).collect::<Vec<_>>()
+    };
+    let (cp, tar) = (write(10, 1, 20, DISK), write(20, 2, 21, DISK));
+    let (probably, unknown) = (("cp".to_string(), true), (String::new(), false));
+    assert_eq!(told(&cp, ""), [probably.clone(), probably.clone()]);
+    assert_eq!(told(&[&cp[..], &tar].concat(), ""), [unknown.clone(), unknown.clone()]);
+    let syncs = "50 Q WS 900+8 tid=1\n51 G WS 900+8 tid=1\n52 D WS 900+8 tid=1\n90 C WS 900+8 tid=0";
+    assert_eq!(told(&cp, syncs), [unknown.clone(), unknown.clone()]);
+    assert_eq!(told(&write(10, 1, 13, DISK), ""), [probably, ("cp".to_string(), false)]);
+    assert_eq!(told(&[], ""), [unknown.clone(), unknown]);
+}
+
 /// A reader touches the file's times and thereby makes it dirty: no data of his. Who sets its mode neither.
 #[test]
 fn who_makes_a_file_dirty_without_writing_is_no_writer() {

@@ -4,7 +4,7 @@
 use explain::pictured::places;
 use explain::Explanation;
 use operation::Purpose;
-use stats::Sent;
+use stats::{Sent, Whose};
 use trace::DevId;
 use units::words::size;
 
@@ -19,6 +19,8 @@ pub struct Row {
     pub purpose: Purpose,
     /// The task on whose behalf they were sent; `None`: unknown.
     pub whose: Option<String>,
+    /// Whether that is only probable: it was written before the recording.
+    pub probably: bool,
     /// Number of requests and their bytes.
     pub sent: Sent,
 }
@@ -26,10 +28,11 @@ pub struct Row {
 /// All rows, by device and purpose, the largest first; unattributed ones come last.
 pub fn rows(e: &Explanation) -> Vec<Row> {
     let places = places(e);
-    let one = |((dev, purpose, whose), sent): (&(DevId, Purpose, stats::Whose), &Sent)| Row {
+    let one = |((dev, purpose, whose), sent): (&(DevId, Purpose, Whose), &Sent)| Row {
         dev: *dev,
         purpose: *purpose,
         whose: places.whose(whose),
+        probably: matches!(whose, Whose::Probably(_)),
         sent: *sent,
     };
     let mut rows: Vec<Row> = e.facts.operations.sent_for.iter().map(one).collect();
@@ -65,7 +68,10 @@ fn line(e: &Explanation, group: &[Row]) -> String {
     let mut whose: Vec<String> = known
         .iter()
         .take(NAMED)
-        .map(|r| format!("{} ({})", r.whose.as_deref().unwrap_or("?"), size(r.sent.bytes)))
+        .map(|r| {
+            let probably = if r.probably { ", probably" } else { "" };
+            format!("{} ({}{probably})", r.whose.as_deref().unwrap_or("?"), size(r.sent.bytes))
+        })
         .collect();
     if let Some(rest) = known.get(NAMED..).filter(|rest| !rest.is_empty()) {
         let bytes = size(rest.iter().map(|r| r.sent.bytes).sum());

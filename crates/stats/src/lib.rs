@@ -81,4 +81,4 @@ pub use tasks::{Tasks, OTHERS, WORKERS};
 pub use traffic::{Flow, Traffic};
 pub use turns::{InARow, InTurn, Turns};
 pub use waking::{AfterIdle, Waking};
-pub use whose::Whose;
+pub use whose::{Whose, WrittenBack};

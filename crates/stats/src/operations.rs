@@ -9,7 +9,7 @@ use crate::distribution::Distribution;
 use crate::op_key::OpKey;
 use crate::outside::OutsideStats;
 use crate::sampled::SampledOperation;
-use crate::whose::Whose;
+use crate::whose::{Whose, WrittenBack};
 use ledger::Reason;
 use life::{Names, Request};
 use operation::{
@@ -259,16 +259,21 @@ impl Operations {
         self.owners(dev, Purpose::FileData)
     }
 
+    /// How much of files' data others sent to a device.
+    pub fn written_back(&self, dev: DevId) -> WrittenBack {
+        let of_files = self.sent_for.iter().filter(|((d, of, _), _)| (*d, *of) == (dev, Purpose::FileData));
+        of_files.fold(WrittenBack::default(), |sum, ((.., whose), sent)| sum.with(whose, sent.bytes))
+    }
+
     /// Tasks for which others sent such requests to a device, with bytes, the largest first.
     pub fn owners(&self, dev: DevId, of: Purpose) -> Vec<(&str, Bytes)> {
-        let mut all: Vec<_> = self
-            .sent_for
-            .iter()
-            .filter_map(|((d, purpose, whose), sent)| match whose {
-                Whose::Tasks(who) if (*d, *purpose) == (dev, of) => Some((who.as_str(), sent.bytes)),
-                _ => None,
-            })
-            .collect();
+        let mut all = BTreeMap::<&str, Bytes>::new();
+        for ((d, purpose, whose), sent) in &self.sent_for {
+            if let (Whose::Tasks(who) | Whose::Probably(who), true) = (whose, (*d, *purpose) == (dev, of)) {
+                *all.entry(who).or_default() += sent.bytes;
+            }
+        }
+        let mut all: Vec<_> = all.into_iter().collect();
         all.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
         all
     }

@@ -88,7 +88,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
 fn limit_the_largest(v: Verdict, case: &Case, groups: &[usize]) -> Verdict {
     let Some(group) = groups.first().map(|number| &case.focus.groups[*number]) else { return v };
     let writers = case.facts.operations.writers(group.dev);
-    let all: Bytes = writers.iter().map(|(_, bytes)| *bytes).sum();
+    let all = case.facts.operations.written_back(group.dev).all;
     let another = |who: &str| who != group.task && !who.contains(", ");
     let Some((who, its)) = writers.first().filter(|(who, its)| another(who) && 2 * its.0 > all.0) else {
         return v;

@@ -16,8 +16,8 @@ use crate::thresholds::{WBT_DISK, WBT_FLASH};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use life::{Class, Io, FLOOD_BYTES, FLOOD_DEPTH};
-use stats::{Device, Distribution};
-use trace::{Bytes, Nanos};
+use stats::{Device, Distribution, WrittenBack};
+use trace::{Bytes, DevId, Nanos};
 use units::words::size;
 use waits::{CulpritId, Phase};
 
@@ -140,20 +140,49 @@ fn prove(
     flooded: Nanos,
     compared: Option<(f64, &'static str)>,
 ) -> Verdict {
-    v = beside_and_without(v, slow, flooded, compared);
-    let writers = case.facts.operations.writers(slow.on.id).into_iter();
-    let each: Vec<String> = writers
-        .filter(|(who, _)| *who != "?")
-        .take(2)
-        .map(|(who, bytes)| format!("{who} ({})", size(bytes)))
-        .collect();
-    if !each.is_empty() {
-        v = v.because(proof!(
-            "the data that was written back had been written by {writers}",
-            writers = each.join(", ")
+    let dev = slow.on.id;
+    let beside = |v: Verdict| beside_and_without(v, slow, flooded, compared);
+    // That it is only probable has to be seen first.
+    v = match is_guessed(&case.facts.operations.written_back(dev)) {
+        true => beside(whose(v, case, dev)),
+        false => whose(beside(v), case, dev),
+    };
+    background_writes(v, case, slow)
+}
+
+/// Whether the owner of most of the data that was written back is only probable.
+fn is_guessed(back: &WrittenBack) -> bool {
+    2 * back.probably.0 > back.all.0
+}
+
+/// Adds who wrote most of the data that was written back to a device.
+pub(crate) fn whose(v: Verdict, case: &Case, dev: DevId) -> Verdict {
+    let (back, writers) = (case.facts.operations.written_back(dev), case.facts.operations.writers(dev));
+    if let Some((who, _)) = writers.first().filter(|_| is_guessed(&back)) {
+        return v.because(proof!(
+            "{before} of the {all} that was written back had been written before the recording: probably by {who}, which leaves most in the \
+             page cache now",
+            before = back.probably,
+            all = back.all,
+            who = who.to_string()
         ));
     }
-    background_writes(v, case, slow)
+    if 2 * back.unknown.0 > back.all.0 {
+        return v.because(proof!(
+            "nobody was seen to write {unknown} of the {all} that was written back: written before the recording, or through a mapping",
+            unknown = back.unknown,
+            all = back.all
+        ));
+    }
+    let known = writers.iter().filter(|(who, _)| *who != "?");
+    let each: Vec<String> = known.take(2).map(|(who, bytes)| format!("{who} ({})", size(*bytes))).collect();
+    match each.is_empty() {
+        true => v,
+        false => v.because(proof!(
+            "the data that was written back had been written by {writers}",
+            writers = each.join(", ")
+        )),
+    }
 }
 
 /// Adds how long requests took that were issued into a flood, and how long others took.

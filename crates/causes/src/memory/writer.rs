@@ -14,7 +14,7 @@ use crate::unit::Unit;
 use crate::verdict::Verdict;
 use life::{Class, Io};
 use std::collections::BTreeMap;
-use trace::{is_kernel_thread, works_for_others, Nanos};
+use trace::{is_kernel_thread, works_for_others, Bytes, Nanos};
 
 /// Adds what to do about the task that wrote what a victim is behind; if no task is known, how to find it.
 pub(crate) fn held_back(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
@@ -43,19 +43,20 @@ pub(crate) fn see_who_writes(v: Verdict) -> Verdict {
 }
 
 /// The task whose writeback a victim waited for longest; if only the kernel is seen to send it, the task that wrote
-/// most of it. `None` for the victim itself, which cannot be held back for its own sake.
+/// most of it. `None` for the victim itself, which cannot be held back for its own sake, and if it is not known who wrote most.
 fn writer(case: &Case, slow: &Slow) -> Option<String> {
     let is_user = |who: &str| !works_for_others(who) && !is_kernel_thread(who);
-    let mut behind = BTreeMap::<&str, Nanos>::new();
+    let mut behind = BTreeMap::<Option<&str>, Nanos>::new();
     for row in case.rows(slow.group_number) {
         let culprit = case.facts.waits.culprit_of(row.culprit);
-        let name = culprit.name.as_deref().filter(|_| culprit.io == Some(Io::BackgroundWrite));
-        if let Some(name) = name.filter(|name| is_user(name)) {
-            *behind.entry(name).or_default() += row.time;
+        if let Some(name) = culprit.name.as_deref().filter(|_| culprit.io == Some(Io::BackgroundWrite)) {
+            *behind.entry(Some(name).filter(|name| is_user(name))).or_default() += row.time;
         }
     }
-    let most = behind.into_iter().max_by_key(|(_, time)| *time).map(|(name, _)| name);
-    let wrote = || case.facts.operations.writers(slow.on.id).into_iter().map(|(who, _)| who);
-    let named = most.or_else(|| wrote().find(|who| *who != "?" && is_user(who)));
+    let most = behind.into_iter().max_by_key(|(_, time)| *time).and_then(|(name, _)| name);
+    let (operations, dev) = (&case.facts.operations, slow.on.id);
+    let all = operations.written_back(dev).all;
+    let wrote_most = |(who, bytes): &(&str, Bytes)| *who != "?" && is_user(who) && 2 * bytes.0 > all.0;
+    let named = most.or_else(|| Some(operations.writers(dev).into_iter().find(wrote_most)?.0));
     named.filter(|who| *who != slow.group.task).map(str::to_string)
 }

@@ -177,7 +177,11 @@ fn what_requests_take_anyway_is_not_because_of_discards() {
 #[test]
 fn who_deleted_the_files_is_named() {
     let mut built = super::paths::built(READ, Wait::DirectIo, Reason::Device, 40);
-    built.over(discards(50 * MS)).sent_for("rm", Purpose::Discard, Bytes(8 << 19));
+    built.over(discards(50 * MS)).sent_for(
+        stats::Whose::Tasks("rm".into()),
+        Purpose::Discard,
+        Bytes(8 << 19),
+    );
     let v = built.verdict("discard-stall");
     assert!(says(&v, "8 discards of 1 MiB on average, most for files that rm deleted"), "{v:?}");
     assert!(commands(&v).iter().any(|c| c.contains("kill -STOP") && c.contains("rm")), "{v:?}");

@@ -350,7 +350,11 @@ fn whose_data_most_of_the_writeback_is_is_limited_for_who_waits() {
     let first = |writers: &[(&str, u64)]| {
         let mut built = built(WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, 80);
         for (task, mib) in writers {
-            built.sent_for(task, operation::Purpose::FileData, trace::Bytes(mib << 20));
+            built.sent_for(
+                stats::Whose::Tasks((*task).into()),
+                operation::Purpose::FileData,
+                trace::Bytes(mib << 20),
+            );
         }
         commands(&built.verdict("dirty-throttling")).remove(0)
     };

@@ -1,12 +1,13 @@
 //! Writeback beside reads.
 
 use super::*;
-use crate::memory::own_writeback;
+use crate::memory::{own_writeback, writeback_flood, writer};
 use crate::op_builder::READER;
 use crate::tests::background_task::moved;
 use life::Io;
-use operation::{Kind, Wait};
-use trace::Call;
+use operation::{Kind, Purpose, Wait};
+use stats::Whose;
+use trace::{Bytes, Call};
 
 /// A read of 103 ms issued into so many writes of 1 MiB, which are done one after the other, 10 ms each.
 fn flood(recording: &mut TraceBuilder, at_ms: u64, writes: u64) {
@@ -175,6 +176,37 @@ fn whose_data_it_is_is_paused_or_limited() {
     );
     assert_eq!(commands_against("kworker/u8:1"), [SEE_WHO]);
     assert_eq!(commands_against("postgres"), [SEE_WHO]);
+}
+
+/// A flusher sends 160 MiB that nobody was seen to write, or probably `unpacker`, and so much of `logger`'s.
+#[test]
+fn who_wrote_little_of_what_is_written_back_is_not_held_back() {
+    let told = |rest: Whose, of_logger: u64| {
+        let mut built = moved("dd", 10, "");
+        for _ in 0..120 {
+            built.behind_io(Kind::Call(Call::Read), 40, "kworker/u8:1", Io::BackgroundWrite);
+        }
+        built.sent_for(rest, Purpose::FileData, Bytes(160 << 20));
+        built.sent_for(Whose::Tasks("logger".into()), Purpose::FileData, Bytes(of_logger << 20));
+        let v = built.asked(|case| {
+            let slow = case.slow();
+            let v = writeback_flood::whose(Verdict::begin("writeback-flood"), case, slow[0].on.id);
+            writer::held_back(v, case, &slow[0])
+        });
+        (v.evidence[0].sentence(), commands(&v).remove(0))
+    };
+    let (words, command) = told(Whose::Unknown, 3);
+    assert!(
+        words.starts_with("nobody was seen to write 160 MiB of the 163 MiB that was written back"),
+        "{words}"
+    );
+    assert_eq!(command, SEE_WHO);
+    let (words, command) = told(Whose::Unknown, 161);
+    assert_eq!(words, "the data that was written back had been written by logger (161 MiB)");
+    assert_eq!(command, "kill -STOP $(pgrep -x logger)");
+    let (words, command) = told(Whose::Probably("unpacker".into()), 3);
+    assert!(words.contains("before the recording: probably by unpacker"), "{words}");
+    assert_eq!(command, "kill -STOP $(pgrep -x unpacker)");
 }
 
 #[test]

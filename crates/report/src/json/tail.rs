@@ -92,6 +92,8 @@ pub(crate) struct SentFor {
     what: &'static str,
     /// The task on whose behalf it was sent; null if unknown.
     whose: Option<String>,
+    /// Whether that is only probable: it was written before the recording.
+    probably: bool,
     /// Number of requests.
     requests: u64,
     /// Number of bytes written.
@@ -125,6 +127,7 @@ pub(crate) fn sent_for(e: &Explanation) -> Vec<SentFor> {
         device: e.name(r.dev),
         what: sent_for::purpose(r.purpose),
         whose: r.whose,
+        probably: r.probably,
         requests: r.sent.requests,
         bytes: r.sent.bytes,
     };

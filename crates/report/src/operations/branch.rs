@@ -216,6 +216,7 @@ fn what(sampled: &SampledOperation, place: usize, node: &Node) -> What {
             let (mut writers, mut groups) = (BTreeSet::new(), BTreeSet::new());
             match sampled.writers.get(&place) {
                 Some(Whose::Tasks(tasks)) => writers.extend(tasks.split(", ").map(str::to_string)),
+                Some(Whose::Probably(task)) => writers.extend([format!("probably {task}")]),
                 Some(Whose::Group(group)) => groups.extend([*group]),
                 _ => {}
             }

@@ -19,7 +19,9 @@ pub(super) fn writers(v: &View) -> Table {
         t.row(vec![
             v.name(row.dev),
             Value::Text(purpose(row.purpose).into()),
-            row.whose.map_or(Value::None, Value::Text),
+            row.whose.map_or(Value::None, |whose| {
+                Value::Text(if row.probably { format!("{whose} (probably)") } else { whose })
+            }),
             Value::Count(row.sent.requests),
             Value::Size(row.sent.bytes.0),
         ]);
