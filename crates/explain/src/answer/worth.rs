@@ -9,7 +9,7 @@
 //! - The victim spent much of the recording in operations that take longer than on flash, and a visible part of that is due to it.
 //! - The operations take longer than on flash (a commit longer than etcd expects), and most of that is due to it: a task that commits
 //!   only now and then waits that long each time.
-//! - It is rare by nature, such as a stall: its part of all time says nothing.
+//! - It is rare by nature, such as a stall: its part of all time says nothing. A single operation that had it has to be long by itself.
 //!
 //! Waiting for a processor behind many tasks, none of which has a visible part, is normal on a busy machine, unless it is most of the
 //! time: removing any one of the tasks changes nothing.
@@ -26,6 +26,7 @@ use super::precedence::share_of_slowest;
 use super::rank;
 use super::thresholds::{MOSTLY, NOTICED, WORTH_SEEING};
 use super::victim::Sufferer;
+use super::ERRORS;
 use crate::explanation::Explanation;
 use causes::{nature, Nature, Verdict, MIN_SHARE, WBT_FLASH};
 use ledger::Reason;
@@ -60,7 +61,8 @@ pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, all: &[Sufferer], found: 
     if is_general && !is_long(v) && e.facts.operations.kept_from_running(&v.task) > v.time {
         return false;
     }
-    let always = !found.throughout.is_empty() || !is_everyday(found.cause);
+    let is_rare = !is_everyday(found.cause) && !is_of_one(v, found.cause);
+    let always = !found.throughout.is_empty() || is_rare;
     let of_slowest = share_of_slowest(e, v, found);
     let matters = || {
         is_noticed(v, found.cause, of_slowest, recorded, by_the_clock)
@@ -164,6 +166,12 @@ fn part_of(time: Nanos, all: Nanos) -> f64 {
 fn slept(e: &Explanation, v: &Sufferer) -> Nanos {
     let time = e.focus.groups.get(v.group).map(|g| g.all.time).unwrap_or_default();
     time.total.since(time.of(Reason::OnCpu)).since(time.of(Reason::WaitCpu))
+}
+
+/// Whether a cause is known from a single operation that did not take long.
+fn is_of_one(v: &Sufferer, cause: &str) -> bool {
+    let [.., longest] = v.latency;
+    cause != ERRORS && v.lost_to(cause) <= longest && longest.0 < LONG * WBT_FLASH.0
 }
 
 /// Whether a victim that slept this long notices a limit.
@@ -375,5 +383,17 @@ pub(super) mod tests {
         };
         assert_eq!((of(51, None, 20_000), of(50, None, 20_000)), (true, false));
         assert!(!of(51, Some("background-task"), 20_000));
+    }
+
+    /// A pause of 17 ms that one read of ten thousand met says nothing of the device; two of them do, or one of 20 ms.
+    #[test]
+    fn a_single_operation_has_to_be_long_by_itself() {
+        let of = |lost: u64, longest: u64, cause: &'static str| {
+            let because = vec![Because { cause: Some(cause), ..flushes(lost) }];
+            let latency = [Nanos(MS / 5), Nanos(MS / 4), Nanos(longest * MS)];
+            is_of_one(&Sufferer { because, latency, ..victim(200, lost, 250) }, cause)
+        };
+        assert!(of(17, 18, "device-stall"));
+        assert!(!of(34, 18, "device-stall") && !of(20, 20, "device-stall") && !of(17, 18, ERRORS));
     }
 }
