@@ -7,7 +7,7 @@ use evidence::{Samples, System};
 use life::{with_hung, HUNG};
 use operation::{Follow, Known};
 use std::path::Path;
-use trace::{DevId, Nanos, Tid};
+use trace::{DevId, Nanos, Source, Tid};
 
 /// What is known when a recording begins, or a window of it.
 #[derive(Default)]
@@ -19,14 +19,22 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
-    /// Of a recording with these settings and samples beside it. `place`: where it can be read; `None` for a pipe.
-    pub fn of(place: Option<&Path>, system: &System, samples: &Samples, window: Option<Window>) -> Beginning {
+    /// Of a recording with these settings and samples beside it. `place`: where it can be read; `None` for a pipe. `again`: its events, if it
+    /// need not be opened once more for them.
+    pub fn of(
+        place: Option<&Path>,
+        again: Option<Box<dyn Source>>,
+        system: &System,
+        samples: &Samples,
+        window: Option<Window>,
+    ) -> Beginning {
         let mut known = known(system);
         let begins_later = window.is_some_and(|w| w.start > Nanos(0));
         if begins_later {
             known.asleep.clear();
         }
-        let mut learned = place.map(|at| learning::learn(at, window, &known.processes)).unwrap_or_default();
+        let mut learned =
+            place.map(|at| learning::learn(at, again, window, &known.processes)).unwrap_or_default();
         let is_apart = |(_, process): &&(Tid, Tid)| learned.apart.processes.binary_search(process).is_ok();
         let born = learned.apart.processes.iter().map(|process| (*process, *process));
         known.apart = known.processes.iter().filter(is_apart).copied().chain(born).collect();

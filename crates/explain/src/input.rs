@@ -8,8 +8,8 @@ mod judged;
 use crate::beginning::Beginning;
 use crate::error::{Error, Result};
 use crate::places::Places;
-use crate::reading;
-use crate::texts::{self, Sorted};
+use crate::reading::{self, Reading};
+use crate::texts::{self, Opened, Sorted};
 use crate::which::Which;
 use events::Window;
 use evidence::{Samples, System};
@@ -17,7 +17,6 @@ use operation::{Asking, Follow, Scope};
 use stats::{Analysis, Pictures, Served, Tape};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use tooltext::ToolOutput;
 use trace::{Batch, DevId, Place, Quality, Recording};
 use waits::Those;
 
@@ -29,9 +28,7 @@ type OnBatch<'a> = Box<dyn FnMut(&Batch) + 'a>;
 pub struct Input<'a> {
     /// The recording and its path as given; `None` if there are only texts.
     recording: Option<(Recording, PathBuf)>,
-    texts: Vec<ToolOutput>,
-    /// Number of texts that were named on the command line; they come first.
-    named: usize,
+    texts: Opened,
     window: Option<Window>,
     analysis: Analysis,
     pictures: Option<&'a mut Pictures>,
@@ -44,13 +41,8 @@ pub struct Input<'a> {
 impl<'a> Input<'a> {
     /// Opens a recording, texts of other tools or a folder of texts, or a recording and texts; `-` is standard input.
     pub fn open(paths: &[PathBuf]) -> Result<Input<'a>> {
-        let Sorted { recording, start, mut outputs } = texts::sort(paths)?;
-        let named = outputs.len();
-        if let Some(folder) = recording.as_deref().filter(|path| path.is_dir()) {
-            // Settings in the folder belong to the recorded machine and are read with the recording.
-            outputs.extend(texts::in_folder(folder).into_iter().filter(ToolOutput::has_readings));
-        }
-        texts::shorten_names(&mut outputs);
+        let Sorted { recording, start, outputs } = texts::sort(paths)?;
+        let texts = Opened::new(outputs, recording.clone().filter(|path| path.is_dir()));
         let recording = match recording {
             Some(path) => {
                 let recording = reading::open(&path, start).map_err(|e| known_shape(e, &path))?;
@@ -58,7 +50,7 @@ impl<'a> Input<'a> {
             }
             None => None,
         };
-        Ok(Input { recording, texts: outputs, named, ..Input::default() })
+        Ok(Input { recording, texts, ..Input::default() })
     }
 
     /// Opens a recording without texts; `-` is standard input.
@@ -152,7 +144,9 @@ impl<'a> Input<'a> {
         let place = self.place();
         let samples =
             place.as_deref().and_then(|place| Samples::read(place).ok().flatten()).unwrap_or_default();
-        let beginning = Beginning::of(place.as_deref(), &self.places().system, &samples, self.window);
+        let again = self.recording.as_ref().and_then(|(recording, _)| recording.source.again());
+        let system = self.places().system;
+        let beginning = Beginning::of(place.as_deref(), again, &system, &samples, self.window);
         beginning.tell(&mut follow);
         follow.asks(scope);
         follow
@@ -180,7 +174,7 @@ impl<'a> Input<'a> {
                 ControlFlow::Break(())
             }
         };
-        let (quality, _) = reading::read_all(recording, &path, None, &mut Served::default(), &mut give)?;
+        let (quality, _) = Reading::begin(recording, &path, None).all(&mut Served::default(), &mut give)?;
         failed.map_or(Ok(quality), Err)
     }
 }

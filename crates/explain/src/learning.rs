@@ -79,14 +79,21 @@ impl Listener {
     }
 }
 
-/// Learns from the recording at `place`. Returns nothing if it cannot be read: that is reported when the whole is read. `processes`: pairs of
-/// a thread and its process, as far as known.
-pub(crate) fn learn(place: &Path, window: Option<Window>, processes: &[(Tid, Tid)]) -> Learned {
-    let Ok(recording) = trace::open(place) else { return Learned::default() };
-    let mut source: Box<dyn Source> = match window {
-        Some(Window { start, end }) => Box::new(Part::new(recording.source, place, start, end)),
-        None => recording.source,
+/// Learns from the recording at `place`. `again`: its events, if the recording that is open can be read twice. Returns nothing if it cannot be
+/// read: that is reported when the whole is read. `processes`: pairs of a thread and its process, as far as known.
+pub(crate) fn learn(
+    place: &Path,
+    again: Option<Box<dyn Source>>,
+    window: Option<Window>,
+    processes: &[(Tid, Tid)],
+) -> Learned {
+    let opened = || trace::open(place).ok().map(|recording| recording.source);
+    let Some(source) = again.filter(|_| window.is_none()).or_else(opened) else { return Learned::default() };
+    let mut source = match window {
+        Some(Window { start, end }) => Box::new(Part::new(source, place, start, end)),
+        None => source,
     };
+    source.without_symbols();
     let (mut tracker, mut batch) = (IoTracker::default(), Batch::default());
     let mut listener = Listener {
         siblings: Siblings::new(processes),

@@ -62,73 +62,90 @@ struct Shared {
 /// The result of reading and the quality of the recording.
 type Ended = (std::result::Result<(), trace::Error>, Quality);
 
-/// Reads everything. The reading thread passes each batch to `flow`, if there is one; this thread passes it to `take`, which may stop the
-/// reading and whose tape is counted into `served`. An interrupt ends a pipe early, with what was read so far; it ends a file with an
-/// error.
-pub(crate) fn read_all(
-    recording: Recording,
-    path: &Path,
-    flow: Option<Flow>,
-    served: &mut Served,
-    take: &mut dyn FnMut(&Batch, &mut Tape) -> ControlFlow<()>,
-) -> Result<(Quality, Option<Flow>)> {
-    let interrupt = Interrupt::catch();
-    let is_pipe = recording.source.size().is_none();
-    let quality = is_pipe.then(Mutex::default);
-    let shared = Arc::new(Shared { flow: Mutex::new(flow), quality, ..Shared::default() });
-    shared.counting.begin(served);
-    let (mut taken, mut tape) = (0, Tape::default());
-    let mut interrupted: Option<Instant> = None;
-    let mut progress = Progress::new(recording.source.size(), path);
-    let (filled_tx, filled) = sync_channel::<Batch>(BATCHES);
-    let (empty, empty_rx) = channel::<Batch>();
-    for _ in 0..BATCHES {
-        let _ = empty.send(Batch::default());
+/// A recording that another thread reads: it fills batches until all are full.
+pub(crate) struct Reading<'p> {
+    shared: Arc<Shared>,
+    filled: Receiver<Batch>,
+    empty: Sender<Batch>,
+    done: Receiver<Ended>,
+    interrupt: Interrupt,
+    /// The input's size in bytes; `None` for a pipe.
+    size: Option<u64>,
+    path: &'p Path,
+}
+
+impl Reading<'_> {
+    /// Begins to read; the thread passes each batch to `flow`, if there is one.
+    pub fn begin(recording: Recording, path: &Path, flow: Option<Flow>) -> Reading<'_> {
+        let interrupt = Interrupt::catch();
+        let size = recording.source.size();
+        let quality = size.is_none().then(Mutex::default);
+        let shared = Arc::new(Shared { flow: Mutex::new(flow), quality, ..Shared::default() });
+        let (filled_tx, filled) = sync_channel::<Batch>(BATCHES);
+        let (empty, empty_rx) = channel::<Batch>();
+        for _ in 0..BATCHES {
+            let _ = empty.send(Batch::default());
+        }
+        let (done_tx, done) = channel();
+        let theirs = shared.clone();
+        std::thread::spawn(move || fill(recording.source, &theirs, &empty_rx, filled_tx, &done_tx));
+        Reading { shared, filled, empty, done, interrupt, size, path }
     }
-    let (done_tx, done) = channel();
-    let theirs = shared.clone();
-    std::thread::spawn(move || fill(recording.source, &theirs, &empty_rx, filled_tx, &done_tx));
-    loop {
-        match next(&filled, &shared.counting) {
-            Ok(batch) => {
-                let goes_on = take(&batch, &mut tape).is_continue();
-                shared.counting.hand_over(&mut tape);
-                taken += batch.events.len() as u64;
-                let _ = empty.send(batch);
-                progress.at(shared.position.load(Ordering::Relaxed));
-                if !goes_on {
-                    return Ok((Quality::default(), None));
+
+    /// Reads to the end and passes each batch to `take`, which may stop the reading and whose tape is counted into `served`. An interrupt
+    /// ends a pipe early, with what was read so far; it ends a file with an error.
+    pub fn all(
+        self,
+        served: &mut Served,
+        take: &mut dyn FnMut(&Batch, &mut Tape) -> ControlFlow<()>,
+    ) -> Result<(Quality, Option<Flow>)> {
+        let Reading { shared, filled, empty, done, interrupt, size, path } = self;
+        shared.counting.begin(served);
+        let (mut taken, mut tape) = (0, Tape::default());
+        let mut interrupted: Option<Instant> = None;
+        let mut progress = Progress::new(size, path);
+        loop {
+            match next(&filled, &shared.counting) {
+                Ok(batch) => {
+                    let goes_on = take(&batch, &mut tape).is_continue();
+                    shared.counting.hand_over(&mut tape);
+                    taken += batch.events.len() as u64;
+                    let _ = empty.send(batch);
+                    progress.at(shared.position.load(Ordering::Relaxed));
+                    if !goes_on {
+                        return Ok((Quality::default(), None));
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if interrupt.came() {
+                if size.is_some() {
+                    return Err(Error::Interrupted);
+                }
+                if interrupted.is_none() {
+                    let _ = writeln!(io::stderr(), "iowhy: interrupted; what was read so far is explained");
+                }
+                if interrupted.get_or_insert_with(Instant::now).elapsed() > ENDS {
+                    let so_far = shared.quality.as_ref().map(|quality| lock(quality).clone());
+                    let mut quality = Quality { events: taken, ..so_far.unwrap_or_default() };
+                    quality.note("reading was interrupted".into());
+                    shared.counting.end(served);
+                    return Ok((quality, lock(&shared.flow).take()));
                 }
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
         }
-        if interrupt.came() {
-            if !is_pipe {
-                return Err(Error::Interrupted);
-            }
-            if interrupted.is_none() {
-                let _ = writeln!(io::stderr(), "iowhy: interrupted; what was read so far is explained");
-            }
-            if interrupted.get_or_insert_with(Instant::now).elapsed() > ENDS {
-                let so_far = shared.quality.as_ref().map(|quality| lock(quality).clone());
-                let mut quality = Quality { events: taken, ..so_far.unwrap_or_default() };
-                quality.note("reading was interrupted".into());
-                shared.counting.end(served);
-                return Ok((quality, lock(&shared.flow).take()));
-            }
+        progress.end();
+        let (outcome, mut quality) =
+            done.recv().map_err(|_| Error::new("the reading thread died", "this is a bug in iowhy"))?;
+        outcome?;
+        if interrupted.is_some() {
+            quality.note("reading was interrupted".into());
         }
+        shared.counting.end(served);
+        let flow = lock(&shared.flow).take();
+        Ok((quality, flow))
     }
-    progress.end();
-    let (outcome, mut quality) =
-        done.recv().map_err(|_| Error::new("the reading thread died", "this is a bug in iowhy"))?;
-    outcome?;
-    if interrupted.is_some() {
-        quality.note("reading was interrupted".into());
-    }
-    shared.counting.end(served);
-    let flow = lock(&shared.flow).take();
-    Ok((quality, flow))
 }
 
 /// The next batch; counts tapes until there is one.

@@ -13,8 +13,8 @@ use crate::process_tree::ProcessTree;
 use crate::served::{Done, Entry, Served};
 use crate::texts::Texts;
 use crate::thread::Thread;
+use crate::threads::Threads;
 use crate::writers::Writers;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use trace::{DevId, Nanos, TaskEvent, Tid};
@@ -31,7 +31,7 @@ const MAX_LOSSES: usize = 1 << 16;
 /// The past of all tasks and devices.
 #[derive(Debug, Default)]
 pub struct History {
-    pub(crate) threads: FxHashMap<Tid, Thread>,
+    pub(crate) threads: Threads,
     /// Completed requests, and completed bios of md and dm.
     pub served: Served,
     /// Requests that the end of the recording cut off, in the order in which they began; empty before the end.
@@ -86,10 +86,10 @@ impl History {
 
     /// A task, added if it is new; `None` for the idle task, which differs on each CPU.
     pub(crate) fn thread_mut(&mut self, tid: Tid) -> Option<&mut Thread> {
-        if tid == Tid(0) || (self.threads.len() >= MAX_THREADS && !self.threads.contains_key(&tid)) {
+        if tid == Tid(0) {
             return None;
         }
-        Some(self.threads.entry(tid).or_default())
+        self.threads.get_or_add(tid, MAX_THREADS)
     }
 
     /// The call that an event's task is in; `None` for an event in an interrupt.

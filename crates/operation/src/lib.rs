@@ -41,6 +41,9 @@ mod throttle;
 mod held_aio;
 mod history;
 
+// All threads.
+mod threads;
+
 // The history of one task, and of requests below others.
 mod sent_below;
 mod thread;

@@ -106,6 +106,10 @@ impl Source for Part {
         Ok(false)
     }
 
+    fn without_symbols(&mut self) {
+        self.inner.without_symbols();
+    }
+
     fn position(&self) -> u64 {
         self.inner.position()
     }

@@ -9,6 +9,14 @@ pub trait Source: Send {
     /// Clears `batch` and fills it with the next events. Returns `false` if there are no more; the batch is then empty.
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error>;
 
+    /// The same events from the beginning, without opening the recording once more; `None` if that is no faster.
+    fn again(&self) -> Option<Box<dyn Source>> {
+        None
+    }
+
+    /// Names of kernel functions are not needed: the texts of addresses may be missing. To be called before the first `fill`.
+    fn without_symbols(&mut self) {}
+
     /// Bytes of input consumed so far, for progress.
     fn position(&self) -> u64;
 

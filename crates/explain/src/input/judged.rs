@@ -5,12 +5,13 @@ use crate::arrivals::Arrivals;
 use crate::beginning::Beginning;
 use crate::error::{Error, Result};
 use crate::explanation::Explanation;
+use crate::predictions;
+use crate::reading::Reading;
 use crate::roles::Roles;
 use crate::scope::check;
 use crate::subject::Subject;
 use crate::texts::Texts;
 use crate::which::Which;
-use crate::{predictions, reading};
 use capture::Detail;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
 use operation::Scope;
@@ -26,7 +27,7 @@ impl Input<'_> {
         let Some((recording, path)) = self.recording.take() else {
             let whole = self.asking.is_all() && self.window.is_none();
             return match whole && !self.predicts && self.which == Which::default() {
-                true => Ok(Explanation::of_texts(Texts::alone(self.texts))),
+                true => Ok(Explanation::of_texts(Texts::alone(self.texts.all()))),
                 false => Err(Error::new(
                     "texts hold totals: they cannot be filtered by device, task, operation or time, have no slowest operations, \
                      and nothing can be predicted from them",
@@ -34,11 +35,11 @@ impl Input<'_> {
                 )),
             };
         };
-        let (texts, named, window, predicts) =
-            (std::mem::take(&mut self.texts), self.named, self.window, self.predicts);
+        let (texts, window, predicts) = (std::mem::take(&mut self.texts), self.window, self.predicts);
         let place = recording.place.clone();
         let explanation = self.judged(recording, &path, scope)?;
-        let texts = Texts::beside(texts, named, &explanation);
+        let named = texts.named();
+        let texts = Texts::beside(texts.all(), named, &explanation);
         let mut explanation = explanation.with_texts(texts);
         if predicts {
             let arrivals = || match place.as_deref() {
@@ -60,7 +61,10 @@ impl Input<'_> {
         let (system, mut samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
         let sources = vec![recording.format.to_string()];
         let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
-        let beginning = Beginning::of(place.as_deref(), &system, &samples, window);
+        let again = recording.source.again();
+        // The first batches are filled while the beginning is learned.
+        let reading = Reading::begin(recording, path, Some(Flow::default()));
+        let beginning = Beginning::of(place.as_deref(), again, &system, &samples, window);
         analysis.hangs(&beginning.hung);
         beginning.tell(analysis.follow());
         analysis.asks(scope.clone());
@@ -78,8 +82,7 @@ impl Input<'_> {
         };
         let all = scope.is_none() && window.is_none();
         let watched = recorded.as_ref().filter(|_| all).and_then(Recorded::watched);
-        let (mut quality, flow) =
-            reading::read_all(recording, path, Some(Flow::default()), &mut served, &mut take)?;
+        let (mut quality, flow) = reading.all(&mut served, &mut take)?;
         std::mem::swap(analysis.counts(), &mut served);
         let mut flow = flow.unwrap_or_default();
         let (mut roles, mut only, mut of_operations) = Default::default();

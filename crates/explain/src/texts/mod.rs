@@ -1,9 +1,11 @@
 //! Texts of other tools: reads and judges them, alone or beside a recording.
 
 mod machine;
+mod opened;
 pub(crate) mod shape;
 mod sorting;
 
+pub(crate) use opened::Opened;
 pub(crate) use sorting::{ctf_folder, nothing_in, shorten_names, sort, unrecognised, Sorted};
 pub use sorting::{in_folder, read};
 

@@ -27,6 +27,14 @@ impl Source for Unpacked {
         self.inner.fill(batch).map_err(|e| e.renamed(&self.folder, &self.name))
     }
 
+    fn again(&self) -> Option<Box<dyn Source>> {
+        self.inner.again()
+    }
+
+    fn without_symbols(&mut self) {
+        self.inner.without_symbols();
+    }
+
     fn position(&self) -> u64 {
         self.inner.position()
     }

@@ -17,14 +17,11 @@ use units::Nanos;
 /// An opened recording.
 #[derive(Debug)]
 pub struct TraceDat {
-    facts: Facts,
-    kallsyms: Option<SymbolText>,
-    strings: Strings,
-    long: usize,
+    /// All but the formats, which the cursor has.
+    contents: Contents,
     cursor: Cursor,
     blocks: Blocks,
     tasks: Tasks,
-    notes: Vec<String>,
     delivered: u64,
     /// Whether the wall-clock note was given (it comes with the first event).
     wall_told: bool,
@@ -32,45 +29,28 @@ pub struct TraceDat {
 }
 
 impl TraceDat {
-    pub(super) fn new(contents: Contents) -> Result<TraceDat, Error> {
-        let Contents {
-            facts,
-            formats,
-            regions,
-            kallsyms,
-            cmdlines,
-            strings,
-            clock,
-            mut notes,
-            lacks_cpus,
-            ..
-        } = contents;
-        let long = regions.first().map_or(8, |r| r.layout.long);
-        notes.extend(facts.clock.as_deref().and_then(|name| clock.doubt(name)));
-        let blocks = Blocks::new(&formats, &cmdlines);
-        let tasks = Tasks::new(&formats, long, facts.machine());
-        let mut cursor = Cursor::new(Arc::new(formats), facts.order, clock, regions)?;
-        if lacks_cpus {
+    pub(super) fn new(mut contents: Contents) -> Result<TraceDat, Error> {
+        if let Some(doubt) = contents.facts.clock.as_deref().and_then(|name| contents.clock.doubt(name)) {
+            contents.notes.push(doubt);
+        }
+        let formats = Arc::new(std::mem::take(&mut contents.formats));
+        TraceDat::begin(formats, contents)
+    }
+
+    fn begin(formats: Arc<Formats>, contents: Contents) -> Result<TraceDat, Error> {
+        let blocks = Blocks::new(&formats, &contents.cmdlines);
+        let tasks = Tasks::new(&formats, long(&contents), contents.facts.machine());
+        let (clock, regions) = (contents.clock, contents.regions.clone());
+        let mut cursor = Cursor::new(formats, contents.facts.order, clock, regions)?;
+        if contents.lacks_cpus {
             cursor.lacks_a_cpu();
         }
-        Ok(TraceDat {
-            facts,
-            kallsyms,
-            strings,
-            long,
-            cursor,
-            blocks,
-            tasks,
-            notes,
-            delivered: 0,
-            wall_told: false,
-            done: false,
-        })
+        Ok(TraceDat { contents, cursor, blocks, tasks, delivered: 0, wall_told: false, done: false })
     }
 
     /// Facts about the recording.
     pub fn facts(&self) -> &Facts {
-        &self.facts
+        &self.contents.facts
     }
 
     /// The layouts of all events.
@@ -80,7 +60,7 @@ impl TraceDat {
 
     /// Size in bytes of the kernel's `long`, as [`Stacks`](super::Stacks) needs it.
     pub fn long(&self) -> usize {
-        self.long
+        long(&self.contents)
     }
 
     /// Events seen so far, used or not, each with its number of records.
@@ -90,7 +70,7 @@ impl TraceDat {
 
     /// Reads the symbols; empty if the recording has none.
     pub fn symbols(&self) -> Result<Symbols, Error> {
-        match &self.kallsyms {
+        match &self.contents.kallsyms {
             None => Ok(Symbols::default()),
             Some(text) => Ok(Symbols::parse(text.read()?)),
         }
@@ -98,7 +78,7 @@ impl TraceDat {
 
     /// The texts that `const char *` fields point to.
     pub fn strings(&self) -> &Strings {
-        &self.strings
+        &self.contents.strings
     }
 
     /// The iterator over all records, for callers that need more than block events.
@@ -112,18 +92,23 @@ impl TraceDat {
     pub fn step(&mut self, batch: &mut Batch, see: &mut dyn FnMut(&Step)) -> Result<bool, Error> {
         let Some(step) = self.cursor.step()? else { return Ok(false) };
         if self.tasks.needs_symbols(&step) {
-            let text = self.kallsyms.as_ref().map(SymbolText::read).transpose()?;
+            let text = self.contents.kallsyms.as_ref().map(SymbolText::read).transpose()?;
             self.tasks.set_symbols(text.map(Symbols::parse).unwrap_or_default());
         }
         if !self.wall_told {
             self.wall_told = true;
-            batch.events.extend(self.facts.wall_offset.and_then(|offset| wall_clock(&step, offset)));
+            batch.events.extend(self.contents.facts.wall_offset.and_then(|offset| wall_clock(&step, offset)));
         }
         self.blocks.take(&step, batch);
         self.tasks.take(&step, batch);
         see(&step);
         Ok(true)
     }
+}
+
+/// Size in bytes of the kernel's `long`.
+fn long(contents: &Contents) -> usize {
+    contents.regions.first().map_or(8, |r| r.layout.long)
 }
 
 /// A note that relates the trace's clock to the wall clock.
@@ -147,6 +132,15 @@ impl Source for TraceDat {
         Ok(!batch.is_empty())
     }
 
+    fn again(&self) -> Option<Box<dyn Source>> {
+        let again = TraceDat::begin(self.cursor.formats().clone(), self.contents.clone()).ok()?;
+        Some(Box::new(again))
+    }
+
+    fn without_symbols(&mut self) {
+        self.tasks.set_symbols(Symbols::default());
+    }
+
     fn position(&self) -> u64 {
         self.cursor.position()
     }
@@ -158,14 +152,14 @@ impl Source for TraceDat {
     fn quality(&self) -> Quality {
         let mut q = self.cursor.quality();
         q.events = self.delivered;
-        for note in &self.notes {
+        for note in &self.contents.notes {
             q.note(note.clone());
         }
         if self.blocks.twice > 0 {
             let n = self.blocks.twice;
             q.note(format!("{n} block events were recorded by a second instance too and are left out"));
         }
-        let (overrun, seen) = (self.facts.overrun(), q.lost_total());
+        let (overrun, seen) = (self.contents.facts.overrun(), q.lost_total());
         if self.done && overrun > seen {
             q.note(format!(
                 "the kernel says it overwrote or dropped {overrun} events; {seen} are missing within the pages"

@@ -7,7 +7,7 @@ use crate::{have, report, skip};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use trace::tracedat::{self, Raw, Stacks, Step};
-use trace::{Action, Batch, DevId, Event, Flags, Source};
+use trace::{Action, Batch, Detail, DevId, Event, Flags, Source, What};
 
 pub const V6: &str = "loop-v6.dat";
 pub const V7: &str = "loop-v7-zstd.dat";
@@ -53,6 +53,43 @@ fn fixtures_agree_with_trace_cmd() {
         assert!(report::compare(&path(name), &[]) > 1000);
         report::compare_stacks(&path(name));
     }
+}
+
+/// A second reading begins where the first did, whatever that has read, with the same texts. Without symbols only these are missing.
+#[test]
+fn what_is_read_again_is_the_same() {
+    let read = |source: &mut dyn Source| {
+        let (mut batch, mut all, mut texts) = (Batch::default(), (vec![], vec![]), 0);
+        while source.fill(&mut batch).unwrap() {
+            // Where a text lies in its batch depends on the texts before it.
+            let detail =
+                |e: &Event| if matches!(e.detail, Detail::Text(_)) { Detail::None } else { e.detail };
+            let bare = |e: &Event| (Event { detail: detail(e), ..*e }, batch.text(e).to_vec());
+            all.0.extend(batch.events.iter().map(bare));
+            for task in &batch.tasks {
+                match task.what {
+                    What::Text { text, .. } => texts += batch.at(text).len(),
+                    _ => all.1.push((task.time, task.tid)),
+                }
+            }
+        }
+        (all, texts)
+    };
+    for place in [V6, V7].map(path).into_iter().chain([bundled("volume-249-iops")]) {
+        let mut first = trace::open(&place).unwrap().source;
+        first.fill(&mut Batch::default()).unwrap();
+        let (mut again, mut other) = (first.again().unwrap(), first.again().unwrap());
+        other.without_symbols();
+        let whole = read(&mut *trace::open(&place).unwrap().source);
+        assert!(whole.0 .0.len() > 1000, "{}", place.display());
+        assert!(read(&mut *again) == whole, "{}", place.display());
+        assert!(read(&mut *other).0 == whole.0, "{}", place.display());
+    }
+}
+
+/// A packed recording of this repository.
+fn bundled(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name).join("capture.tar.zst")
 }
 
 #[test]
