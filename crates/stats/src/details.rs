@@ -2,6 +2,7 @@
 
 use crate::activity::Activity;
 use crate::distribution::Distribution;
+use crate::seek::Seeks;
 use crate::tasks::{Tasks, OTHERS};
 use life::{Bio, ByClass, IoObserver, IoTracker, Names, Op, Remapped};
 use rustc_hash::FxHashMap;
@@ -14,6 +15,12 @@ pub const Q2D_STEPS_MS: [u64; 9] = [5, 10, 25, 50, 75, 100, 250, 500, 1000];
 /// Additional statistics of one device.
 #[derive(Debug, Default)]
 pub struct DeviceDetails {
+    /// Distances between queued bios, from the nearer ends.
+    pub q2q_seeks: Seeks,
+    /// Distances between issued requests, from the nearer ends.
+    pub d2d_seeks: Seeks,
+    /// `Q2Q`: time between queued bios.
+    pub q2q: Distribution,
     /// `Q2A`: time from a bio's queueing here until it was sent to a device below.
     pub q2a: Distribution,
     /// `S2G`: time asleep until a request was free (reported by kernels before 5.12).
@@ -29,6 +36,7 @@ pub struct DeviceDetails {
     /// Active and idle periods.
     pub activity: Activity,
     waiting: u64,
+    last_queue: Option<Nanos>,
     in_flight: u64,
     is_below: bool,
     asleep: FxHashMap<Sector, Nanos>,
@@ -143,6 +151,10 @@ impl Found {
         let device = self.device(e.dev);
         match e.action {
             Action::Queue => {
+                if let Some(last) = device.last_queue.replace(e.time) {
+                    device.q2q.record(e.time.since(last).0);
+                }
+                device.q2q_seeks.record(e.sector, e.bytes);
                 if has_data {
                     device.waiting_at_queue.record(device.waiting);
                     device.waiting += 1;
@@ -161,6 +173,9 @@ impl Found {
             Action::Split | Action::Requeue if has_data => device.waiting += 1,
             Action::BackMerge | Action::FrontMerge | Action::Issue if has_data => {
                 device.waiting = device.waiting.saturating_sub(1);
+                if e.action == Action::Issue && Op::of(e) != Op::Flush {
+                    device.d2d_seeks.record(e.sector, e.bytes);
+                }
             }
             Action::SleepForRequest if device.asleep.len() < MAX_ASLEEP => {
                 device.asleep.insert(e.sector, e.time);

@@ -4,7 +4,6 @@
 
 use crate::distribution::Distribution;
 use crate::messages::Messages;
-use crate::seek::{Measure, Seeks};
 use life::{Class, Op};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Detail, DevId, Event, Nanos, Sector, What};
@@ -14,12 +13,10 @@ use trace::{Action, Batch, Detail, DevId, Event, Nanos, Sector, What};
 pub struct Traffic {
     /// Time of the first and the last event.
     pub span: Option<(Nanos, Nanos)>,
-    /// Distances between queued bios.
-    pub q2q_seeks: Seeks,
-    /// Distances between issued requests.
-    pub d2d_seeks: Seeks,
-    /// Time between queued bios.
-    pub q2q: Distribution,
+    /// Number of bios with data that were queued after another one.
+    pub queued: u64,
+    /// Number of these that begin where the one before ended.
+    pub queued_in_sequence: u64,
     /// Sizes of issued requests, in bytes, by class.
     pub issue_sizes: [Distribution; Class::COUNT],
     /// Issues directly after, or directly before, the extent of the previous issue of the same class. Before: a task's
@@ -31,7 +28,8 @@ pub struct Traffic {
     pub splits: u64,
     /// Kernel messages.
     pub messages: Messages,
-    last_queue: Option<Nanos>,
+    /// End of the last bio queued.
+    queue_end: Option<Sector>,
     last_extent: [Option<(Sector, Sector)>; Class::COUNT],
 }
 
@@ -39,15 +37,14 @@ impl Default for Traffic {
     fn default() -> Traffic {
         Traffic {
             span: None,
-            q2q_seeks: Seeks::new(Measure::Closest),
-            d2d_seeks: Seeks::new(Measure::Closest),
-            q2q: Distribution::new(),
+            queued: 0,
+            queued_in_sequence: 0,
             issue_sizes: Default::default(),
             contiguous: [0; Class::COUNT],
             issues: [0; Class::COUNT],
             splits: 0,
             messages: Messages::default(),
-            last_queue: None,
+            queue_end: None,
             last_extent: [None; Class::COUNT],
         }
     }
@@ -62,11 +59,11 @@ impl Traffic {
     fn record(&mut self, e: &Event, batch: &Batch) {
         extend(&mut self.span, e.time);
         match e.action {
-            Action::Queue => {
-                if let Some(last) = self.last_queue.replace(e.time) {
-                    self.q2q.record(e.time.since(last).0);
+            Action::Queue if e.bytes.sectors() > 0 => {
+                if let Some(end) = self.queue_end.replace(e.sector.after(e.bytes)) {
+                    self.queued += 1;
+                    self.queued_in_sequence += u64::from(end == e.sector);
                 }
-                self.q2q_seeks.record(e.sector, e.bytes);
             }
             Action::Issue => self.issued(e),
             Action::Split => self.splits += 1,
@@ -81,7 +78,6 @@ impl Traffic {
             return;
         }
         let class = Class::of(op, e.flags).index();
-        self.d2d_seeks.record(e.sector, e.bytes);
         self.issue_sizes[class].record(e.bytes.0);
         self.issues[class] += 1;
         let end = e.sector.after(e.bytes);

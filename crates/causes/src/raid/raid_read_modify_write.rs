@@ -135,8 +135,8 @@ fn prove(mut v: Verdict, case: &Case, array: &Array) -> Verdict {
 
 /// The part of the array's writes that begin where the one before ended, 0 to 1.
 fn adjacent(array: &Array) -> f64 {
-    let seeks = &array.device.traffic.q2q_seeks;
-    seeks.sequential() as f64 / seeks.count().max(1) as f64
+    let traffic = &array.device.traffic;
+    traffic.queued_in_sequence as f64 / traffic.queued.max(1) as f64
 }
 
 /// Adds a larger stripe cache: it comes first, because it can be undone at once and costs only memory.

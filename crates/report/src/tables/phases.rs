@@ -111,7 +111,7 @@ pub(super) fn by_device(v: &View) -> Table {
     for device in v.devices() {
         device.unfinished.iter().for_each(|one| open.add(*one));
         let more = v.details.device(device.id);
-        let mut sum = Sum { q2q: device.traffic.q2q.clone(), ..Sum::default() };
+        let mut sum = Sum { q2q: more.map(|more| more.q2q.clone()).unwrap_or_default(), ..Sum::default() };
         sum.add(device, more, true);
         sum.show(&mut t, &v.name(device.id));
         all.add(device, more, device.upper.is_none());

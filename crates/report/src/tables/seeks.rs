@@ -22,10 +22,10 @@ pub(super) fn seeks(v: &View) -> Table {
     let title = "distances, from the nearer end of the last one; 0 where they touch or overlap";
     let mut t = Table::new("seeks", title, &cols);
     for device in v.devices() {
-        for (between, plain, seeks) in [
-            ("Q2Q", "bios queued", &device.traffic.q2q_seeks),
-            ("D2D", "requests issued", &device.traffic.d2d_seeks),
-        ] {
+        let Some(more) = v.details.device(device.id) else { continue };
+        for (between, plain, seeks) in
+            [("Q2Q", "bios queued", &more.q2q_seeks), ("D2D", "requests issued", &more.d2d_seeks)]
+        {
             if seeks.count() > 0 {
                 let row = [v.name(device.id), Value::Term(between, plain)].into_iter().chain(numbers(seeks));
                 t.row(row.collect());
