@@ -99,7 +99,7 @@ pub(crate) fn writers(h: &mut History, asleep: &[KnownSleep], names: &Names) {
     let written: Vec<(Tid, (DevId, u64))> =
         asleep.iter().filter_map(|s| Some((s.tid, written(s.tid)?))).collect();
     for (tid, (dev, inode)) in &written {
-        h.writers.wrote(*dev, *inode, names.of(*tid));
+        h.wrote(*dev, *inode, names.of(*tid));
     }
     for slept in asleep.iter().filter(|s| s.stack.split('\n').any(|function| function == WRITES_BACK)) {
         let Some(disk) = flushed(&slept.task) else { continue };

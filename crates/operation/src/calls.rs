@@ -117,7 +117,7 @@ impl Calls {
         open.is_storage |= thread.slept_uninterruptibly(open.from, e.time);
         thread.left_io = open.is_storage.then_some(e.time);
         if let Some((dev, inode)) = open.writes().filter(|_| result >= 0) {
-            h.writers.wrote(dev, inode, names.of(e.tid));
+            h.wrote(dev, inode, names.of(e.tid));
             h.dirtied.wrote(dev, names.of(e.tid), open.bytes_cached(result));
         }
         self.learn(e, &open, result);
@@ -237,7 +237,7 @@ pub(crate) fn dirtied_file(h: &mut History, e: &TaskEvent, disk: DevId, inode: u
     }
     if let Some(dev) = h.file_systems.of_disk(disk) {
         h.open_call(e).into_iter().for_each(|open| open.is_on(dev));
-        h.writers.wrote(dev, inode, names.of(e.tid));
+        h.wrote(dev, inode, names.of(e.tid));
     }
 }
 

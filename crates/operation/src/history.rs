@@ -15,6 +15,7 @@ use crate::texts::Texts;
 use crate::thread::Thread;
 use crate::threads::Threads;
 use crate::writers::Writers;
+use life::TaskName;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use trace::{DevId, Nanos, TaskEvent, Tid};
@@ -76,6 +77,13 @@ impl History {
     /// The past of a task; `None` for one that was never seen, and for the idle task.
     pub fn thread(&self, tid: Tid) -> Option<&Thread> {
         self.threads.get(&tid)
+    }
+
+    /// A task wrote to a file.
+    pub(crate) fn wrote(&mut self, dev: DevId, inode: u64, task: TaskName) {
+        if self.writers.wrote(dev, inode, task) {
+            self.dirtied.new_file(dev, task);
+        }
     }
 
     /// A file was deleted or forgotten: its inode number may be reused from now on.

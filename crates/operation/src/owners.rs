@@ -60,7 +60,7 @@ pub(crate) fn owner(h: &mut History, e: &Event, names: &Names) -> Option<SentFor
     match (&mut sent_for, dev) {
         (None, Some(dev)) => h.dirtied.sent(dev, names.of(e.tid), e.bytes),
         (Some(s), Some(dev)) => {
-            s.tasks.extend(h.dirtied.of_before(dev, e.bytes));
+            s.tasks.extend(h.dirtied.of_before(dev, s.inode.unwrap_or(0), e.bytes));
             s.probably = !s.tasks.is_empty();
         }
         _ => {}

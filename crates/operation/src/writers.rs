@@ -147,16 +147,16 @@ pub struct Writers {
 }
 
 impl Writers {
-    /// Notes that a task wrote to a file.
-    pub(crate) fn wrote(&mut self, dev: DevId, inode: u64, task: TaskName) {
+    /// Notes that a task wrote to a file. Returns whether that is a new one for it.
+    pub(crate) fn wrote(&mut self, dev: DevId, inode: u64, task: TaskName) -> bool {
         // Files of btrfs have inode numbers per subvolume, and no device.
         if inode == 0 || dev == DevId(0) {
-            return;
+            return false;
         }
         if self.files.len() >= MAX_FILES {
             self.files.clear();
         }
-        add(self.files.entry((dev, inode)).or_default(), task);
+        add(self.files.entry((dev, inode)).or_default(), task)
     }
 
     /// Notes that a file is gone: the next file with its inode number is another one.
@@ -191,7 +191,7 @@ impl Writers {
     /// Notes that a task deleted a file in a journal's running transaction.
     pub(crate) fn deletes(&mut self, dev: DevId, task: TaskName) {
         if let Some(changers) = self.journals.get_mut(&dev) {
-            add(&mut changers.deleting, task);
+            let _ = add(&mut changers.deleting, task);
         }
     }
 
@@ -213,10 +213,13 @@ impl WritingBack {
     }
 }
 
-fn add(tasks: &mut Tasks, task: TaskName) {
-    if !tasks.contains(&task) && tasks.len() < MAX_WRITERS {
+/// Adds a task; false if it is there already, or if there is no room.
+fn add(tasks: &mut Tasks, task: TaskName) -> bool {
+    let is_new = !tasks.contains(&task) && tasks.len() < MAX_WRITERS;
+    if is_new {
         tasks.push(task);
     }
+    is_new
 }
 
 #[cfg(test)]

@@ -124,13 +124,22 @@ fn what_was_written_before_is_probably_whose_data_fills_the_cache() {
         let of_files = all.into_iter().filter(|t| t.1.purpose == Purpose::FileData);
         of_files.map(|t| (t.2.join(", "), t.1.probably)).collect::<Vec<_>>()
     };
-    let (cp, tar) = (write(10, 1, 20, DISK), write(20, 2, 21, DISK));
+    let two = |at: u64, tid: u32, inode: u64| {
+        let mut other = write(at + 5, tid, inode + 1, DISK);
+        other[0].2 = What::Enter { call: Call::Write, args: [4, 0, 4096, 0] };
+        [write(at, tid, inode, DISK), other].concat()
+    };
+    let (cp, tar) = (two(10, 1, 20), two(20, 2, 30));
     let (probably, unknown) = (("cp".to_string(), true), (String::new(), false));
     assert_eq!(told(&cp, ""), [probably.clone(), probably.clone()]);
     assert_eq!(told(&[&cp[..], &tar].concat(), ""), [unknown.clone(), unknown.clone()]);
-    let syncs = "50 Q WS 900+8 tid=1\n51 G WS 900+8 tid=1\n52 D WS 900+8 tid=1\n90 C WS 900+8 tid=0";
+    let syncs = "50 Q WS 900+16 tid=1\n51 G WS 900+16 tid=1\n52 D WS 900+16 tid=1\n90 C WS 900+16 tid=0";
     assert_eq!(told(&cp, syncs), [unknown.clone(), unknown.clone()]);
-    assert_eq!(told(&write(10, 1, 13, DISK), ""), [probably, ("cp".to_string(), false)]);
+    assert_eq!(told(&two(10, 1, 13), ""), [probably, ("cp".to_string(), false)]);
+    assert_eq!(
+        told(&[write(10, 1, 20, DISK), write(20, 1, 20, DISK)].concat(), ""),
+        [unknown.clone(), unknown.clone()]
+    );
     assert_eq!(told(&[], ""), [unknown.clone(), unknown]);
 }
 

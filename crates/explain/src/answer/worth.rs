@@ -9,7 +9,8 @@
 //! - The victim spent much of the recording in operations that take longer than on flash, and a visible part of that is due to it.
 //! - The operations take longer than on flash (a commit longer than etcd expects), and most of that is due to it: a task that commits
 //!   only now and then waits that long each time.
-//! - It is rare by nature, such as a stall: its part of all time says nothing. A single operation that had it has to be long by itself.
+//! - It is rare by nature, such as a stall: its part of all time says nothing. A single operation that was
+//!   longer than others has to be long by itself.
 //!
 //! Waiting for a processor behind many tasks, none of which has a visible part, is normal on a busy machine, unless it is most of the
 //! time: removing any one of the tasks changes nothing.
@@ -21,7 +22,7 @@
 //! time, and always if no victim was seen waiting but the pace shows the limit.
 
 use super::because::Because;
-use super::nature::{is_everyday, is_limit};
+use super::nature::{compares, is_everyday, is_limit};
 use super::precedence::share_of_slowest;
 use super::rank;
 use super::thresholds::{MOSTLY, NOTICED, WORTH_SEEING};
@@ -168,10 +169,10 @@ fn slept(e: &Explanation, v: &Sufferer) -> Nanos {
     time.total.since(time.of(Reason::OnCpu)).since(time.of(Reason::WaitCpu))
 }
 
-/// Whether a cause is known from a single operation that did not take long.
+/// Whether a cause is known only because a single operation took longer than others, and not long. What a stack shows needs no comparison.
 fn is_of_one(v: &Sufferer, cause: &str) -> bool {
     let [.., longest] = v.latency;
-    cause != ERRORS && v.lost_to(cause) <= longest && longest.0 < LONG * WBT_FLASH.0
+    compares(cause) && cause != ERRORS && v.lost_to(cause) <= longest && longest.0 < LONG * WBT_FLASH.0
 }
 
 /// Whether a victim that slept this long notices a limit.
@@ -395,5 +396,6 @@ pub(super) mod tests {
         };
         assert!(of(17, 18, "device-stall"));
         assert!(!of(34, 18, "device-stall") && !of(20, 20, "device-stall") && !of(17, 18, ERRORS));
+        assert!(!of(17, 18, "stable-page"), "its stack shows it");
     }
 }
