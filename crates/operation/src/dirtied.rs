@@ -7,6 +7,7 @@
 //! Example: 15,000 files were written before the recording, and `tar` writes more of them. A flusher sends 228 MiB of the old files while `tar`
 //! leaves 108 MiB: its data, too.
 
+use crate::writers::ALIKE;
 use life::TaskName;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -15,9 +16,6 @@ use trace::{Bytes, DevId};
 /// Largest number of file systems, and of tasks on each of them.
 const MAX_FILE_SYSTEMS: usize = 1024;
 const MAX_TASKS: usize = 64;
-
-/// Amounts of up to this factor count as alike, as sizes of requests do in `device::service`.
-const ALIKE: u64 = 4;
 
 /// What tasks leave in the page cache, by file system.
 #[derive(Debug, Default)]
@@ -98,10 +96,11 @@ impl Dirtied {
         let most = cached.tasks.iter().max_by_key(|w| w.left())?;
         let all = cached.tasks.iter().fold(0_u64, |all, w| all.saturating_add(w.left()));
         let (left, others) = (most.left(), all - most.left());
-        let alike = |part: u64, whole: u64| part.saturating_mul(ALIKE) >= whole;
+        // One is at least as large as the other, or alike.
+        let alike = |part: u64, whole: u64| part.saturating_mul(u64::from(ALIKE)) >= whole;
         let is_enough = left > 0 && alike(left, cached.of_before);
         let in_as_many = most.files > 1 && alike(most.files, cached.files_of_before);
-        (is_enough && in_as_many && others.saturating_mul(ALIKE) <= left).then_some(most.task)
+        (is_enough && in_as_many && others.saturating_mul(u64::from(ALIKE)) <= left).then_some(most.task)
     }
 }
 

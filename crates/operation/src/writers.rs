@@ -69,9 +69,9 @@ const ROOT_GROUP: u64 = 1;
 /// Blocks that a commit writes besides the changes: the block that describes them, and its record (fs/jbd2/commit.c).
 const OWN_BLOCKS: i64 = 2;
 
-/// Writes of up to this factor in size count as alike (as in `device::service`, where sizes two doublings apart may
-/// substitute for one another): without the other tasks' changes such a commit would not be shorter.
-const ALIKE: i64 = 4;
+/// Amounts of up to this factor count as alike (as in `device::service`, where sizes two doublings apart may substitute for one another):
+/// without the other tasks' changes such a commit would not be shorter.
+pub(crate) const ALIKE: u32 = 4;
 
 /// A task's share in a transaction.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +128,7 @@ impl Changers {
             let blocks = |c: &Change| c.blocks.max(0);
             let own = blocks(&changes[at]);
             let others = changes.iter().map(blocks).fold(0, i64::saturating_add).saturating_sub(own);
-            if others <= own.saturating_add(OWN_BLOCKS).saturating_mul(ALIKE) {
+            if others <= own.saturating_add(OWN_BLOCKS).saturating_mul(i64::from(ALIKE)) {
                 changes[..=at].rotate_right(1);
             }
         }
