@@ -68,6 +68,8 @@ pub enum Action {
     Pause {
         /// Process IDs, or a shell expression for them; a comment may name the task.
         who: String,
+        /// Whether they had ended: only their next run can be stopped.
+        had_ended: bool,
     },
     /// Runs a command that changes nothing: it shows what to do, or whether that is worth it.
     Look(String),
@@ -123,7 +125,7 @@ impl Action {
                 settings.iter().fold("sysctl".into(), |all, (key, to)| format!("{all} {key}={to}"))
             }
             Action::Remount { mount, options } => format!("mount -o remount,{options} {mount}"),
-            Action::Pause { who } => format!("kill -STOP {who}"),
+            Action::Pause { who, .. } => format!("kill -STOP {who}"),
             Action::Look(command) | Action::Run { command, .. } => command.clone(),
         }
     }

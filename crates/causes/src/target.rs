@@ -205,13 +205,13 @@ fn stop(v: Verdict, case: &Case, victim: &str, task: &str, but: &str) -> Verdict
                 "{task} had exited: if it runs again, pause the right one (kill -CONT resumes it): it finishes that \
                      much later{but}"
             ),
-            Action::Pause { who },
+            Action::Pause { who, had_ended: true },
         );
     }
     v.try_on(
         acts,
         format!("pause {} (kill -CONT resumes it): it finishes that much later{but}", target.who),
-        Action::Pause { who: target.pids + &target.remark },
+        Action::Pause { who: target.pids + &target.remark, had_ended: false },
     )
 }
 

@@ -194,6 +194,14 @@ impl TraceBuilder {
         self.request(x, queued, None, queued, done)
     }
 
+    /// A read-ahead of 128 KiB of the next of so many files, each of which is read in order.
+    pub fn read_in_turn(&mut self, queued: u64, done: u64, files: u64) -> &mut TraceBuilder {
+        let mut x = self.extent(DISK, 128, Flags::READ.with(Flags::AHEAD), READER);
+        x.sector = self.read_on_by % files * 10_000_000 + self.read_on_by / files * 256;
+        self.read_on_by += 1;
+        self.request(x, queued, None, queued, done)
+    }
+
     /// A discard of 1 MiB.
     pub fn discard(&mut self, issued: u64, done: u64) -> &mut TraceBuilder {
         self.discard_of(1024, issued, done)

@@ -1,9 +1,11 @@
 //! Who is told first, and what block events alone do not decide.
 
+use causes::{Action, Acts, Remedy};
 use explain::answer::{in_the_way, without_somebody, Absent, Answer, Kind, Predicted};
 use explain::{Explanation, Input};
 use std::fmt::Write;
 use trace::Nanos;
+use waits::{Culprit, CulpritKind};
 
 /// A thread's requests.
 #[derive(Clone, Copy)]
@@ -179,6 +181,34 @@ fn who_is_no_job_is_paused_last() {
         all.first().is_some_and(pauses)
     };
     assert_eq!((first_pauses("dd"), first_pauses("lookupd")), (true, false));
+}
+
+/// A culprit that still runs is paused first; one that had ended, after what helps at once.
+#[test]
+fn whose_next_run_would_be_paused_is_not_first() {
+    let deep =
+        Load { task: "backup", tid: 400, kind: "R", every: 1_000, turn: 2, usual: 12_000, long: 12_100 };
+    let mut e = explained(&recorded(&[deep, READER]), &[]);
+    let mut a = Answer::of(&e);
+    let victim = a.victims.iter().position(|v| v.task == "java").expect("a reader");
+    a.victims.rotate_left(victim);
+    a.cause = Some("background-task");
+    a.culprit =
+        Some(Culprit { name: Some("backup".into()), kind: CulpritKind::Task, dirtied_by: None, io: None });
+    let found = e.verdicts.iter().position(|v| v.cause == "background-task").expect("is asked");
+    let pause =
+        e.verdicts[found].remedies.iter().find(|r| r.command().starts_with("kill")).expect("a pause").clone();
+    let mut first_pauses = |had_ended| {
+        let action = Action::Pause { who: "1".into(), had_ended };
+        let set = Remedy {
+            action: Action::set("sda", "queue/nr_requests", 64),
+            acts: Acts::Device,
+            ..pause.clone()
+        };
+        e.verdicts[found].remedies = vec![set, Remedy { action, ..pause.clone() }];
+        a.remedies(&e)[0].remedy.command() == "kill -STOP 1"
+    };
+    assert_eq!((first_pauses(false), first_pauses(true)), (true, false));
 }
 
 /// A hundred and twenty that each lose as much.

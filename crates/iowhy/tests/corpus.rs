@@ -87,5 +87,5 @@ fn nothing_of_the_corpus_was_lost_or_is_too_large() {
         }
     }
     // With the other recordings of the repository (4.4 million bytes) that is less than 25 MiB. Arrays take most: a write is seen on all disks.
-    assert!(bytes < 21_400_000, "{bytes} bytes");
+    assert!(bytes < 21_600_000, "{bytes} bytes");
 }

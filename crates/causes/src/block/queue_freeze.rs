@@ -44,7 +44,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                  not under load",
                 target.who
             ),
-            Action::Pause { who: target.pids + &target.remark },
+            Action::Pause { had_ended: target.has_ended(), who: target.pids + &target.remark },
         );
     }
     for &number in groups {

@@ -14,7 +14,7 @@ use crate::device::device_saturated;
 use crate::device::expected::{expected, rotational};
 use crate::device::moved;
 use crate::interfering::{self, leads_to_the_device};
-use crate::memory::read_ahead_short;
+use crate::memory::in_turn;
 use crate::proof::proof;
 use crate::slow::Slow;
 use crate::target::parent;
@@ -84,7 +84,7 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
             let (moved, _) = moved::moved(case, slow, task);
             // Larger read-ahead, by which readers take turns, comes first on a device that may rotate, and last on flash.
             let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
-            let in_turn = |v| read_ahead_short::taken_in_turn(v, case, slow.on, [&slow.group.task, task]);
+            let in_turn = |v| in_turn::of_two(v, case, slow.on, [&slow.group.task, task]);
             v = match may_turn {
                 true => remedies(in_turn(v), case, slow, task, moved),
                 false => in_turn(remedies(v, case, slow, task, moved)),

@@ -3,6 +3,7 @@
 pub(crate) mod dirty_limits;
 pub mod dirty_throttling;
 pub(crate) mod group_memory;
+pub(crate) mod in_turn;
 pub mod loop_double_cache;
 pub(crate) mod own_writeback;
 pub(crate) mod page_by_page;

@@ -9,10 +9,11 @@
 
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
+use crate::memory::in_turn::InTurn;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
-use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, IN_TURN, LITTLE_ELSE, PROPOSED};
+use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, LITTLE_ELSE, PROPOSED};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use life::Class;
@@ -62,6 +63,11 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let traffic = &slow.on.traffic;
     let class = Class::Read.index();
     let in_order = in_order(case, slow);
+    if let Some(in_turn) = InTurn::of(case, slow).filter(|_| in_order < IN_ORDER) {
+        let wanted = Nanos((left.0 as f64 * in_turn.saved()) as u64);
+        let claimed = case.claim_rows(slow.group_number, wanted, as_usual);
+        return Said::Found(in_turn.told(v.plus(claimed, Confidence::Medium), case, slow));
+    }
     if in_order < IN_ORDER {
         return Said::Not(proof!(
             "{in_order} of the reads of {task} on {name} are sequential",
@@ -125,23 +131,6 @@ fn in_order(case: &Case, slow: &Slow) -> f64 {
 pub(crate) fn in_order_by(case: &Case, on: &Device, task: &str) -> f64 {
     let its = on.readers.iter().filter(|(number, _)| case.facts.tasks.name(**number) == task);
     its.map(|(_, reader)| reader.in_order()).fold(0.0, f64::max)
-}
-
-/// Adds more read-ahead for two tasks that both read sequentially: the device then goes from one to the other less often.
-pub(crate) fn taken_in_turn(v: Verdict, case: &Case, on: &Device, tasks: [&str; 2]) -> Verdict {
-    let Some(now) = case.settings(on.id).and_then(|s| s.read_ahead_kb()) else { return v };
-    if now.value >= IN_TURN || tasks.iter().any(|task| in_order_by(case, on, task) < IN_ORDER) {
-        return v;
-    }
-    let (now, name) = (now.value.0 / 1024, case.name(on.id));
-    v.try_this(
-        format!(
-            "read_ahead_kb {now} -> {}: both read in order, and a disk that seeks goes from one to the other less often; each waits longer at a \
-             time. Costs memory, and others' time where files are not read sequentially",
-            IN_TURN.0 / 1024
-        ),
-        Action::set(&name, "queue/read_ahead_kb", IN_TURN.0 / 1024),
-    )
 }
 
 /// The part of a reader's time in which it waited for pages; `None` if it did much else in the recording.

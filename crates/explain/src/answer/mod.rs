@@ -179,7 +179,7 @@ impl Answer {
         all
     }
 
-    /// The remedies of one cause, those of the named culprit first. Leaves out remedies that slow the victim down for others, and
+    /// The remedies of one cause, those of the named culprit first, unless they wait for its next run. Leaves out remedies that slow the victim down for others, and
     /// changes whose gain is neither predicted nor tested.
     fn remedies_of<'a>(&self, e: &'a Explanation, v: &'a Verdict) -> Vec<Try<'a>> {
         let blamed = self.culprit.is_some();
@@ -191,8 +191,9 @@ impl Answer {
         };
         let mut all: Vec<_> = v.remedies_of(victim.map_or(0, |v| v.group)).into_iter().filter(fits).collect();
         let named = self.culprit.as_ref().and_then(|c| c.name.as_deref());
+        let waits = |r: &Remedy| matches!(r.action, Action::Pause { had_ended: true, .. });
         all.sort_by_key(|r| match &r.acts {
-            Acts::Culprit(name) if named == Some(&**name) => 0,
+            Acts::Culprit(name) if named == Some(&**name) => u8::from(waits(r)),
             Acts::Culprit(_) if named.is_some() => 2,
             _ => 1,
         });
