@@ -25,6 +25,7 @@ pub fn rows(facts: &Facts, group: &Group) -> Vec<(String, Nanos)> {
 const NAMED: &[(Wait, &str)] = &[
     (Wait::OwnData, "own data"),
     (Wait::InodeLock, "the file's lock"),
+    (Wait::FilePosition, "the file's position"),
     (Wait::Lock, "a lock"),
     (Wait::StablePage, "stable page"),
     (Wait::JournalCommit, "journal's commit"),

@@ -150,6 +150,11 @@ impl Kind {
         by_ring || matches!(self, Kind::Call(Read | Write | Sendfile | CopyFileRange))
     }
 
+    /// Whether it copies from a file: what it waits for may be reads or writes.
+    pub fn copies(self) -> bool {
+        matches!(self, Kind::Call(Call::Sendfile | Call::CopyFileRange))
+    }
+
     /// Whether it waits until data is on stable storage.
     pub fn makes_safe(self) -> bool {
         use Call::*;

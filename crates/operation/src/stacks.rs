@@ -55,6 +55,9 @@ const INODE: &[&str] = &[
     "vfs_fallocate",
 ];
 
+/// Functions that take the position of an open file (fs/file.c).
+const POSITION: &[&str] = &["fdget_pos", "__fdget_pos"];
+
 /// Functions that take the lock of a file's block map (`i_data_sem`, fs/ext4/ext4.h). Writeback takes it too, so
 /// separate files for each writer change nothing.
 const BLOCK_MAP: &[&str] =
@@ -225,6 +228,8 @@ const RULES: &[Rule] = &[
     ("percpu_rwsem_wait", &["cpus_read_lock", "percpu_down_write", "kernfs_fop_write_iter"], Wait::Lock),
     ("percpu_rwsem_wait", FREEZING, Wait::Frozen),
     ("percpu_rwsem_wait", &[], Wait::Lock),
+    ("__mutex_lock", POSITION, Wait::FilePosition),
+    ("__mutex_lock_slowpath", POSITION, Wait::FilePosition),
     ("__mutex_lock", &[], Wait::Lock),
     ("__mutex_lock_slowpath", &[], Wait::Lock),
     ("__mutex_lock_killable_slowpath", &[], Wait::Lock),

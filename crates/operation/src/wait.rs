@@ -55,6 +55,8 @@ pub enum Wait {
     DirtyThrottle,
     /// The lock of a file (i_rwsem, XFS's inode lock).
     InodeLock,
+    /// The position of an open file (f_pos_lock), which those who share its descriptor take in turn for `read` and `write`.
+    FilePosition,
     /// A mutex or rwsem other than those above.
     Lock,
     /// Memory reclaim: pages must be freed first.
@@ -122,6 +124,11 @@ impl Wait {
         })
     }
 
+    /// Whether it is for a lock of any kind.
+    pub fn is_lock(self) -> bool {
+        matches!(self, Wait::InodeLock | Wait::FilePosition | Wait::Lock)
+    }
+
     /// Its description on the screen.
     pub fn words(self) -> &'static str {
         match self {
@@ -148,6 +155,7 @@ impl Wait {
             Wait::CgroupLimit => "its cgroup's limit",
             Wait::DirtyThrottle => "dirty throttling (balance_dirty_pages)",
             Wait::InodeLock => "the file's lock",
+            Wait::FilePosition => "the position of an open file (a shared descriptor)",
             Wait::Lock => "a lock",
             Wait::Reclaim => "memory to be freed",
             Wait::Swap => "a page in swap",

@@ -225,8 +225,12 @@ impl<'a> Walk<'a> {
             return self.request(entry, a, b, depth);
         }
         if wake.context.is_interrupt() || wake.by == Tid(0) {
-            let lock = matches!(asleep.wait, Wait::Lock | Wait::InodeLock);
-            return self.account.leaf(if lock { Reason::Lock } else { Reason::Timer }, a, b, depth);
+            return self.account.leaf(
+                if asleep.wait.is_lock() { Reason::Lock } else { Reason::Timer },
+                a,
+                b,
+                depth,
+            );
         }
         if wake.by == who {
             return self.account.leaf(Reason::Unexplained, a, b, depth);

@@ -15,7 +15,7 @@ use crate::tail::{Slowest, TailTime, TAIL_SHARE};
 use crate::tasks::WORKERS;
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
-use operation::{Kind, Waits};
+use operation::{Kind, Wait, Waits};
 use std::collections::BTreeMap;
 use trace::{Bytes, Call, DevId, Fs, Nanos};
 use waits::{Asked, ChainId, CulpritId, Link, Phase, Selection, Sums, Table, Victim, VictimId};
@@ -293,8 +293,9 @@ fn groups(facts: &Facts, wanted: impl Fn(VictimId, &Victim, &Sums) -> bool) -> V
             _ => None,
         };
         let main = sums().max_by_key(|s| s.ns).and_then(|s| s.main_device());
+        let copies = matches!(asked, Asked::Operation(kind) if kind.copies());
         let of_sync = || most_written(facts).filter(|_| asked == Asked::Operation(SYNC));
-        Group {
+        let mut group = Group {
             task: task.into(),
             dev: main.or_else(of_sync).unwrap_or(dev),
             class: asked.class(),
@@ -306,9 +307,22 @@ fn groups(facts: &Facts, wanted: impl Fn(VictimId, &Victim, &Sums) -> bool) -> V
             tail: Slowest::of(table, &victims),
             all: TailTime::of(table, &victims, Selection::default()),
             victims,
+        };
+        if copies && mostly_reads(facts, &group) {
+            group.class = Class::Read;
         }
+        group
     };
     together.into_iter().map(group).collect()
+}
+
+/// Whether most of the time that a group's copies wait for devices is for pages being read. What they write stays in the page cache.
+fn mostly_reads(facts: &Facts, group: &Group) -> bool {
+    let rows = group.rows(&facts.waits, Selection::default());
+    let of_devices = || rows.iter().filter(|row| row.reason == Reason::Device);
+    let all: Nanos = of_devices().map(|row| row.time).sum();
+    let read = of_devices().filter(|row| row.waits.has(Wait::PageRead)).map(|row| row.time).sum();
+    is_most(read, all)
 }
 
 /// Whether `part` is more than half of `whole`. Either may be close to the largest number, so neither is doubled.

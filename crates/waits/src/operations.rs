@@ -350,6 +350,6 @@ impl Accounts {
 
 /// Whether another operation of the victim's own job has the device and holds the lock that this operation waits for.
 fn is_for_a_holder(table: &Table, chain: ChainId, who: CulpritId) -> bool {
-    let is_lock = |link| matches!(link, Link::Wait(Wait::InodeLock | Wait::Lock, _));
+    let is_lock = |link| matches!(link, Link::Wait(wait, _) if wait.is_lock());
     table.culprit_of(who).kind == CulpritKind::Own && table.passes(chain, is_lock)
 }

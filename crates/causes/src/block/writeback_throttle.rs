@@ -67,6 +67,12 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     for &number in groups {
         let dev = case.focus.groups[number].dev;
         let name = case.name(dev);
+        let behind = behind_writeback_of(case, number);
+        let victim = &case.focus.groups[number].task;
+        let holds_back = |v: Verdict, who: &str| match works_for_others(who) {
+            true => v,
+            false => pause_writer(v, case, victim, who),
+        };
         if stands_in_its_own_line(case, number) {
             v = v.because(proof!(
                 "{what} were throttled behind writes that they wait for anyway, and {name} serves one at a time: \
@@ -74,18 +80,18 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 what = case.focus.groups[number].words(),
                 name
             ));
+            // What a sync waits for is often another task's data.
+            v = behind.iter().fold(v, |v, who| holds_back(v, who));
             continue;
         }
-        if let Some(who) = behind_writeback_of(case, number) {
+        if let Some(who) = behind {
             v = v.because(proof!(
                 "{what} were throttled behind writeback for {who}: admitted sooner, they would wait for it in {name}",
                 what = case.focus.groups[number].words(),
-                who,
+                who = who.clone(),
                 name
             ));
-            if !works_for_others(&who) {
-                v = pause_writer(v, case, &case.focus.groups[number].task, &who);
-            }
+            v = holds_back(v, &who);
             continue;
         }
         let now = case.settings(dev).and_then(|s| s.wbt_lat_usec());

@@ -7,19 +7,20 @@
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
 use crate::block::tag_exhaustion;
-use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::device::alone::spared;
 use crate::device::device_busy;
 use crate::device::expected::{expected, rotational};
 use crate::device::line::Line;
+use crate::device::outside::Outside;
 use crate::growth::Growth;
 use crate::journal::durable;
 use crate::limit;
 use crate::measure::{self, Load};
 use crate::proof::{proof, Proof};
 use crate::slow::Slow;
-use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
+use crate::thresholds::alone::{FLASH_ALONE, MOSTLY, NEARLY_ALL};
 use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
@@ -89,6 +90,9 @@ fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> R
     if !is_left(case, slow, outside) {
         return Err(said_before(case, slow, left));
     }
+    if let Some(why) = alone(case, slow).filter(|_| growth.is_none()) {
+        return Err(why);
+    }
     let takes_as_long = |g: &Growth| !g.grows() && !queues(slow) && !is_too_slow_for_unknown(case, slow);
     if let Some(growth) = growth.filter(takes_as_long) {
         return Err(growth.told(slow.words()));
@@ -121,6 +125,21 @@ fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> R
         ));
     }
     Ok(wanted)
+}
+
+/// Why there is no queue: nearly all such requests found the device empty. Operations that wait for one another's, in a lock, queue there.
+fn alone(case: &Case, slow: &Slow) -> Option<Proof> {
+    let rows = slow.contention().by_depth.rows();
+    let alone = rows.filter(|row| row.from == 0).map(|row| row.count).sum::<u64>();
+    let all = slow.requests().d2c.count();
+    (all >= MIN_SAMPLES && alone as f64 > NEARLY_ALL * all as f64).then(|| {
+        proof!(
+            "{alone} of {all} such requests found {name} empty",
+            alone = Count(alone),
+            all = Count(all),
+            name = case.name(slow.on.id)
+        )
+    })
 }
 
 /// Whether other causes leave enough of the device time to report. If most operations wait for their own queue, it
@@ -236,44 +255,6 @@ fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
             name
         )
     })
-}
-
-fn waits_for_a_tag(row: &Claimable) -> bool {
-    row.phase == Phase::NoTag
-}
-
-/// The queue in front of a device that accepts no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in flight.
-struct Outside {
-    requeue: Nanos,
-    scheduler: Nanos,
-    /// Time of waits for a tag.
-    tags: Nanos,
-}
-
-impl Outside {
-    fn of(case: &Case, slow: &Slow, growth: Option<Growth>) -> Outside {
-        if !growth.is_some_and(|g| g.grows()) {
-            return Outside { requeue: Nanos(0), scheduler: Nanos(0), tags: Nanos(0) };
-        }
-        let (requeue, scheduler) = crate::device::device_busy::refused(case, slow);
-        let tags = match growth.is_some_and(|g| g.is_in_turn()) {
-            true => case.unclaimed_rows(slow.group_number, waits_for_a_tag),
-            false => Nanos(0),
-        };
-        Outside { requeue, scheduler, tags }
-    }
-
-    fn all(&self) -> Nanos {
-        self.requeue + self.scheduler + self.tags
-    }
-
-    fn claim_tags(&self, case: &mut Case, slow: &Slow) -> Nanos {
-        case.claim_rows(slow.group_number, self.tags, waits_for_a_tag)
-    }
-
-    fn claim(&self, case: &mut Case, slow: &Slow) -> Nanos {
-        case.claim(slow, Reason::Requeue, self.requeue) + case.claim(slow, Reason::Scheduler, self.scheduler)
-    }
 }
 
 /// The mean number of requests in the device while it is busy.

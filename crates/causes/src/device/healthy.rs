@@ -57,8 +57,14 @@ fn held_back(case: &Case, group: &Group) -> f64 {
 }
 
 /// Waits for something that another task holds, whichever task ends them.
-const HELD_IN: [Wait; 5] =
-    [Wait::StablePage, Wait::InodeLock, Wait::Lock, Wait::JournalHandle, Wait::JournalBuffer];
+const HELD_IN: [Wait; 6] = [
+    Wait::StablePage,
+    Wait::InodeLock,
+    Wait::FilePosition,
+    Wait::Lock,
+    Wait::JournalHandle,
+    Wait::JournalBuffer,
+];
 
 /// Reasons that are due to a task or a limit, not to the device's own pace.
 const HOLDS_BACK: [Reason; 9] = [

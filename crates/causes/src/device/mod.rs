@@ -16,6 +16,7 @@ pub mod healthy;
 pub(crate) mod line;
 pub mod misaligned;
 pub(crate) mod moved;
+pub(crate) mod outside;
 pub(crate) mod own_program;
 pub mod power_state;
 pub mod rate_limit;

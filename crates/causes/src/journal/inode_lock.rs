@@ -1,21 +1,23 @@
-//! `inode-lock`: an operation waits for the lock of its file, which another operation on the same file holds.
+//! `inode-lock`: an operation waits for a lock of its file, which another operation on the same file holds.
 //!
+//! An open file has a lock for its position (f_pos_lock), which `read` and `write` take if its descriptor is shared.
 //! A file has one lock for writers (i_rwsem). On XFS readers take it too, shared with each other; on ext4 a direct write that
 //! extends the file takes it exclusively. A task that waits for it waits for everything that the holder does meanwhile, including
 //! I/O. The ledger below the wait shows what the holder did, and this cause claims it: without the lock the task would not have
 //! waited for that. What all tasks would wait for as long is not claimed: a limit of their cgroup, a free tag, the journal.
 
-use crate::case::{Case, MIN_SHARE};
+use crate::case::{is_named, Case, MIN_SHARE};
 use crate::cause::{Cause, Judge, Nature};
 use crate::paths::{Paths, Waited};
 use crate::proof::proof;
-use crate::remedy::Action;
+use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
 use crate::target::strace;
 use crate::verdict::Verdict;
 use ledger::Reason;
 use operation::{Part, Wait, Waits};
 use std::collections::BTreeMap;
+use trace::Nanos;
 use units::words::shell;
 
 /// Functions that write through the page cache: they take the lock exclusively, wherever they write (fs/ext4/file.c, fs/xfs/xfs_file.c).
@@ -38,20 +40,45 @@ pub const CAUSE: Cause = Cause {
     nature: Nature::Rare,
     page: include_str!("../../pages/inode-lock.md"),
     judge: Judge::Waited(
-        Waited::new(
-            "waiting for the file's lock (i_rwsem), and for what its holder did meanwhile",
-            for_the_lock,
-        ),
+        Waited::new("waiting for a lock of the file, and for what its holder did meanwhile", for_the_lock),
         found,
     ),
 };
 
 fn for_the_lock(waits: Waits, reason: Reason) -> bool {
     let is_shared = SHARED.iter().any(|wait| waits.has(*wait));
-    waits.has(Wait::InodeLock) && !is_shared && !matches!(reason, Reason::WaitCpu | Reason::CgroupLimit)
+    let is_lock = waits.has(Wait::InodeLock) || waits.has(Wait::FilePosition);
+    is_lock && !is_shared && !matches!(reason, Reason::WaitCpu | Reason::CgroupLimit)
 }
 
-fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
+fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
+    let (by_position, by_inode): (Vec<usize>, Vec<usize>) =
+        groups.iter().partition(|group| is_for_the_position(case, **group));
+    let v = by_position.first().into_iter().fold(v, |v, group| of_position(case, v, *group));
+    let v = if by_inode.is_empty() { v } else { of_inode(case, v, &by_inode) };
+    v.unless("operations just as slow on a file that nothing else uses")
+}
+
+/// Whether a group waits for the position of an open file more than for the lock of the file itself.
+fn is_for_the_position(case: &Case, group: usize) -> bool {
+    let rows = case.rows(group).iter();
+    let sum = |wait: Wait| rows.clone().filter(|row| row.waits.has(wait)).map(|row| row.time).sum::<Nanos>();
+    sum(Wait::FilePosition) > sum(Wait::InodeLock)
+}
+
+fn of_position(case: &Case, v: Verdict, group: usize) -> Verdict {
+    let task = &case.focus.groups[group].task;
+    v.because(proof!(
+        "it is the lock of an open file's position (f_pos_lock): whoever shares the descriptor reads and writes one after the other"
+    ))
+    .try_on(
+        Acts::Victim,
+        "use pread and pwrite, which need no position, or open the file in each thread; see which descriptor is shared",
+        strace(case, "-fy", "read,write", Some(&**task).filter(|task| is_named(task))),
+    )
+}
+
+fn of_inode(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     let (mut mount, mut buffered) = (None, false);
     for paths in Paths::of(case).iter().filter(|p| groups.contains(&p.number)) {
         buffered |= paths.kept_share(&BUFFERED) >= MIN_SHARE;
@@ -103,5 +130,5 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         Risk::Data("FILE").of("fio --name=lay --filename=FILE --rw=write --bs=1M --size=SIZE --direct=1 --end_fsync=1"),
         );
     }
-    v.unless("operations just as slow on a file that nothing else uses")
+    v
 }

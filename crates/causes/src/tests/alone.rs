@@ -39,6 +39,18 @@ fn a_read_that_the_cache_does_not_have_is_cold() {
     }
 }
 
+/// A copy waits for what it reads, and for what it writes.
+#[test]
+fn a_copy_is_cold_if_it_waits_for_pages_to_be_read() {
+    for call in [Call::Sendfile, Call::CopyFileRange] {
+        let of = |wait| {
+            let mut built = served(Kind::Call(call), wait, 10 * MS, 0, 0, "");
+            ["cold-reads", "slow-device"].map(|cause| is_found(&built.verdict(cause)))
+        };
+        assert_eq!((of(Wait::PageRead), of(Wait::OwnData)), ([true, false], [false, true]));
+    }
+}
+
 /// Without stacks it is not known where a reader slept; flags of the device's reads say whether they were for the page cache.
 #[test]
 fn without_stacks_reads_ahead_are_the_page_caches() {

@@ -234,7 +234,7 @@ fn little_time_in_the_device_is_no_line() {
             .verdict("device-saturated")
     };
     assert!(rejected(&of(9)).contains("the slowest reads spent 9.0 % of their time in the device"));
-    assert!(rejected(&of(11)).contains("were behind others in the device for 0 % of their time"));
+    assert!(rejected(&of(11)).contains("200 of 200 such requests found sda empty"));
 }
 
 #[test]

@@ -68,6 +68,24 @@ fn what_a_limit_held_back_in_a_lock_is_the_limits() {
     assert_eq!(held(Reason::CgroupLimit), [false, true]);
 }
 
+#[test]
+fn who_shares_a_descriptor_is_told_to_open_the_file_again() {
+    let of = |position: u64, inode: u64| {
+        let mut built = OpBuilder::default();
+        built.quick(WRITE, 297);
+        for _ in 0..6 {
+            let waits =
+                [(Wait::FilePosition, Reason::Device, position), (Wait::InodeLock, Reason::Device, inode)];
+            built.slow(WRITE, 100, &waits);
+        }
+        let v = built.over(quick()).verdict("inode-lock");
+        found(&v);
+        let is_told = |command: &str| v.remedies.iter().any(|r| r.command().starts_with(command));
+        (is_told("strace -fy -e read,write -p"), is_told("fio --name=lay"))
+    };
+    assert_eq!((of(50, 30), of(30, 50)), ((true, false), (false, true)));
+}
+
 /// What a device does for the holder itself is not lost: of the rest, most or half passes in flushes of its cache.
 #[test]
 fn a_lock_that_is_held_while_the_device_flushes_is_due_to_flushes() {

@@ -102,5 +102,10 @@ fn the_lock_of_a_files_blocks_is_not_the_files() {
         Wait::of_stack(&stack)
     };
     assert_eq!(within("ext4_da_get_block_prep\ngeneric_perform_write\n"), Wait::Lock);
+    let by_mutex = |stack| Wait::of_stack(&format!("__mutex_lock\n{stack}\nksys_write"));
+    assert_eq!(
+        ["fdget_pos", "__fdget_pos", "f"].map(by_mutex),
+        [Wait::FilePosition, Wait::FilePosition, Wait::Lock]
+    );
     assert_eq!(within(""), Wait::InodeLock);
 }

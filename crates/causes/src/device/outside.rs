@@ -1,0 +1,47 @@
+//! Time in front of a device that accepts no more: in the scheduler, for a tag, or put back by its driver.
+
+use crate::case::{Case, Claimable};
+use crate::device::device_busy;
+use crate::growth::Growth;
+use crate::slow::Slow;
+use ledger::Reason;
+use trace::Nanos;
+use waits::Phase;
+
+/// The queue in front of a device that accepts no more ([`device_busy`]) and would be no faster with more in flight.
+pub(super) struct Outside {
+    requeue: Nanos,
+    scheduler: Nanos,
+    /// Time of waits for a tag.
+    tags: Nanos,
+}
+
+impl Outside {
+    pub fn of(case: &Case, slow: &Slow, growth: Option<Growth>) -> Outside {
+        if !growth.is_some_and(|g| g.grows()) {
+            return Outside { requeue: Nanos(0), scheduler: Nanos(0), tags: Nanos(0) };
+        }
+        let (requeue, scheduler) = device_busy::refused(case, slow);
+        let tags = match growth.is_some_and(|g| g.is_in_turn()) {
+            true => case.unclaimed_rows(slow.group_number, waits_for_a_tag),
+            false => Nanos(0),
+        };
+        Outside { requeue, scheduler, tags }
+    }
+
+    pub fn all(&self) -> Nanos {
+        self.requeue + self.scheduler + self.tags
+    }
+
+    pub fn claim_tags(&self, case: &mut Case, slow: &Slow) -> Nanos {
+        case.claim_rows(slow.group_number, self.tags, waits_for_a_tag)
+    }
+
+    pub fn claim(&self, case: &mut Case, slow: &Slow) -> Nanos {
+        case.claim(slow, Reason::Requeue, self.requeue) + case.claim(slow, Reason::Scheduler, self.scheduler)
+    }
+}
+
+fn waits_for_a_tag(row: &Claimable) -> bool {
+    row.phase == Phase::NoTag
+}
