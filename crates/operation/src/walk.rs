@@ -225,12 +225,8 @@ impl<'a> Walk<'a> {
             return self.request(entry, a, b, depth);
         }
         if wake.context.is_interrupt() || wake.by == Tid(0) {
-            return self.account.leaf(
-                if asleep.wait.is_lock() { Reason::Lock } else { Reason::Timer },
-                a,
-                b,
-                depth,
-            );
+            let reason = if asleep.wait.is_lock() { Reason::Lock } else { Reason::Timer };
+            return self.account.leaf(reason, a, b, depth);
         }
         if wake.by == who {
             return self.account.leaf(Reason::Unexplained, a, b, depth);

@@ -2,12 +2,12 @@
 //! them, and slower than any device is for so little.
 
 use crate::case::Case;
-use crate::device::even::{is_whole, within};
+use crate::device::even::{is_broken, is_whole, within};
 use crate::device::expected::rotational;
 use crate::slow::Slow;
 use crate::thresholds::rate_limit::{
-    AS_A_CLOCK, BETWEEN, BROKEN, ENOUGH, ENOUGH_OF_SIZE, EVEN_TURNS, FASTER, FASTEST, FASTEST_TURN, MIDDLE,
-    SAME, SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL, SOONER, SURELY,
+    AS_A_CLOCK, BETWEEN, ENOUGH, ENOUGH_OF_SIZE, EVEN_TURNS, FASTER, FASTEST, FASTEST_TURN, MIDDLE, SAME,
+    SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL, SOONER, SURELY,
 };
 use stats::{Bucket, Distribution, InARow, InTurn, Slope, Turns};
 use trace::{Bytes, Nanos};
@@ -72,10 +72,8 @@ fn passed(
     let kind = slower_than_flash(case, slow, |turns| held_back(&row(turns).times), in_turn)?;
     let (row, all) = (row(&kind.turns), all(&kind.turns));
     let (held, fast) = (held_back(&row.times), Nanos(all.quantile(FASTEST)));
-    let tick = held.quantile(0.5) as f64;
-    let of_these = |bucket: &Bucket| bucket.upper as f64 >= EVEN_TURNS.0 * tick;
-    let broken: u64 = slow.on.pace.broken.buckets().filter(of_these).map(|bucket| bucket.count).sum();
-    let is_clock = fast.0 as f64 <= FASTER * tick && broken as f64 <= BROKEN * held.count() as f64;
+    let tick = held.quantile(0.5);
+    let is_clock = fast.0 as f64 <= FASTER * tick as f64 && !is_broken(&slow.on.pace, tick, held.count());
     is_clock.then(|| Passed { most: kind.most, held, of: all.count(), fast })
 }
 

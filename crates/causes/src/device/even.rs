@@ -2,9 +2,9 @@
 
 use crate::proof::{proof, Proof};
 use crate::thresholds::rate_limit::{
-    AS_A_CLOCK, ENOUGH, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, MIDDLE, MOST, MOST_TICKS, NOT_TICKS,
+    AS_A_CLOCK, BROKEN, ENOUGH, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, MIDDLE, MOST, MOST_TICKS, NOT_TICKS,
 };
-use stats::{Distribution, Pace, Ticks, IN_A_RUN};
+use stats::{Bucket, Distribution, Pace, Ticks, IN_A_RUN};
 use trace::Nanos;
 
 /// The distance between two quantiles.
@@ -20,7 +20,16 @@ pub(crate) fn spread(d: &Distribution, [low, high]: [f64; 2]) -> u64 {
 pub(crate) fn clock(pace: &Pace) -> Option<&Ticks> {
     // One after the other with a flush between them, completions are as even as the device is, but not as even as a clock.
     let as_a_clock = by_a_clock(&pace.ticks, AS_A_CLOCK);
-    as_a_clock.or_else(|| by_a_clock(&pace.clear_of_flushes, EVEN))
+    let ticks = as_a_clock.or_else(|| by_a_clock(&pace.clear_of_flushes, EVEN))?;
+    (!is_broken(pace, ticks.apart.quantile(0.5), ticks.apart.count())).then_some(ticks)
+}
+
+/// Whether many requests, beside `count` that took a tick, came sooner after one that had taken a tick: a limit lets none through so soon.
+pub(crate) fn is_broken(pace: &Pace, tick: u64, count: u64) -> bool {
+    let (least, _) = EVEN_TURNS;
+    let of_these = |bucket: &Bucket| bucket.upper as f64 >= least * tick as f64;
+    let broken: u64 = pace.broken.buckets().filter(of_these).map(|bucket| bucket.count).sum();
+    broken as f64 > BROKEN * count as f64
 }
 
 fn by_a_clock(ticks: &Ticks, bounds: (f64, f64)) -> Option<&Ticks> {

@@ -282,6 +282,10 @@ fn completions_by_the_clock_are_a_limits() {
     assert!(found(&v) > 0.9 && says(&v, "250 a second"), "{v:?}");
     assert!(says(&v, "completions are evenly spaced, latencies vary"), "{v:?}");
     rejected(&one_by_one(later, |_| 3650));
+    // One of so many comes right after, and takes 0.3 ms: a limit would not let it through.
+    let takes = |every: u64, i: u64| if i % every == 1 { 300 } else { 4000 - later(i) };
+    let breaks = |every: u64| one_by_one(later, |i| takes(every, i));
+    assert_eq!([102, 36].map(|every| is_found(&breaks(every))), [true, false]);
 }
 
 /// Sent at once after the last completion to a device that takes as long for each, they come by its clock.
