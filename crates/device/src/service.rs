@@ -229,16 +229,16 @@ impl Services {
     /// takes longer alone than in contention. The time since the last completion is used if it is less, provided that the device serves
     /// one at a time, or such requests end right after another completion or at a constant time after it.
     fn in_turn(&self, shape: Shape) -> Option<Quiet> {
+        let flushes = self.busy[shape.key()];
+        // Whether a device serves one at a time is known from its other requests; one turn of a flush suffices as a bound.
+        let by_turns = self.is_one_by_one() && flushes.count > 0;
         // A single one is not compared with itself: it would never be behind another.
-        let are_compared = self.empty.count >= 2;
+        let are_compared = self.empty.count >= 2 || by_turns && self.empty.count > 0;
         let fastest =
             are_compared.then(|| Quiet { p50: self.empty.at(0.1), most: self.empty.at(0.9), samples: 0 })?;
-        let flushes = self.busy[shape.key()];
         let mean = Nanos(flushes.mean() as u64);
         // At a random moment, the last completion was half a gap ago or more, on average.
         let right_after = 4.0 * flushes.mean() < self.all_busy.mean();
-        // Whether a device serves one at a time is known from its other requests; two turns of flushes suffice as a bound.
-        let by_turns = self.is_one_by_one() && flushes.count >= 2;
         let in_turn = by_turns || self.is_usual(shape) && (right_after || flushes.is_steady());
         match in_turn && mean < fastest.p50 {
             true => Some(Quiet { p50: mean, most: fastest.most, samples: 0 }),

@@ -92,20 +92,25 @@ fn a_flush_that_was_never_alone_takes_what_it_has_the_device_for() {
     assert!(is(with(side_by_side, [100_000, 2_300_000]), 9_000_000), "side by side: no gap is anybody's");
 }
 
-/// Four flushes of 429 ms behind a queue of writes that are completed one by one, every 4.4 ms.
+/// Flushes of 429 ms behind a queue of writes that are completed one by one, every 4.4 ms, or so that none is anybody's turn.
 #[test]
 fn the_turns_of_a_few_flushes_tell_what_one_takes() {
     let flush = Shape::new(3, true, Bytes(0));
-    let takes = |flushes: usize| {
+    let takes = |flushes: usize, gaps: [u64; 2]| {
         let mut s = Services::default();
-        (0..40).for_each(|_| s.busy(shape(4), Nanos(4_400_000), Nanos(400_000_000)));
+        (0..40).for_each(|i| s.busy(shape(4), Nanos(gaps[i % 2]), Nanos(400_000_000)));
         for _ in 0..flushes {
             s.busy(flush, Nanos(3_000_000), Nanos(429_000_000));
             s.empty(Nanos(429_000_000));
         }
         s.of(flush).map(|q| q.p50)
     };
-    assert_eq!((takes(4), takes(1)), (Some(Nanos(3_000_000)), None));
+    let one_by_one = [4_400_000; 2];
+    assert_eq!(
+        (takes(4, one_by_one), takes(1, one_by_one)),
+        (Some(Nanos(3_000_000)), Some(Nanos(3_000_000)))
+    );
+    assert_eq!(takes(1, [10_000, 8_790_000]), None);
 }
 
 #[test]
