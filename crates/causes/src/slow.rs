@@ -180,6 +180,11 @@ impl<'a> Slow<'a> {
         self.below.is_some()
     }
 
+    /// Whether the group is one of bios, and what waited for them is not recorded.
+    pub fn is_of_bios(&self) -> bool {
+        self.group.op.is_none() && !self.is_below()
+    }
+
     /// The requests of this class on the device.
     pub fn requests(&self) -> &'a Phases {
         &self.on.requests[self.class.index()]

@@ -67,7 +67,11 @@ impl Tested {
             n => format!("in iowhy's {n} tests"),
         };
         let [least, most] = self.times.map(part);
-        let to = if least == most { least } else { format!("{} to {most}", least.trim_end_matches(" %")) };
+        let to = match least {
+            _ if least == most => most,
+            _ if least.starts_with('<') => format!("at most {most}"),
+            _ => format!("{} to {most}", least.trim_end_matches(" %")),
+        };
         let slower = self.slower.map_or(String::new(), |(latency, [least, most])| {
             let to = if least == most { String::new() } else { format!("{least:.1} to ") };
             format!(", {latency} rose to {to}{most:.1} times")

@@ -194,9 +194,11 @@ impl TraceBuilder {
         self.request(x, queued, None, queued, done)
     }
 
-    /// A read-ahead of 128 KiB of the next of so many files, each of which is read in order.
+    /// A read of 128 KiB of the next of so many files, each of which is read in order. One in three is not ahead.
     pub fn read_in_turn(&mut self, queued: u64, done: u64, files: u64) -> &mut TraceBuilder {
-        let mut x = self.extent(DISK, 128, Flags::READ.with(Flags::AHEAD), READER);
+        let ahead =
+            if self.read_on_by.is_multiple_of(3) { Flags::READ } else { Flags::READ.with(Flags::AHEAD) };
+        let mut x = self.extent(DISK, 128, ahead, READER);
         x.sector = self.read_on_by % files * 10_000_000 + self.read_on_by / files * 256;
         self.read_on_by += 1;
         self.request(x, queued, None, queued, done)

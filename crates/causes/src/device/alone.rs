@@ -148,7 +148,7 @@ fn tells_waits(case: &Case, row: &TailRow) -> bool {
 
 /// Whether most reads of a device are flagged as those of the page cache or a file system: a program's reads past the
 /// cache are neither read-ahead (`REQ_RAHEAD`) nor metadata (`REQ_META`).
-fn read_by_cache(case: &Case, dev: DevId) -> bool {
+pub(crate) fn read_by_cache(case: &Case, dev: DevId) -> bool {
     let reads = case.facts.cells.iter().filter(|(cell, _)| cell.dev == dev && cell.op == Op::Read);
     let (mut all, mut by_cache) = (0, 0);
     for (cell, phases) in reads {

@@ -9,6 +9,7 @@
 
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
+use crate::device::alone::read_by_cache;
 use crate::memory::in_turn::InTurn;
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -56,7 +57,10 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         row.reason == Reason::Device && row.phase != Phase::Paused && (unknown || row.phase != Phase::Slow)
     };
     let left = case.unclaimed_rows(slow.group_number, as_usual);
-    if !reads || waits < MIN_SHARE || slow.share(left) < MIN_SHARE {
+    let waits_for_pages = reads && waits >= MIN_SHARE;
+    // Whether a task waits for reads that no operation tells of is only known if it reads more than one file.
+    let has_pages_read = || slow.is_of_bios() && slow.class == Class::Read && read_by_cache(case, slow.on.id);
+    if slow.share(left) < MIN_SHARE || !waits_for_pages && !has_pages_read() {
         return Said::Nothing;
     }
     let name = case.name(slow.on.id);
@@ -67,6 +71,9 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         let wanted = Nanos((left.0 as f64 * in_turn.saved()) as u64);
         let claimed = case.claim_rows(slow.group_number, wanted, as_usual);
         return Said::Found(in_turn.told(v.plus(claimed, Confidence::Medium), case, slow));
+    }
+    if !waits_for_pages {
+        return Said::Nothing;
     }
     if in_order < IN_ORDER {
         return Said::Not(proof!(

@@ -87,6 +87,15 @@ fn a_disk_that_goes_from_file_to_file_seeks_less_with_more_read_ahead() {
     for v in [in_turn(1, 5000, turns), in_turn(9, 5000, turns), quick] {
         assert!(!is_found(&v), "one file, more than can be told apart, no seeks: {v:?}");
     }
+    let of_blocks = |files| {
+        let mut recording = TraceBuilder::default();
+        for i in 0..400 {
+            let end = |i: u64| i * 5000 + 500 * (i * i % 7);
+            recording.read_in_turn(end(i), end(i + 2), files);
+        }
+        recording.settings(turns).verdict("read-ahead-short")
+    };
+    assert!(is_found(&of_blocks(2)) && !is_found(&of_blocks(1)), "{:?}", of_blocks(2));
     for settings in
         [turns.replace("128", "4096"), turns.replace(": 1\n", ": 0\n"), "sda/queue/rotational: 1\n".into()]
     {
