@@ -68,7 +68,7 @@ impl Turns {
     }
 
     /// Adds the counts of another kind.
-    pub(crate) fn merge(&mut self, other: &Turns) {
+    pub fn merge(&mut self, other: &Turns) {
         self.gaps.merge(&other.gaps);
         self.d2c.merge(&other.d2c);
         self.alone.merge(&other.alone);

@@ -20,3 +20,4 @@ pub(crate) mod outside;
 pub(crate) mod own_program;
 pub mod power_state;
 pub mod rate_limit;
+pub(crate) mod same_pace;

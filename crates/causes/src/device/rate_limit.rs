@@ -19,6 +19,7 @@ use crate::device::by_the_clock::{self, Passed};
 use crate::device::device_stall;
 use crate::device::even::{apart, clock, even, spread, within};
 use crate::device::expected::rotational;
+use crate::device::same_pace::{after_bursts, in_both_directions, whatever_the_size};
 use crate::hardware::Hardware;
 use crate::interfering::leads_to_the_device;
 use crate::limit;
@@ -27,13 +28,13 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::rate_limit::{
-    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, IN_SLOWER_HALF,
-    LARGER, MIDDLE, SAME, SAME_PACE, SLOWER_HALF, SMALL,
+    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, MIDDLE,
+    SAME_PACE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use life::Class;
-use stats::{Distribution, InTurn, Pace, Slope, Turns};
+use stats::{Distribution, InTurn, Slope};
 use trace::{Bytes, Nanos};
 use units::words::{count, size};
 use waits::Phase;
@@ -156,13 +157,13 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
         let told = apart(&passed.held, name);
         return Ok((passed.held.quantile(0.5), told, Held::AtOnce(Box::new(passed))));
     }
-    if let Some(sizes) = by_the_clock_after_bursts(pace) {
+    if let Some(sizes) = after_bursts(pace) {
         let [small, large] = sizes;
         let gaps = pace.gaps();
         return Ok((gaps.quantile(0.5), apart(&gaps, name), Held::Sizes { small, large }));
     }
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
-    if let Some(sizes) = each_by_the_clock(pace).filter(|_| !may_turn) {
+    if let Some(sizes) = in_both_directions(pace).filter(|_| !may_turn) {
         let [small, large] = sizes;
         return Ok((large, apart(&pace.gaps(), name), Held::Sizes { small, large }));
     }
@@ -299,47 +300,6 @@ fn before_the_device(case: &mut Case, slow: &Slow, proof: &Held) -> Nanos {
         true => Nanos(0),
         false => case.claim_rows(slow.group_number, Nanos(u64::MAX), waits),
     }
-}
-
-/// The gaps after small and after large requests, if they are the same and as even as a clock. On a disk that seeks both take a
-/// seek and little else, which varies, whatever the disk reports: volumes on rotating disks report that they do not rotate.
-fn whatever_the_size(pace: &Pace) -> Option<[u64; 2]> {
-    within(&pace.gaps(), MIDDLE, AS_A_CLOCK).then(|| same_of_sizes(pace, 0.5))?
-}
-
-/// The same, if the slower half of all comes by a timer and saved-up credit passes at once.
-fn by_the_clock_after_bursts(pace: &Pace) -> Option<[u64; 2]> {
-    let gaps = pace.gaps();
-    let is_clock = gaps.count() >= ENOUGH && within(&gaps, SLOWER_HALF, AS_A_CLOCK);
-    is_clock.then(|| same_of_sizes(pace, IN_SLOWER_HALF))?
-}
-
-/// The gaps after small and after large requests, if they are the same, each even by itself, and one kind are reads and
-/// the other writes. Gaps of other kinds may be twice as long, for requests that the limit counts as two. In one
-/// direction alone it may be what the device does for each: allocate, or wait for its platters. If requests mostly come
-/// after the completion of the one before, it is the pace at which they come.
-fn each_by_the_clock(pace: &Pace) -> Option<[u64; 2]> {
-    let waits = |turns: &Turns| turns.d2c.quantile(0.5) >= turns.gaps.quantile(0.5);
-    let is_even = |kind: &InTurn| waits(&kind.turns) && within(&kind.turns.gaps, MIDDLE, EVEN_TURNS);
-    let even: Vec<_> = pace.kinds(false).filter(is_even).collect();
-    let pairs = even.iter().flat_map(|one| even.iter().map(move |other| (one, other)));
-    let across = pairs.filter(|(one, other)| one.is_read != other.is_read);
-    same(across.map(|(one, other)| (&one.turns, &other.turns)), 0.5)
-}
-
-/// A quantile of the gaps after small and after large requests, if it is the same for both.
-fn same_of_sizes(pace: &Pace, part: f64) -> Option<[u64; 2]> {
-    let all = pace.by_size();
-    same(all.iter().flat_map(|one| all.iter().map(move |other| (one, other))), part)
-}
-
-/// The same for the first of these pairs in which the second one is larger and the quantiles agree.
-fn same<'a>(pairs: impl Iterator<Item = (&'a Turns, &'a Turns)>, part: f64) -> Option<[u64; 2]> {
-    let is_known = |turns: &Turns| turns.gaps.count() >= ENOUGH_OF_SIZE;
-    let known = pairs.filter(|(small, large)| is_known(small) && is_known(large));
-    let far = known.filter(|(small, large)| large.mean_size().0 >= LARGER * small.mean_size().0);
-    let mut gaps = far.map(|(small, large)| [small, large].map(|turns| turns.gaps.quantile(part)));
-    gaps.find(|[small, large]| small.abs_diff(*large) as f64 <= SAME * *small as f64)
 }
 
 /// The mean size of requests, if all are so large that a limit on bytes would admit as many as one on operations; else `None`.

@@ -47,6 +47,22 @@ fn from_eight_times_the_bytes_on_size_does_not_matter() {
     rejected(&of_sizes(0, 0, 16).verdict("rate-limit"));
 }
 
+/// Read-ahead that begins small: of 200 reads this many each have 8, 16 and 32 KiB, the others 128.
+#[test]
+fn few_of_each_small_size_are_enough_together() {
+    let of = |each: u64| {
+        let mut recording = TraceBuilder::default();
+        for i in 0..200u64 {
+            let kib = if i < 3 * each { 8 << (i % 3) } else { 128 };
+            let at = |i: u64| 2000 + i * 2000;
+            recording.large_read(at(i), at(i + 4), kib);
+        }
+        recording.verdict("rate-limit")
+    };
+    assert!(found(&of(15)) > 0.9 && says(&of(15), "size does not matter"));
+    assert!(!is_found(&of(9)));
+}
+
 /// Eight requests are there at all times, none was ever alone: a small read, a read of 1 MiB that a limit counts as two and that is done
 /// nearly two ticks after the one before, and what `third` adds, of 64 KiB.
 fn of_three_kinds(third: impl Fn(&mut TraceBuilder, u64, u64) -> &mut TraceBuilder) -> Verdict {
