@@ -71,6 +71,17 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// Adds to a verdict what there is to say about each of some groups, about that one alone.
+    pub(crate) fn of_each(
+        &self,
+        v: Verdict,
+        groups: &[usize],
+        add: impl Fn(Verdict, &Group) -> Verdict,
+    ) -> Verdict {
+        let each = |v: Verdict, number: &usize| add(v.about(*number), &self.focus.groups[*number]);
+        groups.iter().fold(v, each).about_all()
+    }
+
     /// Adds how often the page cache was dropped, from the kernel's counters sampled during the recording.
     pub fn counted(mut self, samples: &Samples) -> Self {
         self.dropped = samples.intervals.iter().filter_map(|i| i.dropped).reduce(u64::saturating_add);

@@ -54,7 +54,7 @@ fn for_the_lock(waits: Waits, reason: Reason) -> bool {
 fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
     let (by_position, by_inode): (Vec<usize>, Vec<usize>) =
         groups.iter().partition(|group| is_for_the_position(case, **group));
-    let v = by_position.first().into_iter().fold(v, |v, group| of_position(case, v, *group));
+    let v = case.of_each(v, &by_position, |v, group| of_position(case, v, &group.task));
     let v = if by_inode.is_empty() { v } else { of_inode(case, v, &by_inode) };
     v.unless("operations just as slow on a file that nothing else uses")
 }
@@ -66,15 +66,14 @@ fn is_for_the_position(case: &Case, group: usize) -> bool {
     sum(Wait::FilePosition) > sum(Wait::InodeLock)
 }
 
-fn of_position(case: &Case, v: Verdict, group: usize) -> Verdict {
-    let task = &case.focus.groups[group].task;
+fn of_position(case: &Case, v: Verdict, task: &str) -> Verdict {
     v.because(proof!(
         "it is the lock of an open file's position (f_pos_lock): whoever shares the descriptor reads and writes one after the other"
     ))
     .try_on(
         Acts::Victim,
         "use pread and pwrite, which need no position, or open the file in each thread; see which descriptor is shared",
-        strace(case, "-fy", "read,write", Some(&**task).filter(|task| is_named(task))),
+        strace(case, "-fy", "read,write", Some(task).filter(|task| is_named(task))),
     )
 }
 

@@ -62,7 +62,7 @@ fn judge(case: &mut Case) -> Verdict {
     if case.facts.operations.is_empty() {
         return paths::unrecorded(CAUSE.name);
     }
-    let (mut verdict, mut best) = (None::<Verdict>, 0.0f64);
+    let (mut verdict, mut found, mut best) = (None::<Verdict>, vec![], 0.0f64);
     for paths in Paths::of(case) {
         let of_kept = paths.kept_share(&MAKING_ROOM);
         best = best.max(of_kept);
@@ -84,9 +84,10 @@ fn judge(case: &mut Case) -> Verdict {
             case.rollback(before);
             continue;
         }
+        found.push(number);
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let words = paths.group.words();
-        verdict = Some(proof.plus(claimed, Confidence::Medium).because(proof!(
+        verdict = Some(proof.about(number).plus(claimed, Confidence::Medium).because(proof!(
             "the sampled slowest {words} ({threshold} or more) spent {of_kept} of their time making room in the journal \
                  (__jbd2_log_wait_for_space)",
             words,
@@ -105,9 +106,14 @@ fn judge(case: &mut Case) -> Verdict {
         v.minor = best == 0.0;
         return v;
     };
-    let first = case.focus.groups.first();
-    let dev = first.map(|g| g.dev).unwrap_or_default();
-    let again = Again::of(first.and_then(|g| case.mount_of(g)), &case.name(dev));
+    let v = case.of_each(v, &found, |v, group| larger(v, case, group));
+    v.unless("operations just as slow with a larger journal")
+}
+
+/// Adds a larger journal for a group's file system.
+fn larger(v: Verdict, case: &Case, group: &Group) -> Verdict {
+    let dev = group.dev;
+    let again = Again::of(case.mount_of(group), &case.name(dev));
     let eighth = case
         .settings(dev)
         .and_then(|s| s.number("size"))
@@ -126,5 +132,4 @@ fn judge(case: &mut Case) -> Verdict {
             .of(again
                 .after(&format!("tune2fs -O ^has_journal {0} && tune2fs -J size={mib} {0}", again.source))),
     )
-    .unless("operations just as slow with a larger journal")
 }

@@ -3,7 +3,7 @@
 //! Its flushes are `flush-cost`; the rest is the writing of the log itself, gathering changes (CIL push), and other
 //! tasks' forces that go first: there is one log, and its buffers are written in order.
 
-use crate::case::Case;
+use crate::case::{is_named, Case};
 use crate::cause::{Cause, Judge, Nature};
 use crate::journal::again::Again;
 use crate::journal::growing;
@@ -11,11 +11,12 @@ use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::risk::Risk;
-use crate::target::{strace, syncs};
+use crate::target::count_syncs;
 use crate::verdict::Verdict;
 use evidence::Mount;
 use ledger::Reason;
 use operation::{Wait, Waits};
+use stats::Group;
 use units::words::shell;
 
 /// Name, title, page and judgement of this cause.
@@ -37,7 +38,6 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
-    let first = groups.first().map(|number| &case.focus.groups[*number]);
     let mounts: Vec<&Mount> =
         groups.iter().filter_map(|number| case.mount_of(&case.focus.groups[*number])).collect();
     for mount in &mounts {
@@ -47,16 +47,24 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             options = mount.options.join(",")
         ));
     }
-    let v = first.into_iter().fold(v, |v, group| growing::told(v, case, group)).try_on(
-        Acts::Victim,
-        "fsync less often: one for several changes forces the log once (group commit)",
-        strace(case, "-fc", first.map_or("fsync,fdatasync", syncs), first.map(|group| &*group.task)),
-    );
+    let v = case.of_each(v, groups, |v, group| fewer(v, case, group));
     let v = match mounts.last() {
         Some(mount) if mount.fstype == "btrfs" => of_btrfs(v, mount),
         mount => of_xfs(v, mount.copied()),
     };
     v.unless("operations that force no log but are just as slow")
+}
+
+/// Adds fewer syncs, if it is for these that a group waits. Others wait for the log while they read or change the file system.
+fn fewer(v: Verdict, case: &Case, group: &Group) -> Verdict {
+    if !group.op.is_some_and(|op| op.kind.makes_safe()) {
+        return v;
+    }
+    growing::told(v, case, group).try_on(
+        Acts::Victim,
+        "fsync less often: one for several changes forces the log once (group commit)",
+        count_syncs(case, group, Some(&*group.task).filter(|task| is_named(task))),
+    )
 }
 
 /// btrfs keeps its log in a tree of metadata, which a file system on one device stores twice by default (mkfs.btrfs(8), "PROFILES").

@@ -13,6 +13,7 @@ use crate::remedy::Action;
 use crate::unit::Unit;
 use crate::verdict::Verdict;
 use ledger::Reason;
+use stats::Group;
 use trace::Bytes;
 
 /// Name, title, page and judgement of this cause.
@@ -63,7 +64,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             )
             .unless("writers just as slow without the device's own limit");
     }
-    limit_the_largest(v, case, groups)
+    case.of_each(v, groups, |v, group| limit_the_largest(v, case, group))
         .when(
         begins_after(case, Bytes(67_108_864)),
         "start writeback earlier: throttling begins half way between this and dirty_bytes; costs only the \
@@ -85,8 +86,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
 
 /// If most of the writeback is for another task than the throttled one, names that task and limits its unit: that
 /// leaves room for the throttled task.
-fn limit_the_largest(v: Verdict, case: &Case, groups: &[usize]) -> Verdict {
-    let Some(group) = groups.first().map(|number| &case.focus.groups[*number]) else { return v };
+fn limit_the_largest(v: Verdict, case: &Case, group: &Group) -> Verdict {
     let writers = case.facts.operations.writers(group.dev);
     let all = case.facts.operations.written_back(group.dev).all;
     let another = |who: &str| who != group.task && !who.contains(", ");

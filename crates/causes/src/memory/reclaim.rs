@@ -15,6 +15,7 @@ use crate::verdict::Verdict;
 use evidence::Mount;
 use ledger::Reason;
 use operation::{Wait, Waits};
+use stats::Group;
 use trace::Bytes;
 use units::words::shell;
 
@@ -35,7 +36,7 @@ pub const CAUSE: Cause = Cause {
 fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
     let v = match group_memory::met(case, groups.iter().map(|number| &*case.focus.groups[*number].task)) {
         Some(limit) => group_memory::raise(v, limit),
-        None => see_whose(v, case, groups),
+        None => case.of_each(v, groups, |v, group| see_whose(v, case, group)),
     };
     v.when(
         begins_after(case, Bytes(67_108_864)),
@@ -50,11 +51,10 @@ fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
     .unless("operations just as slow with memory to spare")
 }
 
-fn see_whose(v: Verdict, case: &Case, groups: &[usize]) -> Verdict {
-    let victim = groups.first().map(|number| &case.focus.groups[*number].task);
+fn see_whose(v: Verdict, case: &Case, group: &Group) -> Verdict {
     v.try_this(
         "find out whether the machine or the task's cgroup is short of memory: the cgroup, if its own use is near its limit",
-        Action::look(memory_use(case, &victim.map_or("PID".into(), |task| one_of(case, task)))),
+        Action::look(memory_use(case, &one_of(case, &group.task))),
     )
     .try_on(
         Acts::Victim,
