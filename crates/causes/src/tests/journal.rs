@@ -156,6 +156,23 @@ fn a_log_behind_others_is_theirs() {
     rejected(&waited(0, 10 * MS));
 }
 
+/// A reader and a writer wait for the log; only the writer can sync less often.
+#[test]
+fn syncs_are_counted_of_who_syncs() {
+    let mut built = OpBuilder::default();
+    for (task, kind) in [("tar", READ), ("etcd", FSYNC)] {
+        built.by(task).quick(kind, 297);
+        (0..3).for_each(|_| {
+            built.slow(kind, 100, &[(Wait::LogForce, Reason::Device, 80)]);
+        });
+    }
+    let v = built.verdict("log-force");
+    found(&v);
+    let counts = v.remedies.iter().filter(|r| r.command().starts_with("strace -fc"));
+    let counts: Vec<_> = counts.map(|r| (r.command(), r.about.len())).collect();
+    assert_eq!(counts, [("strace -fc -e fsync,fdatasync,msync -p \"$(pgrep -wx etcd)\"".to_string(), 1)]);
+}
+
 const MAKING_ROOM: [&str; 2] =
     ["__jbd2_log_wait_for_space\nstart_this_handle", "jbd2_log_do_checkpoint\nkjournald2"];
 const FOR_A_COMMIT: &str = "schedule\nwait_transaction_locked\nadd_transaction_credits\nstart_this_handle";
