@@ -242,7 +242,7 @@ fn a_stream() {
 /// Waits until a recorder records: its instance is switched on last.
 fn until_it_records(pid: impl Fn() -> String) {
     let instances = record::Tracefs::find().unwrap().instances();
-    // A minute, for machines that are busy: the disk of one that has just compiled kept it waiting for half a minute.
+    // A minute, for machines that are busy: right after a build, half of one was once too little.
     for _ in 0..3000 {
         let begins = format!("iowhy-{}-", pid().trim());
         let own = fs::read_dir(&instances).into_iter().flatten().flatten();

@@ -11,15 +11,13 @@ use crate::device::power_state;
 use crate::growth::Growth;
 use crate::journal::durable;
 use crate::measure::Load;
-use crate::memory::in_turn::part_in_turn;
-use crate::memory::{group_memory, page_by_page, read_again};
+use crate::memory::{group_memory, in_turn, page_by_page, read_again};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::target::strace;
 use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY, NEARLY_ALL};
 use crate::thresholds::device_stall::LONG;
-use crate::thresholds::read_ahead_short::IN_ORDER;
 use crate::thresholds::HALF_A_TURN;
 use crate::verdict::{Confidence, Verdict};
 use evidence::Fact;
@@ -316,8 +314,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
 /// Adds what avoids scattered reads that the cache could have had, if most of a group's time is spent on them: not those of files that
 /// are read in order, which are read ahead already.
 pub(crate) fn spared(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict {
-    let of_files = part_in_turn(case, slow.on, &slow.group.task) > 1.0 - IN_ORDER;
-    match load.is_random() && !of_files && misses_the_cache(case, slow) {
+    let is_of_files = in_turn::of_files(case, slow.on, &slow.group.task).is_some();
+    match load.is_random() && !is_of_files && misses_the_cache(case, slow) {
         true => kept_in_memory(read_again::told(v, case, &slow.group.task, slow.on.id), case, slow, load),
         false => v,
     }

@@ -41,21 +41,25 @@ fn has_journal(case: &Case, group: &Group) -> bool {
 }
 
 fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
+    case.of_each(v, groups, |v, group| before_others(v, case, group))
+        .try_this(
+            "leave a processor free: fewer busy tasks, or those in a cgroup with less weight",
+            "systemctl set-property BUSY.service CPUWeight=20",
+        )
+        .unless("fsyncs just as slow on idle processors")
+}
+
+/// Adds less work and a priority for the thread of a group's journal.
+fn before_others(v: Verdict, case: &Case, group: &Group) -> Verdict {
     // The thread is named after the mounted device, `jbd2/sda1-8`; if that is not known, after the disk or one of its partitions.
-    let thread = groups.first().map_or_else(String::new, |n| {
-        let group = &case.focus.groups[*n];
-        let mounted = case.mount_of(group).and_then(|m| m.source.strip_prefix("/dev/"));
-        let by_name = mounted.filter(|name| !name.contains('/')).map(|name| format!("{name}-"));
-        let disk = case.name(group.dev);
-        by_name.unwrap_or_else(|| {
-            Hardware::pattern(&disk).map_or(String::new(), |disk| format!("{disk}(p?[0-9]+)?-"))
-        })
+    let mounted = case.mount_of(group).and_then(|m| m.source.strip_prefix("/dev/"));
+    let by_name = mounted.filter(|name| !name.contains('/')).map(|name| format!("{name}-"));
+    let disk = case.name(group.dev);
+    let thread = by_name.unwrap_or_else(|| {
+        Hardware::pattern(&disk).map_or(String::new(), |disk| format!("{disk}(p?[0-9]+)?-"))
     });
-    let all_data = groups.first().map(|n| &case.focus.groups[*n]);
-    let all_data =
-        all_data.and_then(|group| Some((durable::of_all_data(case, group)?, case.name(group.dev))));
-    let v = match all_data {
-        Some((mount, name)) => durable::all_data(v, mount, &name),
+    let v = match durable::of_all_data(case, group) {
+        Some(mount) => durable::all_data(v, mount, &disk),
         None => v,
     };
     v.try_this(
@@ -65,9 +69,4 @@ fn found(case: &Case, v: Verdict, groups: &[usize]) -> Verdict {
         },
         format!("for p in $(pgrep '^jbd2/{thread}'); do chrt -r -p 1 $p; done"),
     )
-    .try_this(
-        "leave a processor free: fewer busy tasks, or those in a cgroup with less weight",
-        "systemctl set-property BUSY.service CPUWeight=20",
-    )
-    .unless("fsyncs just as slow on idle processors")
 }

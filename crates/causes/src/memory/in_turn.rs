@@ -33,16 +33,16 @@ impl InTurn {
         let on = slow.on;
         let rotates = rotational(case, on.id).filter(|rotates| rotates.value)?;
         let read_ahead = case.settings(on.id)?.read_ahead_kb().filter(|now| now.value < IN_TURN)?;
-        let part = part_in_turn(case, on, &slow.group.task);
+        let part = of_files(case, on, &slow.group.task)?;
         let reads = &on.requests[Class::Read.index()];
         let all: u64 = on.requests.iter().map(|r| r.count).sum();
-        if part + in_order_by(case, on, &slow.group.task) < IN_ORDER || 2 * reads.count <= all {
+        if 2 * reads.count <= all {
             return None;
         }
         let busy = on.depth.busy() * on.depth.observed().0 as f64;
         let (bytes, each) = (Bytes(reads.bytes.0 / reads.count), Nanos((busy / all as f64) as u64));
         let it = InTurn { part, bytes, each, read_ahead, rotates };
-        (it.part > 1.0 - IN_ORDER && it.seek() > moves(bytes)).then_some(it)
+        (it.seek() > moves(bytes)).then_some(it)
     }
 
     fn seek(&self) -> Nanos {
@@ -93,10 +93,12 @@ pub(crate) fn of_two(v: Verdict, case: &Case, on: &Device, tasks: [&str; 2]) -> 
     more(v, &case.name(on.id), now.value, "both read in order")
 }
 
-/// The part of a task's reads on a device that continue an earlier one, not the latest, 0 to 1; of several threads of that name the largest.
-pub(crate) fn part_in_turn(case: &Case, on: &Device, task: &str) -> f64 {
+/// The part of a task's reads on a device that continue an earlier one, not the latest, 0 to 1, if it reads several files in order; of
+/// several threads of that name the largest.
+pub(crate) fn of_files(case: &Case, on: &Device, task: &str) -> Option<f64> {
     let its = on.readers.iter().filter(|(number, _)| case.facts.tasks.name(**number) == task);
-    its.map(|(_, reader)| reader.in_turn()).fold(0.0, f64::max)
+    let part = its.map(|(_, reader)| reader.in_turn()).fold(0.0, f64::max);
+    (part > 1.0 - IN_ORDER && part + in_order_by(case, on, task) >= IN_ORDER).then_some(part)
 }
 
 fn more(v: Verdict, name: &str, now: Bytes, how: &str) -> Verdict {

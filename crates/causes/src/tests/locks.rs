@@ -68,18 +68,24 @@ fn what_a_limit_held_back_in_a_lock_is_the_limits() {
     assert_eq!(held(Reason::CgroupLimit), [false, true]);
 }
 
+/// Six writes of 100 ms, each with these waits, for which a lock of the file is found.
+fn waiting(waits: &[(Wait, Reason, u64)]) -> Verdict {
+    let mut built = OpBuilder::default();
+    built.quick(WRITE, 297);
+    for _ in 0..6 {
+        built.slow(WRITE, 100, waits);
+    }
+    let v = built.over(quick()).verdict("inode-lock");
+    found(&v);
+    v
+}
+
 #[test]
 fn who_shares_a_descriptor_is_told_to_open_the_file_again() {
     let of = |position: u64, inode: u64| {
-        let mut built = OpBuilder::default();
-        built.quick(WRITE, 297);
-        for _ in 0..6 {
-            let waits =
-                [(Wait::FilePosition, Reason::Device, position), (Wait::InodeLock, Reason::Device, inode)];
-            built.slow(WRITE, 100, &waits);
-        }
-        let v = built.over(quick()).verdict("inode-lock");
-        found(&v);
+        let waits =
+            [(Wait::FilePosition, Reason::Device, position), (Wait::InodeLock, Reason::Device, inode)];
+        let v = waiting(&waits);
         let is_told = |command: &str| v.remedies.iter().any(|r| r.command().starts_with(command));
         (is_told("strace -fy -e read,write -p"), is_told("fio --name=lay"))
     };
@@ -90,14 +96,8 @@ fn who_shares_a_descriptor_is_told_to_open_the_file_again() {
 #[test]
 fn a_lock_that_is_held_while_the_device_flushes_is_due_to_flushes() {
     let root = |flush: u64, other: u64| {
-        let mut built = OpBuilder::default();
-        built.quick(WRITE, 297);
-        for _ in 0..6 {
-            let of = |reason, ms| (Wait::InodeLock, reason, ms);
-            built.slow(WRITE, 100, &[of(Reason::Preflush, flush), of(Reason::Scheduler, other)]);
-        }
-        let v = built.over(quick()).verdict("inode-lock");
-        found(&v);
+        let of = |reason, ms| (Wait::InodeLock, reason, ms);
+        let v = waiting(&[of(Reason::Preflush, flush), of(Reason::Scheduler, other)]);
         v.root
     };
     assert_eq!((root(45, 35), root(40, 40)), (Some("flush-cost"), None));
