@@ -64,13 +64,18 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             at = setting.at
         ));
     }
-    // Requests that were queued together could have been one.
-    let wanted = Nanos((slow.behind().min(left).0 as f64 * (1.0 - 1.0 / at_once.max(1.0))) as u64);
+    // Requests that were queued together could have been one, up to the largest request that the kernel builds.
+    let fit = case
+        .settings(slow.on.id)
+        .and_then(|s| s.max_sectors_kb())
+        .map_or(f64::INFINITY, |most| most.value.0 as f64 / mean.0.max(1) as f64);
+    let together = at_once.min(fit).max(1.0);
+    let wanted = Nanos((slow.behind().min(left).0 as f64 * (1.0 - 1.0 / together)) as u64);
     if slow.share(wanted) < MIN_SHARE {
         return Said::Hardly(proof!(
-            "{told}, but only {at_once:.1} at a time could have been merged",
+            "{told}, but only {together:.1} at a time could have been merged",
             told,
-            at_once = Ratio(at_once)
+            together = Ratio(together)
         ));
     }
     let claimed = case.claim(slow, Reason::Device, wanted);

@@ -11,7 +11,7 @@ use crate::device::power_state;
 use crate::growth::Growth;
 use crate::journal::durable;
 use crate::measure::Load;
-use crate::memory::{group_memory, in_turn, page_by_page, read_again};
+use crate::memory::{group_memory, in_turn, read_again};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
@@ -327,7 +327,7 @@ fn kept_in_memory(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict 
         // The task's reads evict what it read before.
         return if read_again::is_told(case, slow.on.id) { v } else { group_memory::raise(v, limit) };
     }
-    page_by_page::told(v, case, slow).try_this(
+    v.try_this(
         "read the files into memory before they are needed, several at a time: a device with a queue serves them together",
         "find DIR -type f -print0 | xargs -0 -n 16 -P 8 cat > /dev/null",
     )

@@ -6,7 +6,7 @@ pub(crate) mod group_memory;
 pub(crate) mod in_turn;
 pub mod loop_double_cache;
 pub(crate) mod own_writeback;
-pub(crate) mod page_by_page;
+mod page_by_page;
 pub mod page_fault_read;
 pub(crate) mod read_again;
 pub mod read_ahead_short;

@@ -2,7 +2,8 @@
 //!
 //! Each time the reader reaches the end of what was read ahead it waits for the next piece. With pieces of 16 KiB it
 //! waits for the device 64 times per MiB. Proof: the reads on the device follow one another, and `read_ahead_kb` is
-//! less than the kernel's default. Refuted if reads are random, or if the setting is at the default or above.
+//! less than the kernel's default. Refuted if reads are random, or if the setting is at the default or above. Without any read-ahead, random
+//! reads of several pages wait as well, for one page after the other.
 //!
 //! More read-ahead makes the waits rare, not short: their sum shrinks, and with it the time for the file, while the
 //! slowest single read may become slower.
@@ -11,9 +12,11 @@ use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
 use crate::device::alone::read_by_cache;
 use crate::memory::in_turn::InTurn;
+use crate::memory::page_by_page::PageByPage;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, LITTLE_ELSE, PROPOSED};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
@@ -26,7 +29,7 @@ use waits::{Phase, Selection};
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-short",
-    title: "a sequential reader waits repeatedly because read-ahead is too small",
+    title: "a reader waits repeatedly because read-ahead is too small",
     nature: Nature::Everyday,
     page: include_str!("../../pages/read-ahead-short.md"),
     judge: Judge::Each(Each {
@@ -74,6 +77,11 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     if !waits_for_pages {
         return Said::Nothing;
+    }
+    if let Some(pages) = PageByPage::of(case, slow).filter(|_| in_order < IN_ORDER) {
+        let claimed =
+            case.claim_rows(slow.group_number, Nanos((left.0 as f64 * pages.saved()) as u64), as_usual);
+        return Said::Found(page_by_page(v.plus(claimed, Confidence::Medium), case, slow, &pages));
     }
     if in_order < IN_ORDER {
         return Said::Not(proof!(
@@ -146,6 +154,19 @@ fn throughout(case: &Case, slow: &Slow) -> Option<f64> {
     let waited: Nanos = rows.iter().filter(|row| row.waits.has(Wait::PageRead)).map(|row| row.time).sum();
     let did_little_else = waited.0 as f64 >= LITTLE_ELSE * case.facts.duration().0 as f64;
     did_little_else.then(|| waited.0 as f64 / slow.group.all.time.total.0.max(1) as f64)
+}
+
+/// Reads in no order, of several pages each. They are slower than they need be, however quick.
+fn page_by_page(v: Verdict, case: &Case, slow: &Slow, pages: &PageByPage) -> Verdict {
+    let name = case.name(slow.on.id);
+    let kib = DEFAULT.0 / 1024;
+    let mut v = v.because(pages.proof(&name)).try_this(
+        format!("read_ahead_kb 0 -> {kib}, the default: the pages of one read are read at once"),
+        Action::set(&name, "queue/read_ahead_kb", kib),
+    );
+    let of_all = throughout(case, slow).map(|part| part * pages.saved());
+    v.throughout.extend(of_all.filter(|part| *part >= NOT_ITS_OWN).map(|part| (slow.group_number, part)));
+    v
 }
 
 fn remedy(v: Verdict, now: Bytes, name: &str) -> Verdict {

@@ -268,22 +268,3 @@ fn page_faults_are_slow_throughout_where_each_waits_for_the_device() {
     assert!((part - 101.0 / 131.0).abs() < 0.02, "{part}");
     assert_eq!(of(100).throughout, [], "as fast as flash");
 }
-
-/// Each read waits for more requests than one, one after the other.
-#[test]
-fn without_read_ahead_a_read_is_sent_page_by_page() {
-    let of = |kib: u32, requests: u64| {
-        let mut recording = TraceBuilder::of_any_kind();
-        quick_reads(&mut recording, 0, requests);
-        recording.called("(reader)", "tar").settings(&format!("sda/queue/read_ahead_kb: {kib}\n"));
-        let mut built = OpBuilder::default();
-        built.over(recording).quick(READ, 297).waiting_for(Wait::PageRead);
-        for _ in 0..200 {
-            built.inside(READ, Split { known: true, own: Nanos(10 * MS * 1000), ..Split::default() });
-        }
-        let v = built.verdict("cold-reads");
-        found(&v);
-        commands(&v).iter().any(|c| c == "echo 128 > /sys/block/sda/queue/read_ahead_kb")
-    };
-    assert_eq!((of(0, 301), of(0, 299), of(64, 301)), (true, false, false));
-}

@@ -24,6 +24,10 @@ fn neighbours_that_were_not_joined() {
     assert_eq!(v.remedies[0].command(), "echo 0 > /sys/block/sda/queue/nomerges");
     assert!(rejected(&neighbours("sda/queue/nomerges: 0\n")).contains("merging is on"));
     assert!(cannot_tell(&neighbours("sda/queue/nr_requests: 64\n")).contains("nomerges was not recorded"));
+    // They are as large as requests may be.
+    let limit = |kib| neighbours(&format!("sda/queue/nomerges: 2\nsda/queue/max_sectors_kb: {kib}\n"));
+    assert!(rejected(&limit(4)).contains("only 1.0 at a time could have been merged"));
+    assert!(found(&limit(64)) > 0.5);
     let mut apart = TraceBuilder::default();
     quick_reads(&mut apart, 0, 300);
     apart.settings("sda/queue/nomerges: 2\n");

@@ -56,6 +56,30 @@ fn whatever_reads_through_the_page_cache_may_have_too_little_read_ahead() {
     assert!(!is_found(&listed.verdict("read-ahead-short")), "folders are not read ahead");
 }
 
+/// 200 reads missed the cache, in no order, and needed this many requests, one after the other.
+#[test]
+fn without_read_ahead_a_read_is_sent_page_by_page() {
+    let of = |kib: u32, requests: u64| {
+        let mut recording = TraceBuilder::of_any_kind();
+        quick_reads(&mut recording, 0, requests);
+        recording.called(READER, "flusher").settings(&format!("sda/queue/read_ahead_kb: {kib}\n"));
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(READ, 297).waiting_for(Wait::PageRead);
+        for _ in 0..200 {
+            built.inside(READ, Split { known: true, own: Nanos(10 * MS * 1000), ..Split::default() });
+        }
+        built.verdict("read-ahead-short")
+    };
+    let v = of(0, 400);
+    assert!((found(&v) - 0.5).abs() < 0.02, "half of them in half of the time: {v:?}");
+    assert_eq!(v.remedies[0].command(), "echo 128 > /sys/block/sda/queue/read_ahead_kb");
+    let [(_, part)] = v.throughout[..] else { panic!("{v:?}") };
+    assert!((part - 0.5).abs() < 0.02, "{part}");
+    assert!(is_found(&of(0, 301)));
+    assert!(rejected(&of(0, 299)).contains("are sequential"));
+    assert!(rejected(&of(64, 400)).contains("are sequential"));
+}
+
 /// 600 calls, six of them slow. So many files are read in order, 128 KiB at a time, each in so many us on a busy disk.
 fn in_turn(files: u64, us: u64, settings: &str) -> Verdict {
     let mut recording = TraceBuilder::default();

@@ -164,6 +164,8 @@ enum Part {
     OfSlowest(f64),
     /// This part of the time that all its operations lost.
     OfLost(f64),
+    /// This part of the time of all its operations: alone on the device they would take most of it as well.
+    OfAll(f64),
 }
 
 impl Part {
@@ -177,6 +179,9 @@ impl Part {
             // A limit makes bios wait before their first event.
             (0.0, Some((_, held))) => Part::HeldBack(*held),
             _ if is_limit(cause) && v.lost_little() => Part::Pace,
+            (of_lost, Some((_, of_all))) if of_all * v.time.0 as f64 > 2.0 * of_lost * v.lost.0 as f64 => {
+                Part::OfAll(*of_all)
+            }
             // It made some operations slow, but explains little of all of them.
             (of_lost, _) if of_slowest > 2.0 * of_lost => Part::OfSlowest(of_slowest),
             (of_lost, _) => Part::OfLost(of_lost),
@@ -209,6 +214,7 @@ pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option
             Some(format!("{} of the time, in which none of {whose} was in the device", percent(part))),
             slowest(""),
         ),
+        Part::OfAll(part) => (Some(format!("{} of the {} of {whose}", percent(part), time(v.time))), slowest("")),
         Part::OfSlowest(_) => (slowest(&format!(" of {whose}")), (part > 0.0).then_some(of_lost)),
         Part::OfLost(part) if part >= LEAST => (Some(of_lost), slowest("")),
         Part::OfLost(_) if verdict.share >= LEAST => {
@@ -242,6 +248,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         Part::OwnPace => format!("{} in all, at device speed", time(v.time)),
         Part::Pace => format!("{}, all at that limit", time(v.time)),
         Part::HeldBack(part) => format!("in the device for {} of the time", percent(1.0 - part)),
+        Part::OfAll(part) => format!("{} of {} in all", percent(part), time(v.time)),
         Part::OfSlowest(part) => format!("{} of {}", percent(part), the_slowest(e, v)),
         Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e, v)),
     };
