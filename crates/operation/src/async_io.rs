@@ -5,12 +5,14 @@ use crate::held_aio::HeldAio;
 use crate::history::History;
 use crate::open_call::OpenCall;
 use crate::operation::{Kind, Operation};
+use crate::processes::Processes;
 use crate::served::Entry;
 use crate::stretch::Wake;
+use crate::untaken::{Completed, Context, Untaken};
 use crate::walk::Walk;
 use life::{Bio, Names, Op};
 use rustc_hash::FxHashMap;
-use trace::{Call, DevId, Event, Fs, Nanos, Sector, Tid};
+use trace::{Call, DevId, Event, Fs, Nanos, Sector, TaskEvent, Tid};
 
 /// Largest number of io_uring operations remembered, and of libaio bios.
 const MAX: usize = 1 << 16;
@@ -37,6 +39,7 @@ struct Aio {
     inode: u64,
     /// The task that submitted it, if a throttle's worker queued the bio.
     by: Option<Tid>,
+    context: Context,
 }
 
 /// Operations in flight that run outside of any task's call.
@@ -47,13 +50,15 @@ pub(crate) struct AsyncIo {
     aios: FxHashMap<(DevId, Sector), Aio>,
     /// libaio operations without a bio yet.
     pub held: HeldAio,
+    /// Those that are completed.
+    untaken: Untaken,
 }
 
 impl AsyncIo {
-    /// When the oldest io_uring or libaio operation in flight began.
+    /// When the oldest io_uring or libaio operation in flight began, or the oldest that nobody has taken was completed.
     pub fn oldest(&self) -> Option<Nanos> {
         let rings = self.rings.values().map(|r| r.from);
-        rings.chain(self.aios.values().map(|a| a.from)).min()
+        rings.chain(self.aios.values().map(|a| a.from)).chain(self.untaken.oldest()).min()
     }
 
     /// An io_uring operation is submitted.
@@ -79,8 +84,8 @@ impl AsyncIo {
         Some((operation, Walk::of_ring(h, wake, &operation, names)))
     }
 
-    /// A bio is queued within an open call.
-    pub fn sent(&mut self, open: &mut OpenCall, e: &Event) {
+    /// A bio is queued within an open call of a task of `process`.
+    pub fn sent(&mut self, open: &mut OpenCall, process: Tid, e: &Event) {
         if open.call != Call::IoSubmit {
             return;
         }
@@ -90,22 +95,23 @@ impl AsyncIo {
             open.sent_to = e.dev;
         }
         open.sent += u64::from(e.dev == open.sent_to);
-        self.put(e, open, from, None);
+        self.put(e, open, from, (process, None));
     }
 
     /// A throttle's worker queued a bio that the throttle had held.
-    pub fn let_go(&mut self, e: &Event, beside: bool) {
+    pub fn let_go(&mut self, e: &Event, beside: bool, processes: &Processes) {
         if let Some(held) = self.held.let_go(e, beside) {
-            self.put(e, &held.open, held.open.from, Some(held.tid));
+            self.put(e, &held.open, held.open.from, (processes.of(held.tid), Some(held.tid)));
         }
     }
 
-    fn put(&mut self, e: &Event, open: &OpenCall, from: Nanos, by: Option<Tid>) {
-        let OpenCall { fd, fs, dev, inode, .. } = *open;
+    fn put(&mut self, e: &Event, open: &OpenCall, from: Nanos, (process, by): (Tid, Option<Tid>)) {
+        let OpenCall { fd, fs, dev, inode, context: address, .. } = *open;
+        let context = Context { process, address };
         if self.aios.len() >= MAX {
             self.aios.clear();
         }
-        self.aios.insert((e.dev, e.sector), Aio { from, fd, fs, dev, inode, by });
+        self.aios.insert((e.dev, e.sector), Aio { from, fd, fs, dev, inode, by, context });
     }
 
     /// Whether `io_submit` sent a bio at this device and sector.
@@ -113,16 +119,10 @@ impl AsyncIo {
         self.aios.contains_key(&(b.dev, b.start))
     }
 
-    /// A bio is completed. If `io_submit` sent it, so is an operation. Bios that a stacked device sent for it are no
-    /// operations.
-    pub fn bio(
-        &mut self,
-        h: &History,
-        b: &Bio,
-        entry: &Entry,
-        names: &Names,
-    ) -> Option<(Operation, Account)> {
-        let Aio { from, fd, fs, dev, inode, by } =
+    /// A bio is completed. If `io_submit` sent it, so is an operation, which is over unless a call is to take it. Bios that a stacked device
+    /// sent for it are no operations.
+    pub fn bio(&mut self, h: &History, b: &Bio, entry: &Entry, names: &Names) -> Option<Completed> {
+        let Aio { from, fd, fs, dev, inode, by, context } =
             self.aios.remove(&(b.dev, b.start)).filter(|_| !b.is_child())?;
         let account = match by {
             None => Walk::of_bio(h, b, entry, from),
@@ -138,6 +138,42 @@ impl AsyncIo {
             result: b.bytes.0 as i64,
             ..Operation::of(kind, tid, names.of(tid), account.from, account.to)
         };
-        Some((operation, account))
+        self.untaken.completed(context, (operation, account))
+    }
+
+    /// A task of `process` begins to ask for completed operations.
+    pub fn asked(&mut self, open: &OpenCall, process: Tid) {
+        self.untaken.asked(Context { process, address: open.context });
+    }
+
+    /// A call of libaio ends. The operations that it took are over, and added to `over`.
+    pub fn exits(
+        &mut self,
+        h: &History,
+        open: &OpenCall,
+        process: Tid,
+        e: &TaskEvent,
+        result: i64,
+        over: &mut Vec<Completed>,
+    ) {
+        self.held.exit(open, process, e.tid, result);
+        let number = u64::try_from(result).unwrap_or(0);
+        if open.call != Call::IoGetevents || number == 0 {
+            return;
+        }
+        // It returned fewer than it was asked for, or the process waits for no more: there were no others.
+        let are_all = number < open.most || self.held.outstanding(process) == Some(0);
+        let context = Context { process, address: open.context };
+        let number = usize::try_from(number).ok().filter(|_| !are_all);
+        over.extend(self.untaken.taken(context, number).map(|(mut operation, account)| {
+            let account = Walk::until_taken(h, account, operation.tid, e.tid, e.time);
+            operation.to = account.to;
+            (operation, account)
+        }));
+    }
+
+    /// Completed operations that nobody takes any more: of a process that exits, or of all.
+    pub fn left_by(&mut self, process: Option<Tid>) -> Vec<Completed> {
+        self.untaken.left_by(process)
     }
 }

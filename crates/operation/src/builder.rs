@@ -13,6 +13,9 @@ const MAX_DEPTH: u8 = 24;
 /// Largest number of parts of one operation. A `sync` of ten seconds has a few thousand.
 const MAX_NODES: usize = 20_000;
 
+/// An operation that waits for one request has hardly more parts.
+const USUAL: usize = 10;
+
 /// Largest number of wakeups kept for one operation.
 const MAX_WAKEUPS: usize = 1000;
 
@@ -23,7 +26,12 @@ pub(crate) struct Builder {
 
 impl Builder {
     pub fn new(from: Nanos, to: Nanos) -> Builder {
-        Builder { account: Account { from, to, nodes: Vec::new(), hops: Vec::new() } }
+        Builder::of(Account { from, to, nodes: Vec::with_capacity(USUAL), hops: Vec::new() })
+    }
+
+    /// Goes on with an account of which only the end is missing.
+    pub fn of(account: Account) -> Builder {
+        Builder { account }
     }
 
     pub fn finish(self) -> Account {

@@ -86,6 +86,8 @@ impl Calls {
             inode,
             told,
             flags: args[3],
+            context: args[0],
+            most: args[2],
             writes_to,
             is_storage: known.is_some() || call.is_sync(),
             ..OpenCall::new(call, e.time)

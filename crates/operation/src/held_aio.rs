@@ -70,6 +70,11 @@ impl HeldAio {
         self.held == 0
     }
 
+    /// Number of operations that a process has submitted and not taken; `None` if not known.
+    pub fn outstanding(&self, process: Tid) -> Option<u64> {
+        self.out.get(&process).map(|out| out.number)
+    }
+
     /// A direct I/O begins in a call of `io_submit`.
     pub fn begins(&mut self, tid: Tid, io: Direct) {
         if self.begun.len() >= MAX_PROCESSES {

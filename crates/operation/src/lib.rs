@@ -51,6 +51,9 @@ mod thread;
 // Accounts.
 mod builder;
 
+// Asynchronous operations that are completed.
+mod untaken;
+
 mod account;
 
 // Facts about files, devices and processes.

@@ -24,6 +24,9 @@ pub(crate) struct OpenCall {
     /// Number of bios sent, and the device of the first; bios that a stacked device sends for them do not count.
     pub sent: u64,
     pub sent_to: DevId,
+    /// Of a call of libaio: the context's address, and of `io_getevents` the largest number of operations that it takes.
+    pub context: u64,
+    pub most: u64,
     /// Whether it began before the recording.
     pub begun_before: bool,
 }
@@ -46,6 +49,8 @@ impl OpenCall {
             last_sent: None,
             sent: 0,
             sent_to: DevId(0),
+            context: 0,
+            most: 0,
             begun_before: false,
         }
     }

@@ -20,8 +20,8 @@ pub enum Kind {
     RingSync,
     /// Any other operation through io_uring.
     RingOther,
-    /// A read through libaio: from `io_submit`, or from the bio before it in the same call, to its completion. If a
-    /// read takes several bios, each counts.
+    /// A read through libaio: from `io_submit`, or from the bio before it in the same call, until `io_getevents` returns it, or to its
+    /// completion if no such call does. If a read takes several bios, each counts.
     AioRead,
     /// A write through libaio, measured like [`Kind::AioRead`].
     AioWrite,

@@ -176,6 +176,13 @@ impl Thread {
         })
     }
 
+    /// The wakeup out of the sleep that the task is in at `t`.
+    pub(crate) fn wake_after(&self, t: Nanos) -> Option<Wake> {
+        let mut stretches = self.between(t, Nanos(u64::MAX)).map(|(s, _)| s);
+        let asleep = stretches.next().filter(|s| s.from <= t && matches!(s.state, State::Asleep(_)));
+        asleep.and(stretches.next())?.wake()
+    }
+
     /// The last wakeup before `b` out of an idle sleep, in which kernel threads wait for work.
     pub(crate) fn given_before(&self, b: Nanos) -> Option<Wake> {
         let until = self.stretches.partition_point(|s| s.from <= b);

@@ -2,15 +2,32 @@
 
 use crate::history::History;
 use crate::served::{Done, Entry};
+use crate::stretch::State;
 use crate::thread::Thread;
 use life::{Class, Request};
-use trace::Nanos;
+use trace::{Call, Left, Nanos, Tid};
 
 /// The function of the work item by which the limit releases bios.
 pub(crate) const WORK: &str = "blk_throtl_dispatch_work_fn";
 
 /// Shortest wait that can be a limit's. A free tag is allocated in microseconds.
 const NO_TAG_AT_ONCE: Nanos = Nanos(100_000);
+
+/// Whether a task is a worker that releases bios held by a control group's limit.
+pub(crate) fn is_worker(history: &History, tid: Tid) -> bool {
+    let work = history.thread(tid).and_then(Thread::work);
+    work.is_some_and(|work| history.texts.text(work.function) == WORK)
+}
+
+/// Whether some task sleeps in a call about storage (not libaio's) that has sent nothing: a throttle may hold its bio.
+pub(crate) fn anybody_waits(history: &History) -> bool {
+    let aio = |call| matches!(call, Call::IoSubmit | Call::IoGetevents);
+    let waits = |t: &Thread| {
+        let asleep = t.state() == Some(State::Asleep(Left::Uninterruptible));
+        asleep && t.open.is_some_and(|open| open.is_storage && !aio(open.call))
+    };
+    history.threads.values().any(waits)
+}
 
 /// Whether a piece waited for its request because its cgroup held it back: the rest of a split bio is submitted again, after its first
 /// `block_bio_queue`, and counted again (`submit_bio_noacct`, block/blk-core.c). Proof: a throttle's worker got the request.

@@ -19,12 +19,13 @@ use crate::served::{Done, Entry};
 use crate::stretch::State;
 use crate::thread::Thread;
 use crate::throttle;
+use crate::untaken::Completed;
 use crate::wakers::Wakers;
 use crate::walk::Walk;
 use crate::writers::SentFor;
 use crate::{background, owners};
 use life::{Bio, BioNumber, Names, Owner, Request};
-use trace::{Action, Batch, Call, Cpu, Detail, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
+use trace::{Action, Batch, Call, Cpu, Detail, DevId, Event, Fs, Nanos, TaskEvent, TextId, Tid, What};
 
 /// Number of batches between two rounds of forgetting old history.
 const FORGET_EVERY: u32 = 8;
@@ -46,6 +47,8 @@ pub struct OperationTracker {
     queued: (Tid, DevId),
     child: Option<(Tid, DevId)>,
     batches: u32,
+    /// Empty between events.
+    over: Vec<Completed>,
     /// Time of the last event of a task.
     pub(crate) now: Nanos,
     began: bool,
@@ -93,28 +96,13 @@ impl OperationTracker {
         let is_child = self.child.take() == Some((e.tid, e.dev));
         if let Some(open) = self.history.threads.get_mut(&e.tid).and_then(|t| t.open.as_mut()) {
             open.is_on(e.dev);
-            self.async_io.sent(open, e);
-        } else if !self.async_io.held.is_empty() && !is_child && self.is_throttle(e.tid) {
-            self.async_io.let_go(e, self.anybody_waits());
+            self.async_io.sent(open, self.calls.processes.of(e.tid), e);
+        } else if !self.async_io.held.is_empty() && !is_child && throttle::is_worker(&self.history, e.tid) {
+            let beside = throttle::anybody_waits(&self.history);
+            self.async_io.let_go(e, beside, &self.calls.processes);
         }
         self.queued = (e.tid, e.dev);
         owner
-    }
-
-    /// Whether a task is a worker that releases bios held by a control group's limit.
-    fn is_throttle(&self, tid: Tid) -> bool {
-        let work = self.history.thread(tid).and_then(Thread::work);
-        work.is_some_and(|work| self.history.texts.text(work.function) == throttle::WORK)
-    }
-
-    /// Whether some task sleeps in a call about storage (not libaio's) that has sent nothing: a throttle may hold its bio.
-    fn anybody_waits(&self) -> bool {
-        let aio = |call| matches!(call, Call::IoSubmit | Call::IoGetevents);
-        let waits = |t: &Thread| {
-            let asleep = t.state() == Some(State::Asleep(Left::Uninterruptible));
-            asleep && t.open.is_some_and(|open| open.is_storage && !aio(open.call))
-        };
-        self.history.threads.values().any(waits)
     }
 
     /// The current block event completed this request.
@@ -138,9 +126,8 @@ impl OperationTracker {
         } else if b.orphan {
             self.sent_below.add_orphan(b.number, entry.clone());
         }
-        if let Some((operation, account)) = self.async_io.bio(&self.history, b, &entry, names) {
-            self.tell(operation, account, names, observer);
-        }
+        let over = self.async_io.bio(&self.history, b, &entry, names);
+        self.tell(over, names, observer);
         if !b.by_request {
             self.done(entry);
         }
@@ -166,8 +153,8 @@ impl OperationTracker {
         self.history.all_along = all_along.iter().map(|r| Entry::of_request(r, None, names)).collect();
     }
 
-    /// Ends the recording at `at`: the observer gets the calls about storage that are not finished.
-    pub fn finish(&self, at: Nanos, names: &Names, observer: &mut dyn OperationObserver) {
+    /// Ends the recording at `at`: the observer gets what nobody took, and the calls about storage that are not finished.
+    pub fn finish(&mut self, at: Nanos, names: &Names, observer: &mut dyn OperationObserver) {
         let open = |(tid, thread): (&Tid, &Thread)| {
             let mut open = thread.open?;
             if open.begun_before && !begun::is_long(&self.history, &open, *tid, at) {
@@ -178,6 +165,8 @@ impl OperationTracker {
             let o = calls::operation(&self.history, &open, *tid, at, names);
             o.is_storage.then_some(Operation { still_out: Some(thread.asleep_in(&open, at)), ..o })
         };
+        let untaken = self.async_io.left_by(None);
+        self.tell(untaken, names, observer);
         let mut still: Vec<Operation> = self.history.threads.iter().filter_map(open).collect();
         still.sort_by_key(|o| (o.from, o.tid));
         still.into_iter().for_each(|o| self.end(Some(o), names, observer));
@@ -266,16 +255,19 @@ impl OperationTracker {
                 if let Some(outside) = self.calls.enter(h, e, call, args) {
                     observer.outside(&outside);
                 }
+                if let Some(open) = h.open_call(e).filter(|open| open.call == Call::IoGetevents) {
+                    self.async_io.asked(open, self.calls.processes.of(e.tid));
+                }
             }
             What::Exit { call, result } => {
                 if matches!(call, Call::IoSubmit | Call::IoGetevents) {
-                    self.libaio_exits(e, call, result);
+                    self.libaio_exits(e, call, result, names, observer);
                 }
                 let over = self.calls.exit(&mut self.history, e, call, result, names);
                 self.end(over, names, observer);
             }
             What::Switch { left, next } => {
-                self.switch(e, left, next);
+                self.wakers.switch(h, e, left, next);
                 let over = background::page_fault(&self.history, next, e.time, names);
                 self.end(over, names, observer);
             }
@@ -325,46 +317,42 @@ impl OperationTracker {
             }
             What::RingComplete { request, result } => {
                 let wake = self.wakers.wake(e);
-                if let Some((over, account)) = self.async_io.complete(h, request, result, &wake, names) {
-                    self.tell(over, account, names, observer);
-                }
+                let over = self.async_io.complete(h, request, result, &wake, names);
+                self.tell(over, names, observer);
             }
             What::Born { tid, thread, shares_files } => self.calls.born(h, e, tid, thread, shares_files),
             What::CgroupAttach { tid, hierarchy, path } => self.calls.joins_cgroup(h, tid, hierarchy, path),
             What::Exec => self.calls.exec(e),
-            What::Gone => self.calls.gone(h, e),
+            What::Gone => {
+                self.calls.gone(h, e);
+                let untaken = self.async_io.left_by(Some(e.tid));
+                self.tell(untaken, names, observer);
+            }
             What::Text { .. } | What::Lost { .. } | What::Stack(_) | What::Completions(_) => {}
         }
     }
 
-    /// A call of libaio submitted or reaped operations.
-    fn libaio_exits(&mut self, e: &TaskEvent, call: Call, result: i64) {
-        let open = self.history.open_call(e).filter(|open| open.call == call).copied();
-        if let Some(open) = open {
-            self.async_io.held.exit(&open, self.calls.processes.of(e.tid), e.tid, result);
-        }
+    /// A call of libaio submitted or took operations.
+    fn libaio_exits(
+        &mut self,
+        e: &TaskEvent,
+        call: Call,
+        result: i64,
+        names: &Names,
+        observer: &mut dyn OperationObserver,
+    ) {
+        let Some(open) = self.history.open_call(e).filter(|open| open.call == call).copied() else { return };
+        let process = self.calls.processes.of(e.tid);
+        let mut over = std::mem::take(&mut self.over);
+        self.async_io.exits(&self.history, &open, process, e, result, &mut over);
+        self.tell(over.drain(..), names, observer);
+        self.over = over;
     }
 
     /// A task is at work on a file.
     fn at_file(&mut self, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64, names: &Names) {
         owners::takes_part(&mut self.history, e, fs, dev, inode, names);
         calls::file(&mut self.history, e, fs, dev, inode);
-    }
-
-    fn switch(&mut self, e: &TaskEvent, left: Left, next: Tid) {
-        self.history.sees_switches = true;
-        self.wakers.left(e.cpu, e.tid);
-        if let Some(thread) = self.history.thread_mut(e.tid) {
-            let state = if left == Left::Preempted { State::Preempted } else { State::Asleep(left) };
-            thread.becomes(e.time, state, e.cpu);
-        }
-        if let Some(thread) = self.history.thread_mut(next) {
-            let asleep = thread.asleep_in_io();
-            if let Some(wake) = asleep.and_then(|from| self.wakers.unrecorded(next, from)) {
-                thread.woken(wake);
-            }
-            thread.runs(e.time, e.cpu);
-        }
     }
 
     fn work_starts(&mut self, e: &TaskEvent, item: u64, function: TextId) {
@@ -382,18 +370,25 @@ impl OperationTracker {
                 true => Walk::of_operation(&self.history, &o),
                 false => Account::unexplained(o.from, o.to),
             };
-            self.tell(o, account, names, observer);
+            self.tell(Some((o, account)), names, observer);
         }
     }
 
-    /// Passes on an operation with its process. If no event named its file system, it is that of the device it waited
+    /// Passes on operations with their processes. If no event named the file system, it is that of the device that the operation waited
     /// for; but a call that makes data safe may wait for requests of another file system than its own.
-    fn tell(&self, o: Operation, account: Account, names: &Names, observer: &mut dyn OperationObserver) {
-        let named = Some(o.dev).filter(|dev| *dev != DevId(0));
-        let own = || account.own_device(o.tid).filter(|_| !o.kind.makes_safe());
-        let on_device = || self.history.file_systems.kind(named.or_else(own).unwrap_or_default());
-        let fs = if o.fs == Fs::Unknown { on_device() } else { o.fs };
-        let o = Operation { process: self.calls.processes.known(o.tid), fs, ..o };
-        observer.operation(&o, account, names, &self.history);
+    fn tell(
+        &self,
+        over: impl IntoIterator<Item = Completed>,
+        names: &Names,
+        observer: &mut dyn OperationObserver,
+    ) {
+        for (o, account) in over {
+            let named = Some(o.dev).filter(|dev| *dev != DevId(0));
+            let own = || account.own_device(o.tid).filter(|_| !o.kind.makes_safe());
+            let on_device = || self.history.file_systems.kind(named.or_else(own).unwrap_or_default());
+            let fs = if o.fs == Fs::Unknown { on_device() } else { o.fs };
+            let o = Operation { process: self.calls.processes.known(o.tid), fs, ..o };
+            observer.operation(&o, account, names, &self.history);
+        }
     }
 }

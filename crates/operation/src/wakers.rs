@@ -2,9 +2,10 @@
 //! wakeups were not recorded, a task that slept uninterruptibly is assumed to have waited for the last completion of
 //! what it sent itself.
 
-use crate::stretch::{Wake, Work};
+use crate::history::History;
+use crate::stretch::{State, Wake, Work};
 use rustc_hash::FxHashMap;
-use trace::{Context, Cpu, Nanos, TaskEvent, TextId, Tid};
+use trace::{Context, Cpu, Left, Nanos, TaskEvent, TextId, Tid};
 
 /// Longest time between a completion and a wakeup that belongs to it. Both are on the same CPU, with the same task
 /// running or interrupted, which has not left the CPU in between. Completions of a whole batch take microseconds each;
@@ -59,6 +60,23 @@ impl Wakers {
     /// What may have woken a task that fell asleep at `asleep`, if wakeups are not recorded.
     pub fn unrecorded(&self, tid: Tid, asleep: Nanos) -> Option<Wake> {
         self.own.get(&tid).filter(|wake| wake.time >= asleep).copied()
+    }
+
+    /// A processor goes from one task to another.
+    pub fn switch(&mut self, h: &mut History, e: &TaskEvent, left: Left, next: Tid) {
+        h.sees_switches = true;
+        self.left(e.cpu, e.tid);
+        if let Some(thread) = h.thread_mut(e.tid) {
+            let state = if left == Left::Preempted { State::Preempted } else { State::Asleep(left) };
+            thread.becomes(e.time, state, e.cpu);
+        }
+        if let Some(thread) = h.thread_mut(next) {
+            let asleep = thread.asleep_in_io();
+            if let Some(wake) = asleep.and_then(|from| self.unrecorded(next, from)) {
+                thread.woken(wake);
+            }
+            thread.runs(e.time, e.cpu);
+        }
     }
 
     /// A task leaves a CPU: what it does after its return does not belong to that completion.

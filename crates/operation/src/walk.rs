@@ -18,13 +18,14 @@ use crate::history::History;
 use crate::operation::{Kind, Operation};
 use crate::sent_below;
 use crate::served::{Done, Entry};
-use crate::stretch::{Sleep, State, Stretch, Wake, Work};
+use crate::stretch::{Sleep, State, Wake, Work};
 use crate::thread::Thread;
 use crate::throttle;
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
-use life::{Bio, Names};
 use trace::{DevId, Left, Nanos, TextId, Tid};
+
+mod in_flight;
 
 /// The function of the work item that issues requeued requests, including flushes: the interrupt that completes a
 /// flush queues it for flushes that came in the meantime (block/blk-flush.c, block/blk-mq.c).
@@ -56,60 +57,8 @@ impl<'a> Walk<'a> {
         walk.account.finish()
     }
 
-    /// The account of an io_uring operation that `wake` ended. No task needs to sleep in it.
-    pub fn of_ring(history: &'a History, wake: &Wake, o: &Operation, names: &Names) -> Account {
-        let (from, to) = (o.from, o.to);
-        let mut walk = Walk::new(history, from, to);
-        let done = wake.served.and_then(|n| history.served.get(n));
-        match done.filter(|e| e.done.completed() >= from) {
-            Some(entry) => walk.request(entry, from, to, 0),
-            None if wake.by != o.tid && !wake.context.is_interrupt() => walk.task(wake.by, from, to, 0),
-            None => walk.own_requests(o, names),
-        }
-        walk.account.finish()
-    }
-
-    /// The account of a libaio bio: its task until the bio had its request (asleep in `blk_mq_get_tag`), then the life of the bio.
-    pub fn of_bio(history: &'a History, bio: &Bio, entry: &Entry, from: Nanos) -> Account {
-        let to = bio.time.completed.max(from);
-        let sent = bio.time.got.unwrap_or(bio.time.start()).clamp(from, to);
-        let mut walk = Walk::new(history, from, to);
-        walk.task(bio.tid, from, sent, 0);
-        walk.request(entry, sent, to, 0);
-        walk.account.finish()
-    }
-
-    /// The account of a libaio bio that a throttle's worker queued, while its task went on.
-    pub fn of_held_bio(history: &'a History, bio: &Bio, entry: &Entry, from: Nanos) -> Account {
-        let to = bio.time.completed.max(from);
-        let mut walk = Walk::new(history, from, to);
-        walk.request(entry, from, to, 0);
-        walk.account.finish()
-    }
-
     fn new(history: &'a History, from: Nanos, to: Nanos) -> Walk<'a> {
         Walk { history, account: Builder::new(from, to), unseen: Wait::Unknown, dev: DevId(0) }
-    }
-
-    /// Uses the last completed request that the submitter had queued, or what an io_uring worker did that then woke
-    /// it; then the submitter itself. An io_uring fsync always runs in a worker (io_fsync, io_uring/sync.c).
-    fn own_requests(&mut self, o: &Operation, names: &Names) {
-        let Operation { tid, from, to, .. } = *o;
-        let mine = |e: &&Entry| o.kind != Kind::RingSync && e.done.queuer() == tid;
-        let history = self.history;
-        if let Some(entry) = history.served.between(from, to).rev().find(mine) {
-            let done = entry.done.completed().clamp(from, to);
-            self.request(entry, from, done, 0);
-            return self.task(tid, done, to, 0);
-        }
-        let sleeps = history.thread(tid).into_iter().flat_map(|thread| thread.sleeps_between(tid, from, to));
-        let wakes = sleeps.filter_map(|sleep| sleep.wake).filter(|wake| names.ring_of(wake.by) == Some(tid));
-        let woken = wakes.last().map_or(from, |wake| {
-            let at = wake.time.clamp(from, to);
-            self.task(wake.by, from, at, 0);
-            at
-        });
-        self.task(tid, woken, to, 0);
     }
 
     /// Covers the time from `a` to `b` with what a task did.
@@ -122,9 +71,9 @@ impl<'a> Walk<'a> {
             return self.account.leaf(Reason::Unexplained, a, b, depth);
         };
         let mut now = a;
-        let steps: Vec<_> = thread.steps_between(a, b).copied().collect();
-        for (at, step) in steps.iter().enumerate() {
-            let end = steps.get(at + 1).map_or(b, |next| next.from.min(b));
+        let mut steps = thread.steps_between(a, b).peekable();
+        while let Some(step) = steps.next() {
+            let end = steps.peek().map_or(b, |next| next.from.min(b));
             let begin = step.from.max(now);
             if step.phase == trace::CommitPhase::End || end <= begin {
                 continue;
@@ -139,9 +88,9 @@ impl<'a> Walk<'a> {
 
     fn stretches(&mut self, thread: &Thread, tid: Tid, a: Nanos, b: Nanos, depth: u8) {
         let mut now = a;
-        let all: Vec<(Stretch, Nanos)> = thread.between(a, b).map(|(s, to)| (*s, to)).collect();
-        for (at, (stretch, end)) in all.iter().enumerate() {
-            let (from, to) = (stretch.from.max(now), (*end).min(b));
+        let mut all = thread.between(a, b).peekable();
+        while let Some((stretch, end)) = all.next() {
+            let (from, to) = (stretch.from.max(now), end.min(b));
             // Time before the task was first seen.
             self.account.leaf(Reason::Unexplained, now, from, depth);
             now = from;
@@ -152,14 +101,14 @@ impl<'a> Walk<'a> {
                 State::Running => self.unless_lost(Reason::OnCpu, from, to, depth),
                 State::Preempted => self.unless_lost(Reason::WaitCpu, from, to, depth),
                 State::Woken(wake) => {
-                    let next = all.get(at + 1).map(|n| n.0);
+                    let next = all.peek().map(|(next, _)| *next);
                     if let Some(ran) = next.filter(|n| n.state == State::Running) {
                         self.account.wakeup(&wake, tid, to.since(wake.time), wake.cpu != ran.cpu);
                     }
                     self.unless_lost(Reason::WaitCpu, from, to, depth);
                 }
                 State::Asleep(left) => {
-                    let wake = all.get(at + 1).and_then(|(next, _)| next.wake());
+                    let wake = all.peek().and_then(|(next, _)| next.wake());
                     self.sleep(&Sleep { tid, left, stack: stretch.stack, wake, from, to }, depth);
                 }
             }

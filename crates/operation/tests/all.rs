@@ -8,5 +8,6 @@ mod hostile;
 mod layers;
 mod rings;
 mod unrecorded;
+mod untaken;
 mod works;
 mod writers;

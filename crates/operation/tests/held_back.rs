@@ -90,7 +90,7 @@ fn held_reads(blocks: &str, beside: &[(u64, Tid, u8, What)]) -> Vec<Account> {
         (15, READER, 0, What::Exit { call: submit, result: 1 }),
         (20, READER, 0, What::Enter { call: submit, args: [1, 1, 2, 0] }),
         (25, READER, 0, What::Exit { call: submit, result: 1 }),
-        (26, READER, 0, What::Enter { call: reap, args: [1, 1, 1, 0] }),
+        (26, READER, 0, What::Enter { call: reap, args: [1, 1, 2, 0] }),
         (27, READER, 0, What::Switch { left: Left::Interruptible, next: Tid(0) }),
     ];
     script.extend_from_slice(beside);
@@ -99,9 +99,9 @@ fn held_reads(blocks: &str, beside: &[(u64, Tid, u8, What)]) -> Vec<Account> {
         (90_100, WORKER, 0, What::WorkEnd),
         (90_401, Tid(0), Context::HARD, What::Wake(READER)),
         (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
-        (90_405, READER, 0, What::Exit { call: reap, result: 1 }),
+        (90_405, READER, 0, What::Exit { call: reap, result: 2 }),
     ]);
-    told(batch, &script).into_iter().filter(|a| a.to == Nanos(90_400_000)).collect()
+    told(batch, &script).into_iter().filter(|a| a.to == Nanos(90_405_000) && a.from.0 < 26_000).collect()
 }
 
 const ONE_DISK: &str = "90000 Q R 8+8 tid=20\n90001 G R 8+8 tid=20\n90002 D R 8+8 tid=20\n90010 Q R 80+8 tid=20\n\

@@ -50,6 +50,8 @@ pub struct Accounts {
     /// Culprits by holder; holders are numbered from 1 on.
     holders: Vec<Option<(Holding, CulpritId)>>,
     kernel: FxHashMap<TaskName, bool>,
+    /// The last wait for a processor of which it was asked who ran meanwhile: the operations that a task takes together waited together.
+    ran: Option<(Tid, Nanos, Nanos, CulpritId)>,
     parts: Parts,
     epoch: u32,
 }
@@ -185,12 +187,10 @@ impl Accounts {
                 self.parts.put(table, above.chain, Phase::Reason(reason), who, time);
             }
             (Reason::WaitCpu, _) => {
-                let who = if time >= WORTH_ASKING {
-                    runner(a.history, a.names, above.doer.unwrap_or(a.o.tid), node)
-                } else {
-                    None
+                let who = match time >= WORTH_ASKING {
+                    true => self.ran_meanwhile(table, a, above.doer.unwrap_or(a.o.tid), node),
+                    false => table.plain(CulpritKind::Cpu, None),
                 };
-                let who = table.culprit(&Culprit { name: who, ..Culprit::of(CulpritKind::Cpu) });
                 self.parts.put(table, above.chain, Phase::Reason(reason), who, time);
             }
             (
@@ -298,6 +298,20 @@ impl Accounts {
             left = left.since(time);
         }
         self.parts.put(table, chain, Phase::Flush, flush, left);
+    }
+
+    /// The task that ran while `tid` waited for a processor.
+    fn ran_meanwhile(&mut self, table: &mut Table, a: &Adding, tid: Tid, node: &Node) -> CulpritId {
+        // Of operations that are taken together, the oldest comes first, and has all of the wait.
+        let is_same = |t: Tid, from: Nanos, to: Nanos| (t, to) == (tid, node.to) && from <= node.from;
+        let known = self.ran.filter(|(t, from, to, _)| a.o.kind.overlaps() && is_same(*t, *from, *to));
+        if let Some((.., who)) = known {
+            return who;
+        }
+        let name = runner(a.history, a.names, tid, node);
+        let who = table.culprit(&Culprit { name, ..Culprit::of(CulpritKind::Cpu) });
+        self.ran = Some((tid, node.from, node.to, who));
+        who
     }
 
     /// Throttled in favour of others: charged to the tasks whose requests the device served meanwhile.

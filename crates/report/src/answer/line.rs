@@ -214,7 +214,9 @@ pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option
             Some(format!("{} of the time, in which none of {whose} was in the device", percent(part))),
             slowest(""),
         ),
-        Part::OfAll(part) => (Some(format!("{} of the {} of {whose}", percent(part), time(v.time))), slowest("")),
+        Part::OfAll(part) => {
+            (Some(format!("{} of the {} of {whose}", percent(part), time(v.time))), slowest(""))
+        }
         Part::OfSlowest(_) => (slowest(&format!(" of {whose}")), (part > 0.0).then_some(of_lost)),
         Part::OfLost(part) if part >= LEAST => (Some(of_lost), slowest("")),
         Part::OfLost(_) if verdict.share >= LEAST => {
