@@ -63,7 +63,9 @@ pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
     for v in verdicts.iter_mut().filter(|v| v.verdict == Answer::Found) {
         v.root = match v.cause {
             cause if QUEUES.contains(&cause) => root_of_queue(case, v, &found),
-            cause if cause == log_force::CAUSE.name => flushes_of_log(case, v),
+            cause if cause == log_force::CAUSE.name => {
+                flushes_of_log(case, v).or_else(|| others_of_log(case, v, &found))
+            }
             cause if cause == inode_lock::CAUSE.name => {
                 flushes_of_holder(case, v).or_else(|| heaviest(case, v, &found))
             }
@@ -137,6 +139,29 @@ fn flushes_of_log(case: &Case, v: &Verdict) -> Option<&'static str> {
         (flushes + if passes_in_flush(row.reason, row.phase) { row.time.0 } else { 0 }, all + row.time.0)
     });
     (2 * flushes > all).then_some(flush_cost::CAUSE.name)
+}
+
+/// Who waits for a log stands behind another task if requests of such have more of the time that was lost than its own: these would be there
+/// without anybody else, too.
+fn others_of_log(case: &Case, v: &Verdict, found: &[Found]) -> Option<&'static str> {
+    let waits = &case.facts.waits;
+    let groups: BTreeSet<usize> = v.claims.iter().map(|c| c.group).collect();
+    let is_behind = |other: &Found| {
+        other.cause == background_task::CAUSE.name
+            && other.claims.iter().any(|(group, _)| groups.contains(group))
+    };
+    let (mut others, mut own) = (Nanos(0), Nanos(0));
+    for group in groups.iter().map(|group| &case.focus.groups[*group]) {
+        let rows = group.rows(waits, Selection::default());
+        for row in rows.iter().filter(|row| !waits.is_own(row.chain, row.culprit)) {
+            match waits.culprit_of(row.culprit) {
+                by if by.is_another_than(&group.task) => others += row.time,
+                by if by.kind == CulpritKind::Own => own += row.time,
+                _ => {}
+            }
+        }
+    }
+    (others > own && found.iter().any(is_behind)).then_some(background_task::CAUSE.name)
 }
 
 /// The holder of a file's lock keeps it while the device flushes its cache: flushes are the root if they are most of

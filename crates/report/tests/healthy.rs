@@ -35,20 +35,26 @@ fn a_task_that_does_little_else_than_wait_for_one_read_at_a_time_is_told_so() {
 /// Two hundred reads of 200 us through the page cache, one every 400 us; in between the task is kept from running for 150 us. `limit`: of its
 /// control group, as in system.json, where N stands for how often it was met, or for how long.
 fn cached_reads(limit: &str, n: u64) -> String {
+    beside_a_close(limit, n, u64::MAX)
+}
+
+/// And from `closed` us on another task closes a file on another processor, which takes longer than the recording and makes progress.
+fn beside_a_close(limit: &str, n: u64, closed: u64) -> String {
     let read = |i: u64| {
         let (at, sector) = (400 * i + 10, 64 + 8 * 1000 * i);
         let event = |us: u64, action: char| format!("{} {action} R {sector}+8 tid=7\n", at + us);
         [event(0, 'Q'), event(1, 'G'), event(2, 'D'), event(180, 'C')].concat()
     };
     let script: String = (0..200).map(read).collect();
-    let mut batch = Script::of(&format!("0 name fio tid=7\n{script}")).batches(usize::MAX).remove(0);
+    let mut batch =
+        Script::of(&format!("0 name fio tid=7\n0 name dd tid=8\n{script}")).batches(usize::MAX).remove(0);
     let stack =
         b"schedule\nfolio_wait_bit_common\nfilemap_get_pages\nfilemap_read\n__x64_sys_pread64\ndo_syscall_64";
     let Detail::Text(text) = batch.store(stack) else { panic!("a text") };
     let mut task = |us: u64, tid: u32, what| {
-        let time = Nanos(1000 * us);
+        let (time, cpu) = (Nanos(1000 * us), Cpu(u32::from(tid == 8)));
         let after = batch.events.partition_point(|e| e.time <= time) as u32;
-        batch.tasks.push(TaskEvent { time, after, tid: Tid(tid), cpu: Cpu(0), context: Context(0), what });
+        batch.tasks.push(TaskEvent { time, after, tid: Tid(tid), cpu, context: Context(0), what });
     };
     task(0, 7, What::Text { id: TextId(0), text });
     for at in (0..200).map(|i| 400 * i + 5) {
@@ -59,7 +65,17 @@ fn cached_reads(limit: &str, n: u64) -> String {
         task(at + 187, 9, What::Switch { left: Left::Interruptible, next: Tid(7) });
         task(at + 200, 7, What::Exit { call: Call::Read, result: 4096 });
         task(at + 210, 7, What::Switch { left: Left::Preempted, next: Tid(9) });
+        if (closed..closed.saturating_add(400)).contains(&at) {
+            task(at + 340, 8, What::Enter { call: Call::Close, args: [4, 0, 0, 0] });
+        }
+        if at >= closed {
+            task(at + 350, 8, What::Switch { left: Left::Uninterruptible, next: Tid(0) });
+        }
         task(at + 360, 9, What::Switch { left: Left::Interruptible, next: Tid(7) });
+        if at >= closed {
+            task(at + 370, 7, What::Wake(Tid(8)));
+            task(at + 371, 8, What::WaitPage { inode: 9 });
+        }
     }
     let quality = Quality { events: batch.events.len() as u64, ..Quality::default() };
     let mut system = System::default();
@@ -75,10 +91,11 @@ fn cached_reads(limit: &str, n: u64) -> String {
     render(&e, Style::default())
 }
 
+const MEMORY: &str = r#""memory": {"file": "memory.max", "bytes": 1048576, "met": N}"#;
+
 /// Each read was quick, and the task is slow nevertheless.
 #[test]
 fn what_a_control_group_limits_is_told_where_nothing_was_slow() {
-    let memory = r#""memory": {"file": "memory.max", "bytes": 1048576, "met": N}"#;
     let quota =
         r#""cpu": {"file": "cpu.max", "quota_us": 1, "period_us": 2, "throttled": 9, "throttled_ns": N}"#;
     let told = |limit: &str, n: u64| {
@@ -88,6 +105,17 @@ fn what_a_control_group_limits_is_told_where_nothing_was_slow() {
         ["held back by /sys/fs/cgroup/db/cpu.max", "met its limit of 1 MiB 12 times"]
             .map(|t| page.contains(t))
     };
-    assert_eq!([told(memory, 12), told(memory, 0)], [[false, true], [false; 2]]);
+    assert_eq!([told(MEMORY, 12), told(MEMORY, 0)], [[false, true], [false; 2]]);
     assert_eq!([told(quota, 30_000_000), told(quota, 1_000_000)], [[true, false], [false; 2]]);
+}
+
+/// Such a close is no evidence, but nobody should read that nothing was slow without a word of it.
+#[test]
+fn what_had_not_ended_is_told_where_nothing_else_was_slow() {
+    let page = |closed| beside_a_close(MEMORY, 0, closed).replace('\n', " ");
+    let (much, little) = (page(20_000), page(76_000));
+    assert!(much.starts_with("Nothing was slow"), "{much}");
+    let said = "dd's close had taken 59.6 ms when the recording ended, and was not over: record until it is";
+    assert!(much.contains(said), "{much}");
+    assert!(!little.contains("not over"), "{little}");
 }

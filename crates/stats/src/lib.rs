@@ -19,6 +19,7 @@ mod found;
 mod let_go;
 mod line;
 mod messages;
+mod not_over;
 mod note;
 mod op_key;
 mod operations;
@@ -59,6 +60,7 @@ pub use focus::{class_op, class_words, of_one, Focus, Group, TailRow, FEW, LONG_
 pub use let_go::{LetGo, Passed};
 pub use line::{Line, Slope};
 pub use messages::Messages;
+pub use not_over::NotOver;
 pub use op_key::OpKey;
 pub use operations::{OpStats, Operations, Sent, OF_STORAGE, STUCK};
 pub use outside::OutsideStats;

@@ -6,6 +6,7 @@ use crate::active::{self, Active};
 use crate::blocks::InOrder;
 use crate::by_task::ByTask;
 use crate::distribution::Distribution;
+use crate::not_over::NotOver;
 use crate::op_key::OpKey;
 use crate::outside::OutsideStats;
 use crate::sampled::SampledOperation;
@@ -95,6 +96,8 @@ pub struct Operations {
     pub sent_for: BTreeMap<(DevId, Purpose, Whose), Sent>,
     /// Bytes that journals wrote, by disk and the task that owns the commit.
     pub committed: BTreeMap<(DevId, Box<str>), Bytes>,
+    /// The longest operation that is not counted because it was not over.
+    pub not_over: Option<NotOver>,
     /// Files whose inode numbers may have been reused.
     pub freed: Freed,
     /// Processes of each task by name, if known, with the time in which they were active.
@@ -304,6 +307,7 @@ impl OperationObserver for Operations {
             let counts = self.is_stuck(o, dev, asleep.max(waited))
                 || Self::was_held_up(o, dev, &account, names, history);
             if !counts {
+                self.not_over = NotOver::longer(self.not_over.take(), o, dev, names);
                 return;
             }
         }

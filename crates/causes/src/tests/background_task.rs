@@ -118,6 +118,27 @@ fn behind_a_tasks_flushes_lies_what_a_flush_takes() {
     assert_eq!((root(Io::Flush), root(Io::Read)), (Some("flush-cost"), None));
 }
 
+/// What others do at the same time is why a log takes so long, if that is more of it than the caller's own requests are.
+#[test]
+fn behind_a_log_force_lies_who_has_more_of_it() {
+    let root = |tar: u64, own: u64| {
+        let fsync = Kind::Call(Call::Fsync);
+        let mut built = moved("tar", 100, "");
+        let (tar_reads, own_reads) = (built.holder("tar", Io::Read), built.holder(READER, Io::Read));
+        built.quick(fsync, 297).waiting_for(Wait::LogForce);
+        for _ in 0..3 {
+            let mut split = Split { known: true, own: Nanos(10 * MS * 1000), ..Split::default() };
+            split.behind[0] = Behind { holder: tar_reads, time: Nanos(tar * MS * 1000) };
+            split.behind[1] = Behind { holder: own_reads, time: Nanos(own * MS * 1000) };
+            built.inside(fsync, split);
+        }
+        let v = built.verdict("log-force");
+        found(&v);
+        v.root
+    };
+    assert_eq!([root(45, 35), root(35, 45)], [Some("background-task"), None]);
+}
+
 /// A commit behind a neighbour's reads, and that one's reads behind the commit's flush.
 #[test]
 fn a_flush_that_others_wait_for_is_not_why_it_waits_itself() {

@@ -5,8 +5,8 @@ use evidence::Limit;
 use explain::answer::Sufferer;
 use explain::Explanation;
 use operation::Wait;
-use trace::Nanos;
-use units::words::{counted, percent, size, time};
+use trace::{DevId, Nanos};
+use units::words::{counted, percent, size, time, whose};
 use waits::Selection;
 
 /// The part of the recording's time from which on a task's operations, or its stops, are worth a line.
@@ -18,7 +18,24 @@ const NEARLY_ALL: f64 = 0.9;
 
 /// The reason most worth a line; `None` if there is none.
 pub(super) fn beside(e: &Explanation, v: &Sufferer) -> Option<String> {
-    outside(e, v).or_else(|| dropped(e, v)).or_else(|| one_at_a_time(e, v))
+    not_over(e).or_else(|| outside(e, v)).or_else(|| dropped(e, v)).or_else(|| one_at_a_time(e, v))
+}
+
+/// Says that an operation had taken much of the recording when that ended: it shows in no number above.
+fn not_over(e: &Explanation) -> Option<String> {
+    let longest = e.facts.operations.not_over.as_ref()?;
+    let on = match longest.dev {
+        DevId(0) => String::new(),
+        dev => format!(" on {}", e.name(dev)),
+    };
+    (longest.time.0 as f64 >= SOME * e.facts.recorded().0 as f64).then(|| {
+        format!(
+            "{} {}{on} had taken {} when the recording ended, and was not over: record until it is",
+            whose(&longest.task),
+            longest.kind.name().replace('-', " "),
+            time(longest.time)
+        )
+    })
 }
 
 /// Says that a task spent most of the recording in I/O and that its device had one request at a time: each may be quick, and still the
