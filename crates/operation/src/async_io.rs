@@ -84,8 +84,8 @@ impl AsyncIo {
         Some((operation, Walk::of_ring(h, wake, &operation, names)))
     }
 
-    /// A bio is queued within an open call of a task of `process`.
-    pub fn sent(&mut self, open: &mut OpenCall, process: Tid, e: &Event) {
+    /// A bio is queued within an open call.
+    pub fn sent(&mut self, open: &mut OpenCall, e: &Event, processes: &Processes) {
         if open.call != Call::IoSubmit {
             return;
         }
@@ -95,7 +95,7 @@ impl AsyncIo {
             open.sent_to = e.dev;
         }
         open.sent += u64::from(e.dev == open.sent_to);
-        self.put(e, open, from, (process, None));
+        self.put(e, open, from, (processes.of(e.tid), None));
     }
 
     /// A throttle's worker queued a bio that the throttle had held.

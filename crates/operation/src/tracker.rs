@@ -96,7 +96,7 @@ impl OperationTracker {
         let is_child = self.child.take() == Some((e.tid, e.dev));
         if let Some(open) = self.history.threads.get_mut(&e.tid).and_then(|t| t.open.as_mut()) {
             open.is_on(e.dev);
-            self.async_io.sent(open, self.calls.processes.of(e.tid), e);
+            self.async_io.sent(open, e, &self.calls.processes);
         } else if !self.async_io.held.is_empty() && !is_child && throttle::is_worker(&self.history, e.tid) {
             let beside = throttle::anybody_waits(&self.history);
             self.async_io.let_go(e, beside, &self.calls.processes);
@@ -252,11 +252,10 @@ impl OperationTracker {
         let h = &mut self.history;
         match e.what {
             What::Enter { call, args } => {
-                if let Some(outside) = self.calls.enter(h, e, call, args) {
-                    observer.outside(&outside);
-                }
-                if let Some(open) = h.open_call(e).filter(|open| open.call == Call::IoGetevents) {
-                    self.async_io.asked(open, self.calls.processes.of(e.tid));
+                self.calls.enter(h, e, call, args).iter().for_each(|outside| observer.outside(outside));
+                if call == Call::IoGetevents {
+                    let process = self.calls.processes.of(e.tid);
+                    h.open_call(e).into_iter().for_each(|open| self.async_io.asked(open, process));
                 }
             }
             What::Exit { call, result } => {
@@ -273,9 +272,7 @@ impl OperationTracker {
             }
             What::Wake(who) => {
                 let wake = self.wakers.wakes(e);
-                if let Some(thread) = h.thread_mut(who) {
-                    thread.woken(wake);
-                }
+                h.thread_mut(who).into_iter().for_each(|thread| thread.woken(wake));
             }
             What::WorkQueued { work, .. } => self.wakers.queue(work, e),
             What::WorkStart { work, function } => self.work_starts(e, work, function),

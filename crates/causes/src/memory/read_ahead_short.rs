@@ -54,43 +54,53 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let is_paged = |row: &&Claimable| row.waits.has(Wait::PageRead) || row.waits.has(Wait::PageFault);
     let paged = case.rows(slow.group_number).iter().filter(is_paged);
     let waits = slow.share(paged.map(|row| row.time).sum());
-    // More read-ahead means fewer of the usual waits; it does not shorten those that take longer than such requests do.
-    let unknown = slow.group.is_mostly_unknown();
-    let as_usual = |row: &Claimable| {
-        row.reason == Reason::Device && row.phase != Phase::Paused && (unknown || row.phase != Phase::Slow)
-    };
-    let left = case.unclaimed_rows(slow.group_number, as_usual);
+    let left = case.unclaimed_rows(slow.group_number, as_usual(slow));
     let waits_for_pages = reads && waits >= MIN_SHARE;
     // Whether a task waits for reads that no operation tells of is only known if it reads more than one file.
     let has_pages_read = || slow.is_of_bios() && slow.class == Class::Read && read_by_cache(case, slow.on.id);
     if slow.share(left) < MIN_SHARE || !waits_for_pages && !has_pages_read() {
         return Said::Nothing;
     }
-    let name = case.name(slow.on.id);
-    let traffic = &slow.on.traffic;
-    let class = Class::Read.index();
     let in_order = in_order(case, slow);
     if let Some(in_turn) = InTurn::of(case, slow).filter(|_| in_order < IN_ORDER) {
-        let wanted = Nanos((left.0 as f64 * in_turn.saved()) as u64);
-        let claimed = case.claim_rows(slow.group_number, wanted, as_usual);
-        return Said::Found(in_turn.told(v.plus(claimed, Confidence::Medium), case, slow));
+        let v = claim(v, case, slow, left, in_turn.saved());
+        return Said::Found(in_turn.told(v, case, slow));
     }
     if !waits_for_pages {
         return Said::Nothing;
     }
     if let Some(pages) = PageByPage::of(case, slow).filter(|_| in_order < IN_ORDER) {
-        let claimed =
-            case.claim_rows(slow.group_number, Nanos((left.0 as f64 * pages.saved()) as u64), as_usual);
-        return Said::Found(page_by_page(v.plus(claimed, Confidence::Medium), case, slow, &pages));
+        let v = claim(v, case, slow, left, pages.saved());
+        return Said::Found(page_by_page(v, case, slow, &pages));
     }
     if in_order < IN_ORDER {
         return Said::Not(proof!(
             "{in_order} of the reads of {task} on {name} are sequential",
             in_order = Share(in_order),
             task = slow.group.task,
-            name
+            name = case.name(slow.on.id)
         ));
     }
+    sequential(case, slow, v, left, [in_order, waits])
+}
+
+/// More read-ahead means fewer of the usual waits; it does not shorten those that take longer than such requests do.
+fn as_usual(slow: &Slow) -> impl Fn(&Claimable) -> bool + Copy {
+    let unknown = slow.group.is_mostly_unknown();
+    move |row| {
+        row.reason == Reason::Device && row.phase != Phase::Paused && (unknown || row.phase != Phase::Slow)
+    }
+}
+
+/// Claims the part of these waits that more read-ahead saves.
+fn claim(v: Verdict, case: &mut Case, slow: &Slow, left: Nanos, saved: f64) -> Verdict {
+    let wanted = Nanos((left.0 as f64 * saved) as u64);
+    v.plus(case.claim_rows(slow.group_number, wanted, as_usual(slow)), Confidence::Medium)
+}
+
+/// Reads in order: `in_order` of them follow one another, and `waits` of the slowest ones' time was waiting for pages.
+fn sequential(case: &mut Case, slow: &Slow, v: Verdict, left: Nanos, [in_order, waits]: [f64; 2]) -> Said {
+    let name = case.name(slow.on.id);
     let Some(setting) = case.settings(slow.on.id).and_then(|s| s.read_ahead_kb()) else {
         return Said::Unsure(proof!(
             "how much is read ahead: /sys/block/{name}/queue/read_ahead_kb was not recorded",
@@ -107,10 +117,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     // With less than the default, each reader waits that many times as often.
     let saved = 1.0 - setting.value.0.max(4096) as f64 / DEFAULT.0 as f64;
-    let claimed = case.claim_rows(slow.group_number, Nanos((left.0 as f64 * saved) as u64), as_usual);
-    let sizes = &traffic.issue_sizes[class];
-    let v = v
-        .plus(claimed, Confidence::Medium)
+    let sizes = &slow.on.traffic.issue_sizes[Class::Read.index()];
+    let v = claim(v, case, slow, left, saved)
         .because(proof!(
             "{in_order} of the reads of {task} on {name} follow one another; half of all there are of {p50} or less",
             in_order = Share(in_order),
