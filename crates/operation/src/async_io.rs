@@ -8,7 +8,7 @@ use crate::operation::{Kind, Operation};
 use crate::processes::Processes;
 use crate::served::Entry;
 use crate::stretch::Wake;
-use crate::untaken::{Completed, Context, Untaken};
+use crate::untaken::{AioContext, Completed, Untaken};
 use crate::walk::Walk;
 use life::{Bio, Names, Op};
 use rustc_hash::FxHashMap;
@@ -39,7 +39,7 @@ struct Aio {
     inode: u64,
     /// The task that submitted it, if a throttle's worker queued the bio.
     by: Option<Tid>,
-    context: Context,
+    context: AioContext,
 }
 
 /// Operations in flight that run outside of any task's call.
@@ -107,7 +107,7 @@ impl AsyncIo {
 
     fn put(&mut self, e: &Event, open: &OpenCall, from: Nanos, (process, by): (Tid, Option<Tid>)) {
         let OpenCall { fd, fs, dev, inode, context: address, .. } = *open;
-        let context = Context { process, address };
+        let context = AioContext { process, address };
         if self.aios.len() >= MAX {
             self.aios.clear();
         }
@@ -143,7 +143,7 @@ impl AsyncIo {
 
     /// A task of `process` begins to ask for completed operations.
     pub fn asked(&mut self, open: &OpenCall, process: Tid) {
-        self.untaken.asked(Context { process, address: open.context });
+        self.untaken.asked(AioContext { process, address: open.context });
     }
 
     /// A call of libaio ends. The operations that it took are over, and added to `over`.
@@ -163,7 +163,7 @@ impl AsyncIo {
         }
         // It returned fewer than it was asked for, or the process waits for no more: there were no others.
         let are_all = number < open.most || self.held.outstanding(process) == Some(0);
-        let context = Context { process, address: open.context };
+        let context = AioContext { process, address: open.context };
         let number = usize::try_from(number).ok().filter(|_| !are_all);
         over.extend(self.untaken.taken(context, number).map(|(mut operation, account)| {
             let account = Walk::until_taken(h, account, operation.tid, e.tid, e.time);

@@ -11,7 +11,7 @@
 use crate::files::OnFile;
 use crate::history::History;
 use crate::known::KnownSleep;
-use crate::open_call::OpenCall;
+use crate::open_call::{OpenCall, LONG};
 use crate::stretch::{State, Work};
 use crate::thread::Thread;
 use crate::writers::WritingBack;
@@ -60,9 +60,6 @@ const WITHIN: [(&str, &str); 23] = [
 
 /// The function in which a flusher writes back a file (fs/fs-writeback.c).
 const WRITES_BACK: &str = "__writeback_single_inode";
-
-/// Shortest duration that is reported. Any recording begins in the middle of many shorter calls.
-const LONG: Nanos = Nanos(100_000_000);
 
 /// A task without any known call sleeps with this stack. If the stack is within a call, the task is in that call.
 pub(crate) fn asleep(h: &mut History, tid: Tid, stack: TextId) {

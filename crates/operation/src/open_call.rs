@@ -2,6 +2,10 @@
 
 use trace::{Call, DevId, Fs, Nanos};
 
+/// Shortest call begun before the recording that is reported, and shortest of its sleeps that shows no progress. Any recording begins in
+/// the middle of many shorter calls.
+pub(crate) const LONG: Nanos = Nanos(100_000_000);
+
 /// A system call in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenCall {

@@ -5,7 +5,7 @@
 //! forgotten ([`Thread::forget`]), except the current stretch.
 
 use crate::descriptors::DescriptorCall;
-use crate::open_call::OpenCall;
+use crate::open_call::{OpenCall, LONG};
 use crate::stretch::{Sleep, State, Step, Stretch, Wake, Work};
 use crate::writers::WritingBack;
 use std::collections::VecDeque;
@@ -109,11 +109,16 @@ impl Thread {
         self.between(from, to).any(|(s, _)| asleep(s))
     }
 
+    /// Its uninterruptible sleeps between `from` and `to`, as far as they were seen: the length of each.
+    fn lengths_of_sleeps(&self, from: Nanos, to: Nanos) -> impl Iterator<Item = Nanos> + '_ {
+        let asleep = |s: &Stretch| s.state == State::Asleep(Left::Uninterruptible);
+        let seen = self.between(from, to).filter(move |(s, _)| asleep(s));
+        seen.map(move |(s, end)| end.min(to).since(s.from.max(from)))
+    }
+
     /// Time in uninterruptible sleep between `from` and `to`, as far as it was seen.
     pub(crate) fn asleep_between(&self, from: Nanos, to: Nanos) -> Nanos {
-        let asleep = |s: &Stretch| s.state == State::Asleep(Left::Uninterruptible);
-        let seen = self.between(from, to).filter(|(s, _)| asleep(s));
-        seen.map(|(s, end)| end.min(to).since(s.from.max(from))).sum()
+        self.lengths_of_sleeps(from, to).sum()
     }
 
     /// A work item begins; the one before ends.
@@ -145,10 +150,12 @@ impl Thread {
         self.stretches.back().filter(|s| s.state == asleep).map(|s| s.from)
     }
 
-    /// How long it has slept at `at` in a call that has not ended: without a break, or in all if the call began before the recording.
+    /// How long it has slept at `at` in a call that has not ended: without a break. If the call began before the recording, each sleep
+    /// of at least [`LONG`] counts, and of a sync all of them: any other call that sleeps for a short time, again and again, makes progress.
     pub(crate) fn asleep_in(&self, open: &OpenCall, at: Nanos) -> Nanos {
         match open.begun_before {
-            true => self.asleep_between(open.from, at),
+            true if open.call.is_sync() => self.asleep_between(open.from, at),
+            true => self.lengths_of_sleeps(open.from, at).filter(|sleep| *sleep >= LONG).sum(),
             false => self.asleep_in_io().map_or(Nanos(0), |from| at.since(from)),
         }
     }
@@ -260,7 +267,7 @@ impl Thread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::Context;
+    use trace::{Call, Context};
 
     fn thread() -> Thread {
         let mut t = Thread::default();
@@ -297,6 +304,24 @@ mod tests {
         // A wakeup too long ago, and none.
         assert_eq!(told(Some(35)), asleep);
         assert_eq!(told(None), asleep);
+    }
+
+    /// 10 s in a call: a thousand sleeps of 9 ms or ten of 900 ms.
+    #[test]
+    fn who_sleeps_for_a_short_time_again_and_again_makes_progress() {
+        let slept = |call, each: u64, begun_before| {
+            let mut t = Thread::default();
+            for from in (0..10_000_000_000).step_by(each as usize) {
+                t.becomes(Nanos(from), State::Asleep(Left::Uninterruptible), Cpu(0));
+                t.becomes(Nanos(from + each / 10 * 9), State::Running, Cpu(0));
+            }
+            let open = OpenCall { begun_before, ..OpenCall::new(call, Nanos(0)) };
+            t.asleep_in(&open, Nanos(10_000_000_000))
+        };
+        let (short, long, all) = (10_000_000, 1_000_000_000, Nanos(9_000_000_000));
+        assert_eq!([short, long].map(|each| slept(Call::Ioctl, each, true)), [Nanos(0), all]);
+        assert_eq!(slept(Call::Fsync, short, true), all, "a sync waits for one thing after another");
+        assert_eq!(slept(Call::Fsync, long, false), Nanos(0), "it runs");
     }
 
     #[test]

@@ -20,7 +20,7 @@ const MAX: usize = 4096;
 
 /// A context of libaio: its process, and the address that `io_setup` returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Context {
+pub(crate) struct AioContext {
     pub process: Tid,
     pub address: u64,
 }
@@ -32,20 +32,20 @@ pub(crate) type Completed = (Operation, Account);
 #[derive(Debug, Default)]
 pub(crate) struct Untaken {
     /// All contexts that somebody takes operations from with a call.
-    contexts: FxHashMap<Context, VecDeque<Completed>>,
+    contexts: FxHashMap<AioContext, VecDeque<Completed>>,
     number: usize,
 }
 
 impl Untaken {
     /// A task asks for completed operations of a context.
-    pub fn asked(&mut self, of: Context) {
+    pub fn asked(&mut self, of: AioContext) {
         if self.contexts.len() < MAX_CONTEXTS {
             self.contexts.entry(of).or_default();
         }
     }
 
     /// An operation is completed. It is returned if nobody takes operations of its context with a call.
-    pub fn completed(&mut self, of: Context, over: Completed) -> Option<Completed> {
+    pub fn completed(&mut self, of: AioContext, over: Completed) -> Option<Completed> {
         let has_room = self.number < MAX;
         match self.contexts.get_mut(&of).filter(|_| has_room) {
             Some(waiting) => {
@@ -58,7 +58,7 @@ impl Untaken {
     }
 
     /// A call returned the oldest `number` operations of a context, or all: those.
-    pub fn taken(&mut self, of: Context, number: Option<usize>) -> impl Iterator<Item = Completed> + '_ {
+    pub fn taken(&mut self, of: AioContext, number: Option<usize>) -> impl Iterator<Item = Completed> + '_ {
         let waiting = self.contexts.get_mut(&of);
         let all = waiting.as_ref().map_or(0, |waiting| waiting.len());
         let number = number.map_or(all, |number| number.min(all));
@@ -68,7 +68,7 @@ impl Untaken {
 
     /// Those that a process which exits has not taken; of all processes, without `process`.
     pub fn left_by(&mut self, process: Option<Tid>) -> Vec<Completed> {
-        let is_its = |context: &Context| process.is_none_or(|process| context.process == process);
+        let is_its = |context: &AioContext| process.is_none_or(|process| context.process == process);
         let mut left: Vec<Completed> = Vec::new();
         self.contexts.retain(|context, waiting| {
             let goes = is_its(context);
