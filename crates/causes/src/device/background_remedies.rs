@@ -15,7 +15,7 @@ use ledger::Reason;
 use life::{Class, Io};
 use operation::Kind;
 use stats::Group;
-use trace::{is_kernel_thread, Bytes, Call, Nanos};
+use trace::{is_kernel_thread, Bytes, Call, DevId, Flags, Nanos};
 use units::words::shell;
 use waits::Selection;
 
@@ -49,7 +49,7 @@ pub(super) fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: 
     if is_kernel_thread(task) {
         return of_the_kernel(idle(v), case, slow, task);
     }
-    if task == BTRFS {
+    if task == BTRFS && !reads_files(case, slow.on.id) {
         return of_btrfs(v, case, slow);
     }
     if let Some(process) = case.facts.operations.process_of_both(task, &slow.group.task) {
@@ -137,6 +137,15 @@ fn syncs_for_others(case: &Case, task: &str) -> bool {
 
 /// The program that asks btrfs to scrub, balance or defragment, all in one call.
 const BTRFS: &str = "btrfs";
+
+/// Whether `btrfs` reads files, as `btrfs send` does in its own process: mostly ahead. A scrub reads nothing ahead, a balance writes.
+fn reads_files(case: &Case, dev: DevId) -> bool {
+    let its = case.facts.cells.iter().filter(|(k, _)| k.dev == dev && case.facts.tasks.name(k.task) == BTRFS);
+    let (ahead, all) = its.fold((0, 0), |(ahead, all), (k, phases)| {
+        (ahead + if k.flags.has(Flags::AHEAD) { phases.count } else { 0 }, all + phases.count)
+    });
+    2 * ahead > all
+}
 
 /// btrfs goes on in the kernel while the program that asked for it is stopped (measured: 14 commits a second before, 10
 /// with the scrub stopped, 154 with its speed limited to 10 MB/s). A scrub only reads, a balance writes what it reads.

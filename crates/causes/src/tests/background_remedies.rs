@@ -65,6 +65,22 @@ fn what_btrfs_does_is_not_stopped_with_its_program() {
         all.iter().any(|c| c.contains("scrub_speed_max")) && !all.iter().any(|c| c.contains("kill -STOP")),
         "{all:?}"
     );
+    // btrfs send reads files, in its own process.
+    let mut recording = TraceBuilder::default();
+    recording.called("btrfs", "(writer)");
+    for i in 0..200 {
+        recording.read_ahead(10 * i * MS, 10 * (i + 1) * MS, 128, true);
+    }
+    let mut built = OpBuilder::default();
+    built.over(recording).quick(READ, 297);
+    (0..3).for_each(|_| {
+        built.behind(READ, 40, 3, "btrfs", SMALL);
+    });
+    let all = commands(&built.verdict("background-task"));
+    assert!(
+        all.iter().any(|c| c.contains("kill -STOP")) && !all.iter().any(|c| c.contains("scrub")),
+        "{all:?}"
+    );
 }
 
 /// Each page counts for the control group that changed it, not for the one that syncs it.
