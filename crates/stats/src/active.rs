@@ -33,6 +33,19 @@ pub(crate) fn at_once(all: &BTreeMap<Tid, Active>) -> Vec<Tid> {
     first.into_iter().chain(beside).collect()
 }
 
+/// Time in which at least one process was active.
+pub(crate) fn in_all(all: &BTreeMap<Tid, Active>) -> Nanos {
+    let mut spans: Vec<&Active> = all.values().collect();
+    spans.sort_by_key(|span| span.from);
+    let mut until = Nanos(0);
+    let each = spans.into_iter().map(|span| {
+        let more = span.to.since(span.from.max(until));
+        until = until.max(span.to);
+        more
+    });
+    each.sum()
+}
+
 /// A process that did operations under both names at the same time, so the names are of its threads. A name that it
 /// had before execve(2) is not at the same time.
 pub(crate) fn in_both(all: &BTreeMap<Tid, Active>, others: &BTreeMap<Tid, Active>) -> Option<Tid> {
@@ -66,5 +79,11 @@ mod tests {
         assert_eq!(of((7, 0, 50), (7, 40, 90)), Some(Tid(7)));
         assert_eq!(of((7, 0, 50), (7, 50, 90)), None, "it became another program");
         assert_eq!(of((7, 0, 50), (8, 0, 50)), None);
+    }
+
+    #[test]
+    fn time_with_a_process_counts_once() {
+        assert_eq!(in_all(&active(&[(1, 0, 50), (2, 10, 40), (3, 40, 60), (4, 100, 110)])), Nanos(70));
+        assert_eq!(in_all(&active(&[])), Nanos(0));
     }
 }

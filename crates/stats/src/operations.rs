@@ -145,6 +145,11 @@ impl Operations {
         known.into_iter().flat_map(|all| all.keys().copied())
     }
 
+    /// Time in which any process of a task was active; `None` if there are too many to tell.
+    pub fn active(&self, task: &str) -> Option<Nanos> {
+        self.processes.get(task).filter(|all| all.len() < MOST_PROCESSES).map(active::in_all)
+    }
+
     /// A process that has threads of both names at the same time: stopping one stops the other.
     pub fn process_of_both(&self, one: &str, other: &str) -> Option<Tid> {
         active::in_both(self.processes.get(one)?, self.processes.get(other)?)

@@ -7,6 +7,7 @@ mod because;
 mod chosen;
 mod claims;
 mod gain;
+mod job;
 mod kind;
 mod nature;
 mod precedence;

@@ -93,6 +93,11 @@ impl Sufferer {
         self.lost_to(cause).0 as f64 / self.lost.0.max(1) as f64
     }
 
+    /// Its time that a cause explains, lost or not.
+    pub(super) fn due_to(&self, cause: &str) -> Nanos {
+        self.due.get(cause).copied().unwrap_or_default().max(self.lost_to(cause))
+    }
+
     /// Its lost time that a cause explains.
     pub fn lost_to(&self, cause: &str) -> Nanos {
         self.because.iter().filter(|b| b.cause == Some(cause)).map(|b| b.time).sum()

@@ -11,8 +11,8 @@
 //!   only now and then waits that long each time.
 //! - It is rare by nature, such as a stall: its part of all time says nothing. A single operation longer than others has to be long itself.
 //!
-//! Waiting for a processor behind many tasks, none of which has a visible part, is normal on a busy machine, unless it is most of the
-//! time: removing any one of the tasks changes nothing.
+//! A job has to notice it as well ([`job`]). Waiting for a processor behind many tasks, none of which has a visible part, is normal on a
+//! busy machine, unless it is most of the time: removing any one of the tasks changes nothing.
 //!
 //! A general cause, which only says where the time passed, does not matter to a victim that waited longer for a processor between
 //! operations than in all of them, unless 1 in 100 operations takes long.
@@ -21,6 +21,7 @@
 //! time, and always if no victim was seen waiting but the pace shows the limit.
 
 use super::because::Because;
+use super::job;
 use super::nature::{compares, is_everyday, is_limit};
 use super::precedence::share_of_slowest;
 use super::rank;
@@ -68,7 +69,7 @@ pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, all: &[Sufferer], found: 
         is_noticed(v, found.cause, of_slowest, recorded, by_the_clock)
             || commits_for(e, v, all, found.cause).0 as f64 >= NOTICED * recorded.0 as f64
     };
-    always || !is_scattered(v, found.cause) && matters()
+    always || !is_scattered(v, found.cause) && matters() && job::notices(e, v, found.cause)
 }
 
 /// In a recording of block events: the time of a cause in the victim and in the journal's thread on the same device. A task that sends
@@ -137,8 +138,7 @@ fn is_noticed(
     by_the_clock: impl Fn(Nanos) -> Nanos,
 ) -> bool {
     let part = |time: Nanos| by_the_clock(time).0 as f64 / recorded.0.max(1) as f64;
-    let due = v.due.get(cause).copied().unwrap_or_default().max(v.lost_to(cause));
-    let of_time = part_of(due, v.time).max(of_slowest.unwrap_or(0.0));
+    let of_time = part_of(v.due_to(cause), v.time).max(of_slowest.unwrap_or(0.0));
     let is_slow = takes_long(v) && part(v.time) >= MUCH;
     let is_worth_seeing = of_time >= WORTH_SEEING && (is_slow || is_long(v));
     let least = if v.commits { COMMIT } else { WBT_FLASH };
