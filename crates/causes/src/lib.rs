@@ -52,7 +52,7 @@ pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use device::alone::flash_takes;
 pub use driver::judge;
 pub use proof::{Proof, Quantity};
-pub use remedy::{Action, Acts, Remedy};
+pub use remedy::{Action, Acts, Gain, Remedy};
 pub use risk::Risk;
 pub use slow::Slow;
 pub use tested::{tested, Tested};

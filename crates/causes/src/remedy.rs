@@ -17,9 +17,9 @@ pub struct Remedy {
     /// Whom it affects.
     #[serde(skip)]
     pub acts: Acts,
-    /// Whether the evidence shows what it gains: it was tried in the input.
+    /// What is known of its gain.
     #[serde(skip)]
-    pub is_proven: bool,
+    pub gain: Gain,
     /// The victims that it helps, as indexes into [`Focus::groups`](stats::Focus); empty if it helps all.
     #[serde(skip)]
     pub about: Vec<usize>,
@@ -30,7 +30,7 @@ impl Remedy {
     pub(crate) fn new(what: impl Into<String>, action: impl Into<Action>) -> Remedy {
         let action = action.into();
         let acts = action.acts();
-        Remedy { what: what.into(), action, acts, is_proven: false, about: vec![] }
+        Remedy { what: what.into(), action, acts, gain: Gain::default(), about: vec![] }
     }
 
     /// The exact command for the recorded host.
@@ -41,6 +41,18 @@ impl Remedy {
 
 fn as_command<S: Serializer>(action: &Action, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&action.command())
+}
+
+/// What is known of a remedy's gain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gain {
+    /// It may remove all that its cause takes: the latencies without the cause are what is left at best.
+    #[default]
+    OfCause,
+    /// It removes a part of that, and nothing recorded says how much.
+    OfPart,
+    /// The evidence shows it: it was tried in the input.
+    Proven,
 }
 
 /// The action of a remedy.

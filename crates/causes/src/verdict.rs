@@ -1,7 +1,7 @@
 //! What a cause says of a recording: found, rejected or cannot tell, each with its evidence.
 
 use crate::proof::{proof, Proof};
-use crate::remedy::{Action, Acts, Remedy};
+use crate::remedy::{Action, Acts, Gain, Remedy};
 use ledger::Reason;
 use serde::Serialize;
 use trace::Nanos;
@@ -241,6 +241,11 @@ impl Verdict {
         self.with_remedy(Remedy::new(what, action))
     }
 
+    /// Adds a remedy that removes a part of what its cause takes, and nothing recorded says how much.
+    pub(crate) fn try_in_part(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
+        self.with_remedy(Remedy { gain: Gain::OfPart, ..Remedy::new(what, action) })
+    }
+
     /// Adds a remedy if it applies.
     pub(crate) fn when(self, applies: bool, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         if applies {
@@ -252,7 +257,7 @@ impl Verdict {
 
     /// Adds a remedy whose gain is in the evidence.
     pub(crate) fn try_proven(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
-        self.with_remedy(Remedy { is_proven: true, ..Remedy::new(what, action) })
+        self.with_remedy(Remedy { gain: Gain::Proven, ..Remedy::new(what, action) })
     }
 
     /// Adds a remedy that affects a task.

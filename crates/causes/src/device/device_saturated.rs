@@ -18,6 +18,7 @@ use crate::growth::Growth;
 use crate::journal::durable;
 use crate::limit;
 use crate::measure::{self, Load};
+use crate::memory::read_around;
 use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use crate::thresholds::alone::{FLASH_ALONE, MOSTLY, NEARLY_ALL};
@@ -25,6 +26,7 @@ use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, SEVERAL, SOONEST
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use life::Class;
+use operation::Kind;
 use stats::{Group, TailRow};
 use trace::Nanos;
 use units::words::count;
@@ -342,6 +344,8 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
     if durable::is_written_twice(case, slow.group) {
         return v;
     }
+    let is_fault = slow.group.op.is_some_and(|op| op.kind == Kind::PageFault);
+    let v = if is_fault { read_around::told(v, case, slow.group) } else { v };
     let v = spared(v, case, slow, &load);
     let here = match load.part_of(completed(slow)) {
         Some(such) if such < ALONE => format!(

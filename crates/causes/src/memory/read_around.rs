@@ -6,15 +6,17 @@
 //! Example: 800 random faults, each of which reads 124 KiB from a device that moves 60 MB/s: with 16 KiB they take a quarter of the time.
 
 use crate::case::{Case, MIN_SAMPLES};
+use crate::device::expected::rotational;
 use crate::memory::read_ahead_short::in_order_by;
 use crate::memory::read_ahead_waste::less_than;
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::thresholds::read_ahead_short::IN_ORDER;
+use crate::thresholds::read_ahead_short::{DISK_BYTES_A_SECOND, IN_ORDER};
+use crate::thresholds::HALF_A_TURN;
 use crate::verdict::Verdict;
 use life::Op;
 use stats::{Group, Phases};
-use trace::Bytes;
+use trace::{Bytes, Nanos};
 
 /// Adds how much each fault read, if most of that is of no use, and how to reduce it.
 pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
@@ -33,6 +35,11 @@ pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
     if each < 2 * 1024 * less || in_order > 1.0 - IN_ORDER {
         return v;
     }
+    // A rotating disk seeks for longer than it reads.
+    let reads = Nanos(each.saturating_mul(1_000_000_000) / DISK_BYTES_A_SECOND);
+    if reads < HALF_A_TURN && rotational(case, group.dev).is_some_and(|turns| turns.value) {
+        return v;
+    }
     let name = case.name(group.dev);
     v.because(proof!(
         "each had {each} read around its page, and {in_order} of the reads of {task} follow one another: read_ahead_kb of {name} is {now} ({at})",
@@ -43,7 +50,7 @@ pub(crate) fn told(v: Verdict, case: &Case, group: &Group) -> Verdict {
         now = Text((now.value.0 / 1024).to_string()),
         at = now.at
     ))
-    .try_this(
+    .try_in_part(
         format!(
             "read_ahead_kb {} -> {less}: less is read around a page that is touched at random (madvise(MADV_RANDOM) does it for one \
              mapping); sequential readers of this disk become slower",

@@ -300,11 +300,15 @@ fn less_is_read_around_pages_that_are_touched_at_random() {
         let commands = v.remedies.iter().map(|r| r.command().to_string());
         commands.filter(|c| c.contains("read_ahead_kb")).collect::<Vec<_>>()
     };
-    let usual = "sda/queue/read_ahead_kb: 128\n";
+    let usual = "sda/queue/read_ahead_kb: 128\nsda/queue/rotational: 0\n";
     let v = faults(128, false, usual);
     assert!(found(&v) > 0.7, "{v:?}");
     assert_eq!(less(&v), ["echo 16 > /sys/block/sda/queue/read_ahead_kb"]);
     assert!(less(&faults(128, true, usual)).is_empty(), "one after another");
     assert!(less(&faults(16, false, usual)).is_empty(), "as little as proposed");
     assert!(less(&faults(128, false, "")).is_empty(), "the setting was not recorded");
+    // A rotating disk seeks for 8 ms, and reads 128 KiB in one.
+    let turns = |kib: u32| format!("sda/queue/read_ahead_kb: {kib}\nsda/queue/rotational: 1\n");
+    assert!(less(&faults(128, false, &turns(128))).is_empty());
+    assert_eq!(less(&faults(1024, false, &turns(1024))), ["echo 128 > /sys/block/sda/queue/read_ahead_kb"]);
 }

@@ -6,7 +6,7 @@ use super::thresholds::PERCENTILES;
 use super::victim::Sufferer;
 use super::without::{Latencies, Predicted, UNCLEAR, UNLIKE};
 use crate::explanation::Explanation;
-use causes::{tested, Acts, Answer, Remedy, Tested};
+use causes::{tested, Acts, Answer, Gain, Remedy, Tested};
 use stats::Group;
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -39,14 +39,14 @@ impl<'a> Try<'a> {
             _ => of_cause(),
         };
         // Only commands that change something were tested, not those that look at a setting.
-        let is_tried = remedy.action.changes() && !remedy.is_proven;
+        let is_tried = remedy.action.changes() && remedy.gain != Gain::Proven;
         let tested = if is_tried { tested(cause, &remedy.command()) } else { None };
-        Try { remedy, predicted, tested }
+        Try { remedy, predicted: predicted.filter(|_| remedy.gain != Gain::OfPart), tested }
     }
 
-    /// Whether the gain is predicted or tested, or not needed because the remedy is proven or changes nothing.
+    /// Whether the gain is predicted or tested, or not needed: the remedy is proven, changes nothing, or removes a part of a cause that was found.
     pub fn is_founded(&self) -> bool {
-        let is_needed = self.remedy.action.changes() && !self.remedy.is_proven;
+        let is_needed = self.remedy.action.changes() && self.remedy.gain == Gain::OfCause;
         !is_needed || self.predicted.is_some() || self.tested.is_some()
     }
 }
