@@ -78,7 +78,18 @@ class Awake:
                     found |= self.within(span["file_name"], span["byte_start"])
             if found:
                 return found
-        return set()
+        # A match that lacks an arm is at fault because of a guard: the compiler points at the last arm.
+        spans = [span for child in error["children"] for span in child["spans"]]
+        return set().union(*(self.on_lines(s["file_name"], s["line_start"], s["line_end"]) for s in spans))
+
+    def on_lines(self, name, first, last):
+        """The mutants that begin on these lines."""
+        path = os.path.join(self.tree, name)
+        if not os.path.exists(path):
+            return set()
+        lines = open(path, "rb").read().splitlines()[first - 1:last]
+        marks = (mark[1] or mark[2] for line in lines for mark in MARKS.finditer(line))
+        return {int(i) for mark in marks if mark for i in mark.split()}
 
     def within(self, name, offset):
         path, open_marks = os.path.join(self.tree, name), []
