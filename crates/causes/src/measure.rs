@@ -142,7 +142,11 @@ impl Load {
     /// The number of jobs, each with a file of its own, and the size of each file in MiB. Appends are flushed as they come and need little.
     fn files(&self) -> (u64, u64) {
         match self.does {
-            Does::Synced(_) => (self.at_once, (ROOM / self.at_once).clamp(1, OF_APPENDS)),
+            Does::Synced(syncs) => {
+                // Within one sync, no place is written twice: the page cache would take that.
+                let of_one = (syncs.every * self.each.0).div_ceil(1 << 20);
+                (self.at_once, (ROOM / self.at_once).clamp(1, OF_APPENDS).max(of_one))
+            }
             _ => (1, ROOM),
         }
     }

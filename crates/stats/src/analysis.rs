@@ -43,6 +43,8 @@ pub struct Facts {
     pub waits: Table,
     /// The table of waits of all bios, if `waits` is about operations.
     bio_waits: Option<Table>,
+    /// Whether `operations` has only some tasks', or some kinds; the devices' numbers are those of all.
+    pub narrow: bool,
     /// Latencies in their order, if [`Analysis::in_order`] was used.
     pub in_order: Option<InOrder>,
 }
@@ -196,7 +198,7 @@ impl Analysis {
         self.count();
         let tally = self.follow.finish(self.until, &mut self.found);
         let threads = self.follow.names().threads();
-        let Found { devices, tasks, mut operations, mut in_order, .. } = self.found;
+        let Found { devices, tasks, mut operations, mut in_order, narrow, .. } = self.found;
         let unrecorded = self.follow.unrecorded();
         let of_tasks = operations.in_order.take().filter(|_| unrecorded.is_none());
         if let Some((all, of_tasks)) = in_order.as_mut().zip(of_tasks) {
@@ -254,8 +256,18 @@ impl Analysis {
         // A recording through tracefs has plugs without a device. Device 0 is no device.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        let mut facts =
-            Facts { devices, cells, tasks, threads, tally, flow, waits, in_order, ..Facts::default() };
+        let mut facts = Facts {
+            devices,
+            cells,
+            tasks,
+            threads,
+            tally,
+            flow,
+            waits,
+            narrow,
+            in_order,
+            ..Facts::default()
+        };
         facts.unrecorded = unrecorded;
         if unrecorded.is_none() {
             facts.put_operations(operations);

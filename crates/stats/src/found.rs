@@ -23,7 +23,7 @@ pub(crate) struct Found {
     pub tasks: Tasks,
     pub operations: Operations,
     pub in_order: Option<InOrder>,
-    /// Whether only some tasks' bios, or some kinds, are kept in order.
+    /// Whether only some tasks, or some kinds of operations, are asked about.
     pub narrow: bool,
 }
 

@@ -67,6 +67,14 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             growth = growth.told(slow.words())
         ));
     }
+    if slow.on.model.in_turn && Growth::of(slow).is_none() {
+        return Said::Not(proof!(
+            "the slowest {what} waited for a free tag for {get} of their time, but {name} serves one request after the other",
+            what = slow.words(),
+            get = Share(slow.share(get)),
+            name
+        ));
+    }
     let settings = case.settings(slow.on.id);
     if slow.class != Class::Read && !limited_to(settings, most) {
         if let Some(why) = throttled(settings, &name) {
@@ -156,7 +164,7 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
                 ))
             }
         }
-        v = v.try_this(
+        v = v.try_in_part(
             "with a scheduler requests wait in it and not for a tag, sorted, reads before writes; the device \
                  itself does not become faster; stops the queue for a moment",
             Action::set(name, "queue/scheduler", "mq-deadline"),

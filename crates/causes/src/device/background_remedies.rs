@@ -75,7 +75,7 @@ pub(super) fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: 
         return own_program::see_what_it_does(v, task, &slow.group.task);
     }
     v.try_this(
-        "run it at another time of day, if a timer or cron starts it",
+        format!("run {task} at another time of day, if a timer or cron starts it"),
         Action::look(
             "systemctl list-timers --all; grep -r . \
          /etc/cron.d /etc/crontab",

@@ -18,11 +18,12 @@ pub(super) struct Outside {
 
 impl Outside {
     pub fn of(case: &Case, slow: &Slow, growth: Option<Growth>) -> Outside {
-        if !growth.is_some_and(|g| g.grows()) {
-            return Outside { requeue: Nanos(0), scheduler: Nanos(0), tags: Nanos(0) };
-        }
-        let (requeue, scheduler) = device_busy::refused(case, slow);
-        let tags = match growth.is_some_and(|g| g.is_in_turn()) {
+        let (requeue, scheduler) = match growth.is_some_and(|g| g.grows()) {
+            true => device_busy::refused(case, slow),
+            false => (Nanos(0), Nanos(0)),
+        };
+        let in_turn = growth.map_or(slow.on.model.in_turn, |g| g.grows() && g.is_in_turn());
+        let tags = match in_turn {
             true => case.unclaimed_rows(slow.group_number, waits_for_a_tag),
             false => Nanos(0),
         };

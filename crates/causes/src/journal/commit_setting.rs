@@ -54,7 +54,7 @@ const SETTINGS: [Setting; 6] = [
 ];
 
 const INNODB: &str =
-    "the log is synced once a second, the binary log when the kernel writes it back: a power cut loses \
+    "if it is 1 now: the log is then synced once a second, the binary log when the kernel writes it back: a power cut loses \
      acknowledged commits of the last seconds, and replicas may have more";
 
 /// A task's own setting against a sync for each commit: what it does, and the command; `None` if none is known.

@@ -4,9 +4,12 @@
 use crate::case::Case;
 use trace::Bytes;
 
-/// Whether writeback starts at more than this many dirty bytes; true if that is not known.
+/// Whether writeback starts at more than this many dirty bytes, and would start at these; true if that is not known. A background limit
+/// that is not below the limit counts as half of it (`domain_dirty_limits`, mm/page-writeback.c).
 pub(crate) fn begins_after(case: &Case, bytes: Bytes) -> bool {
-    limit(case, ["dirty_background_bytes", "dirty_background_ratio"]).is_none_or(|now| now > bytes)
+    let is_below = limit(case, ["dirty_bytes", "dirty_ratio"]).is_none_or(|most| bytes < most);
+    is_below
+        && limit(case, ["dirty_background_bytes", "dirty_background_ratio"]).is_none_or(|now| now > bytes)
 }
 
 /// Whether this many dirty bytes are more than is allowed now, and at most half of memory; what is not known does not count against it.

@@ -39,6 +39,9 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     if slow.group.op.is_some_and(|op| op.kind == Kind::PageFault) && slow.share(left) >= MIN_SHARE {
         return Said::Hardly("what a program uses of a mapped file is not seen".into());
     }
+    if is_read && case.facts.narrow {
+        return Said::Hardly("what the device read for others than these tasks is not told apart".into());
+    }
     let few = slow.group.operations < MIN_SAMPLES;
     if !is_read || few || slow.share(left) < MIN_SHARE || slow.is_below() {
         return Said::Nothing;

@@ -382,4 +382,6 @@ fn limits_of_dirty_pages_are_only_moved_the_way_that_is_said() {
     assert_eq!(of("vm.swappiness = 60\n"), (true, true), "nothing is known");
     assert_eq!(of("vm.dirty_background_bytes = 67108865\nvm.dirty_bytes = 4294967295\n"), (true, true));
     assert_eq!(of("vm.dirty_background_bytes = 67108864\nvm.dirty_bytes = 4294967296\n"), (false, false));
+    // The kernel takes half of the limit for a background limit that is not below it.
+    assert_eq!(of("vm.dirty_background_bytes = 100000000\nvm.dirty_bytes = 67108864\n"), (false, true));
 }

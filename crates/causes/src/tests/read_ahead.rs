@@ -160,6 +160,10 @@ fn much_read_ahead_for_nobody() {
     let mut blocks = TraceBuilder::default();
     quick_reads(&mut blocks, 0, 200);
     cannot_tell(&blocks.verdict("read-ahead-waste"));
+    // Asked about some tasks only: what the device read is not theirs alone.
+    let mut of_some = reads(128, 100, false, "");
+    of_some.facts.narrow = true;
+    assert_ne!(of_some.verdict("read-ahead-waste").verdict, Answer::Found);
 }
 
 /// 300 calls of a kind, so many of them in all; three waited for a page for so many of 100 ms. The device read some in order.

@@ -1,6 +1,9 @@
 //! A device whose tags are in use, and waits that have nothing to do with that.
 
 use super::*;
+use crate::case::Case;
+use stats::Focus;
+use trace::{DevId, Quality};
 
 /// Four tags: groups of four reads of 2 ms, each beginning when the one before is done; all are asked for at once.
 fn four_tags(recording: &mut TraceBuilder, at_ms: u64, groups: u64, write: bool) {
@@ -37,6 +40,26 @@ fn found_in_a_full_device() {
     // The kernel ignores a number that it already shows.
     let hidden = "echo 127 > /sys/block/sda/queue/nr_requests; echo 128 > /sys/block/sda/queue/nr_requests";
     assert_eq!(v.remedies[0].command(), hidden);
+}
+
+/// Of a device that was never seen with less in it, the completions tell that it serves one at a time.
+#[test]
+fn with_more_tags_requests_wait_in_a_device_that_serves_one_at_a_time() {
+    let of = |in_turn: bool| {
+        let mut recording = TraceBuilder::of_any_kind();
+        (0..50).for_each(|i| four_tags(&mut recording, 1000 + 100 * i, 8, false));
+        let (mut facts, system) = recording.parts();
+        for device in &mut facts.devices {
+            device.model.in_turn = in_turn;
+            device.contention = Default::default();
+        }
+        let (focus, quality) = (Focus::of(&facts), Quality { events: 1000, ..Quality::default() });
+        let names = |_: DevId| "sda".to_string();
+        let all = crate::driver::judge(&mut Case::new(&facts, &focus, &system, &quality, &names));
+        all.into_iter().filter(|v| v.verdict == Answer::Found).map(|v| v.cause).collect::<Vec<_>>()
+    };
+    assert!(of(false).contains(&"tag-exhaustion"), "{:?}", of(false));
+    assert!(!of(true).contains(&"tag-exhaustion"), "{:?}", of(true));
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn predicted(t: &Try, v: &Sufferer) -> Option<String> {
     let then = t.predicted?;
     let (what, predicted, now) = told(then.p99, then.mean, v);
     match bounds(predicted) {
-        Bounds::Known { value, from, to } => Some(format!("{what} at best {value} ({from} to {to})")),
+        Bounds::Known { value, from, to } => Some(format!("{what} about {value} ({from} to {to})")),
         // A bound that is not below the present value says nothing.
         Bounds::AtMost(_) if !is_less(predicted.high, now) => None,
         Bounds::AtMost(most) => Some(format!("{what} below {most}")),

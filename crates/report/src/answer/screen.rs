@@ -17,6 +17,7 @@ use explain::blame::Which;
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
 use std::collections::BTreeSet;
+use trace::is_journal;
 use units::words::{percent, time, whose};
 use waits::Absent;
 
@@ -213,10 +214,13 @@ fn failed_beside(e: &Explanation, a: &Answer) -> Option<String> {
     Some(format!("{ERRORS}: {}", errors.evidence.first()?.sentence()))
 }
 
-/// The prediction without the heaviest culprit; `None` if that is no task or no improvement is predicted.
+/// The prediction without the heaviest culprit; `None` if that is nobody who could stop, or no improvement is predicted.
 fn without(v: &Sufferer) -> Option<String> {
     let w = v.without.first()?;
     let Absent::Task(who) = &w.who else { return None };
+    if &**who == "?" || is_journal(who) {
+        return None;
+    }
     let then = w.then.ok()?;
     let (what, predicted, now) = told(then.p99, then.mean, v);
     if matches!(bounds(predicted), Bounds::AtMost(_)) && predicted.high >= now {
