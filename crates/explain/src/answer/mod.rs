@@ -111,7 +111,7 @@ impl Answer {
         let unknown = first.filter(|v| verdict.is_none() && !endless && !v.waits_without_end());
         let quick = first.is_some_and(|v| verdict.is_none() && worth::is_quick(v));
         let is_followed = !quick && e.lack.is_none() && !is_blind(&e.facts);
-        let unfelt = unknown.filter(|v| is_followed && !worth::is_felt(e, v));
+        let unfelt = unknown.filter(|v| is_followed && (!worth::is_felt(e, v) || v.is_as_expected()));
         let too_little = too_little.or_else(|| unfelt.map(|v| (None, v.lost)));
         let kind = match kind {
             _ if too_little.is_some()

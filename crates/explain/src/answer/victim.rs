@@ -4,6 +4,7 @@ use super::because::Because;
 use super::thresholds::{MOSTLY, WORTH_SEEING};
 use super::without::{Latencies, Without};
 use crate::explanation::Explanation;
+use causes::WBT_FLASH;
 use life::Class;
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -76,6 +77,12 @@ impl Sufferer {
         self.unexplained() >= MOSTLY
     }
 
+    /// Whether 99 of 100 operations took no longer than Linux expects of flash, and it is known what they waited for.
+    pub fn is_as_expected(&self) -> bool {
+        let [_, p99, _] = self.latency;
+        self.count >= 100 && p99 < WBT_FLASH && self.still_out == 0 && !self.is_mostly_unexplained()
+    }
+
     /// Whether most of its lost time is a wait whose end was not recorded: the recording shows where it waits, not why.
     pub fn waits_without_end(&self) -> bool {
         let unknown = self.because.iter().filter(|b| b.culprit.kind == CulpritKind::Unknown);
@@ -129,6 +136,18 @@ mod tests {
         let mostly = |time| lost(100 - time, CulpritKind::Unknown, time).is_mostly_unexplained();
         let most = (MOSTLY * 100.0).ceil() as u64;
         assert!(mostly(most) && mostly(100) && !mostly(most - 1) && !mostly(0));
+    }
+
+    #[test]
+    fn what_takes_as_long_as_flash_may_is_as_expected() {
+        let of = |p99_us: u64, unknown: u64| {
+            let v = lost(100 - unknown, CulpritKind::Unknown, unknown);
+            Sufferer { latency: [200, p99_us, 9000].map(|us| Nanos(us * 1000)), ..v }
+        };
+        assert!(of(1999, 0).is_as_expected() && !of(2000, 0).is_as_expected());
+        assert!(!of(1999, 100).is_as_expected(), "nobody knows what it waited for");
+        assert!(!Sufferer { count: 99, ..of(1999, 0) }.is_as_expected());
+        assert!(!Sufferer { still_out: 1, ..of(1999, 0) }.is_as_expected());
     }
 
     /// The end of a wait shows its reason; for a wait that had not ended only its place is known.

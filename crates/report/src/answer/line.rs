@@ -175,6 +175,7 @@ impl Part {
         let throughout =
             verdict.and_then(|verdict| verdict.throughout.iter().find(|(group, _)| *group == v.group));
         match (v.share_of(cause), throughout) {
+            _ if verdict.is_some_and(|verdict| !concerns(verdict, v)) => Part::OfLost(v.share_of(cause)),
             _ if OWN_PACE.contains(&cause) || READS.contains(&cause) && v.lost_little() => Part::OwnPace,
             // A limit makes bios wait before their first event.
             (0.0, Some((_, held))) => Part::HeldBack(*held),
@@ -187,6 +188,14 @@ impl Part {
             (of_lost, _) => Part::OfLost(of_lost),
         }
     }
+}
+
+/// Whether a cause claims time of a victim, or sets its pace.
+fn concerns(verdict: &Verdict, v: &Sufferer) -> bool {
+    let its = |group: usize| group == v.group;
+    verdict.claims.iter().any(|claim| its(claim.group))
+        || verdict.throughout.iter().any(|(group, _)| its(*group))
+        || verdict.claims.is_empty() && verdict.throughout.is_empty()
 }
 
 /// What a cause explains, with what it is a share of: first the share in the sentence, then the other measure. `None` if it has no

@@ -11,7 +11,7 @@ use super::words::{confidence, lost, operations_of, the_slowest, NOT_EXPLAINED};
 use crate::style::{Detail, Style};
 use crate::trust::{failed, trust_line};
 use crate::without::{bounds, Bounds};
-use causes::Verdict;
+use causes::{Verdict, WBT_FLASH};
 use explain::answer::{most_of_slowest, Answer, Kind, Sufferer, ERRORS, WORTH_SEEING};
 use explain::blame::Which;
 use explain::device_mapper::InMapper;
@@ -155,7 +155,15 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer, detail: De
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             let part = cause.map_or(String::new(), |cause| format!("; {} of that is {cause}", time(lost)));
-            format!("{part}, too little in {} to act on", time(e.facts.recorded()))
+            match cause {
+                None if v.is_as_expected() && 10 * v.lost.0 >= e.facts.recorded().0 => {
+                    format!(
+                        "{part}; 99 of 100 took less than the {} that Linux expects of flash",
+                        time(WBT_FLASH)
+                    )
+                }
+                _ => format!("{part}, too little in {} to act on", time(e.facts.recorded())),
+            }
         });
         let blind = if e.facts.operations.is_empty() { "; without waits above the block layer" } else { "" };
         let checked = unless_long(detail, "; -v shows what was checked");
