@@ -6,7 +6,7 @@ use crate::remedy::{Action, Acts};
 use crate::verdict::Verdict;
 use operation::Kind;
 use stats::Group;
-use trace::{program, program_and_process, Call, Tid};
+use trace::{program, program_and_process, works_in_ring_of, Call, Tid};
 use units::words::{counted, shell};
 
 /// The most processes that a command lists by number; more are addressed by name.
@@ -22,8 +22,9 @@ pub(crate) fn syncs(group: &Group) -> &'static str {
 
 /// Counts how often a group's task syncs; syncs that it submits through io_uring are no system calls (opcode 3 is `IORING_OP_FSYNC`).
 pub(crate) fn count_syncs(case: &Case, group: &Group, task: Option<&str>) -> Action {
+    let by_ring = task.and_then(works_in_ring_of).is_some();
     match group.op.map(|op| op.kind) {
-        Some(Kind::RingSync) => {
+        kind if by_ring || kind == Some(Kind::RingSync) => {
             Action::look("perf stat -a -e io_uring:io_uring_submit_req --filter 'opcode == 3' sleep 10")
         }
         _ => strace(case, "-fc", syncs(group), task),

@@ -241,7 +241,9 @@ fn a_stream() {
 
 /// Waits until a recorder records: its instance is switched on last.
 fn until_it_records(pid: impl Fn() -> String) {
-    let instances = record::Tracefs::find().unwrap().instances();
+    // Mounted privately where it is not mounted: it can be reached as long as this is kept.
+    let tracefs = record::Tracefs::find().unwrap();
+    let instances = tracefs.instances();
     // A minute, for machines that are busy: right after a build, half of one was once too little.
     for _ in 0..3000 {
         let begins = format!("iowhy-{}-", pid().trim());

@@ -1,6 +1,6 @@
 //! What makes each change safe before an operation returns that is no sync: an option of the mount, or a flag of the file.
 
-use crate::case::Case;
+use crate::case::{Case, MIN_SHARE};
 use crate::claimable::FLUSHING;
 use crate::journal::again::Again;
 use crate::journal::growing;
@@ -15,7 +15,7 @@ use crate::verdict::Verdict;
 use evidence::Mount;
 use operation::{Kind, Wait};
 use stats::Group;
-use trace::{Call, DevId};
+use trace::{Call, DevId, Nanos};
 
 /// Options that make every change synchronous, and which changes (mount(8); xfs(5), `wsync`).
 const SYNCHRONOUS: [(&str, &str); 3] =
@@ -27,8 +27,10 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> (Verdict, bool) {
     if let Some(mount) = of_all_data(case, slow.group) {
         return (all_data(v, mount, &case.name(slow.on.id)), true);
     }
-    let Some(Kind::Call(call)) = slow.group.op.map(|op| op.kind).filter(|_| !syncs(slow.group)) else {
-        return (v, false);
+    let call = match slow.group.op.map(|op| op.kind) {
+        Some(Kind::AioWrite | Kind::RingWrite) if flushes(slow) => return (by_file(v, case, slow), true),
+        Some(Kind::Call(call)) if !syncs(slow.group) => call,
+        _ => return (v, false),
     };
     let option = case.mount_of(slow.group).and_then(|mount| Some((mount, synchronous(mount, call)?)));
     match option {
@@ -51,6 +53,13 @@ pub(crate) fn groups_on<'c>(case: &'c Case, dev: DevId) -> impl Iterator<Item = 
         group.dev == dev && (by_mount || of_stacks(*number))
     };
     case.focus.groups.iter().enumerate().filter(synced).map(|(_, group)| group)
+}
+
+/// Whether flushes are a visible part of a group's time: a write that is sent by itself only waits for one that it asks for.
+fn flushes(slow: &Slow) -> bool {
+    let time = &slow.group.all.time;
+    let flushing: Nanos = FLUSHING.into_iter().map(|reason| time.of(reason)).sum();
+    flushing.0 as f64 >= MIN_SHARE * time.total.0 as f64
 }
 
 /// Whether a call changes a folder.

@@ -59,6 +59,14 @@ fn how_syncs_are_counted_follows_from_how_they_are_made() {
     assert!(counted(FSYNC).starts_with("strace -fc -e fsync,"));
     assert!(counted(Kind::RingSync)
         .starts_with("perf stat -a -e io_uring:io_uring_submit_req --filter 'opcode == 3'"));
+    let by = |task: &str| commands(&syncs_by(task, FSYNC, &[(Reason::Preflush, 80)]).verdict("flush-cost"));
+    assert!(by("iou-wrk-812")[0].starts_with("perf stat"), "a thread of the kernel calls nothing");
+    // A write that is sent by itself only waits for a flush that it asks for: the file is opened with O_DSYNC.
+    let flags = |kind| {
+        let all = commands(&syncs(kind, &[(Reason::Preflush, 80)]).verdict("flush-cost"));
+        all.iter().any(|command| command.contains("/fdinfo/"))
+    };
+    assert!(flags(Kind::AioWrite) && flags(Kind::RingWrite) && !flags(Kind::RingSync));
 }
 
 /// A program's own setting; a backup that is told apart from the others of its name is the same program.

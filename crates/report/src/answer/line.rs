@@ -9,7 +9,7 @@ use life::Class;
 use operation::{called, By, Kind as OpKind, Scope};
 use stats::Device;
 use std::collections::BTreeMap;
-use trace::Nanos;
+use trace::{DevId, Nanos};
 use units::words::{count, counted, percent, time, whose};
 
 /// The longest sentence, in characters; `answer.line` in JSON promises this.
@@ -344,11 +344,16 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         );
     }
     if v.is_mostly_unexplained() {
-        let why = match sees_wakes(e) {
-            true => "shows in no event: a lock, or a sleep; where they slept: iowhy slow",
-            false => "was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking",
-        };
         let (whose, what, on) = (whose(&v.task), operations(e, v), device(e, v));
+        let dev = e.focus.groups.get(v.group).map(|group| group.dev).filter(|dev| *dev != DevId(0));
+        let has_none = dev.is_some_and(|dev| !e.facts.device(dev).is_some_and(Device::has_io));
+        let why = match sees_wakes(e) {
+            true if has_none => format!("is not known: no I/O of {on} was recorded; record {on}, too"),
+            true => "shows in no event: a lock, or a sleep; where they slept: iowhy slow".into(),
+            false => {
+                "was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking".to_string()
+            }
+        };
         return format!(
             "Cannot tell: what {whose} {what} on {on} waited for ({} in all) {why}",
             time(v.lost)
