@@ -256,19 +256,9 @@ impl Analysis {
         // A recording through tracefs has plugs without a device. Device 0 is no device.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        let mut facts = Facts {
-            devices,
-            cells,
-            tasks,
-            threads,
-            tally,
-            flow,
-            waits,
-            narrow,
-            in_order,
-            ..Facts::default()
-        };
-        facts.unrecorded = unrecorded;
+        let mut facts =
+            Facts { devices, cells, tasks, threads, tally, flow, waits, in_order, ..Facts::default() };
+        (facts.unrecorded, facts.narrow) = (unrecorded, narrow);
         if unrecorded.is_none() {
             facts.put_operations(operations);
         }

@@ -350,9 +350,7 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         let why = match sees_wakes(e) {
             true if has_none => format!("is not known: no I/O of {on} was recorded; record {on}, too"),
             true => "shows in no event: a lock, or a sleep; where they slept: iowhy slow".into(),
-            false => {
-                "was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking".to_string()
-            }
+            false => "was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking".into(),
         };
         return format!(
             "Cannot tell: what {whose} {what} on {on} waited for ({} in all) {why}",
