@@ -83,6 +83,12 @@ impl Growth {
     }
 }
 
+/// Whether the device does no more with more in it: requests that wait in front of it would wait inside it instead. By the
+/// growth of the slow class; where that is not known, by the device's model.
+pub(crate) fn does_no_more(slow: &Slow) -> bool {
+    Growth::of(slow).map_or(slow.on.model.in_turn, |growth| growth.is_in_turn())
+}
+
 /// The row with the fewest others in flight, and the row with the most samples if it has at least twice as many
 /// requests in the device; else the row with the most others, if that has.
 fn by_requests(slow: &Slow) -> Option<(DepthRow, DepthRow)> {

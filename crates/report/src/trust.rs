@@ -3,7 +3,7 @@
 use crate::window::part;
 use explain::{Explanation, Lack, Trust};
 use ledger::Reason;
-use stats::{OpKey, OpStats, OF_STORAGE};
+use stats::{Failed, OpKey, OpStats, OF_STORAGE};
 use std::cmp::Reverse;
 use trace::{DevId, Nanos};
 use units::words::{count, counted, percent, time};
@@ -32,15 +32,20 @@ pub(crate) fn trust_line(e: &Explanation) -> String {
 
 /// Operations that failed because of their storage (no space, I/O error, ...), those with most failures first.
 ///
-/// Example: `75 of 275 writes on loop1 failed: no space left (ENOSPC)`.
+/// Example: `75 of 275 writes on loop1 failed: no space left (ENOSPC), all by cp`.
 pub(crate) fn failed(e: &Explanation) -> Vec<String> {
     let of_kind = |(key, stats): (&OpKey, &'_ OpStats)| {
         let dev = if key.dev == DevId(0) { stats.main_device() } else { Some(key.dev) };
         let on = dev.map_or(String::new(), |dev| format!(" on {}", e.name(dev)));
         let all = format!("{} {}{on}", count(stats.latency.count()), key.kind.plural());
-        let one = |(number, failed): (&i64, &u64)| {
+        let one = |(number, failed): (&i64, &Failed)| {
             let (_, name, says) = OF_STORAGE.iter().find(|(known, ..)| known == number)?;
-            Some((*failed, format!("{} of {all} failed: {says} ({name})", count(*failed))))
+            let whose = match failed.most() {
+                Some((task, its)) if its == failed.count => format!(", all by {task}"),
+                Some((task, its)) => format!(", {} by {task}", count(its)),
+                None => String::new(),
+            };
+            Some((failed.count, format!("{} of {all} failed: {says} ({name}){whose}", count(failed.count))))
         };
         stats.of_storage.iter().filter_map(one).collect::<Vec<_>>()
     };
@@ -118,28 +123,30 @@ mod tests {
     use super::*;
     use explain::texts::Texts;
     use operation::Kind;
-    use std::collections::BTreeMap;
     use trace::{Call, Fs};
 
     #[test]
     fn what_failed_most_is_told_first_and_why() {
         let mut e = Explanation::of_texts(Texts::default());
-        let mut add = |call, count: u64, failed: &[(i64, u64)]| {
+        let mut add = |call, count: u64, failed: &[(i64, &str, u64)]| {
             let key = OpKey { kind: Kind::Call(call), fs: Fs::Ext4, dev: DevId::new(8, 0) };
             let mut stats = OpStats::default();
-            stats.of_storage = BTreeMap::from_iter(failed.iter().copied());
+            for (number, task, times) in failed {
+                let its = stats.of_storage.entry(*number).or_default();
+                (0..*times).for_each(|_| its.add(task));
+            }
             (0..count).for_each(|_| stats.latency.record(1000));
             e.facts.operations.groups.insert(key, stats);
         };
-        add(Call::Write, 275, &[(5, 2), (28, 75)]);
-        add(Call::Fsync, 1, &[(5, 1)]);
+        add(Call::Write, 275, &[(5, "dd", 2), (28, "cp", 70), (28, "dd", 5)]);
+        add(Call::Fsync, 1, &[(5, "cp", 1)]);
         add(Call::Read, 9, &[]);
         assert_eq!(
             failed(&e),
             [
-                "75 of 275 writes on sda failed: no space left (ENOSPC)",
-                "2 of 275 writes on sda failed: an error of the device (EIO)",
-                "1 of 1 fsyncs on sda failed: an error of the device (EIO)",
+                "75 of 275 writes on sda failed: no space left (ENOSPC), 70 by cp",
+                "2 of 275 writes on sda failed: an error of the device (EIO), all by dd",
+                "1 of 1 fsyncs on sda failed: an error of the device (EIO), all by cp",
             ]
         );
     }

@@ -6,6 +6,7 @@ use crate::active::{self, Active};
 use crate::blocks::InOrder;
 use crate::by_task::ByTask;
 use crate::distribution::Distribution;
+use crate::failed::{Failed, OF_STORAGE};
 use crate::not_over::NotOver;
 use crate::op_key::OpKey;
 use crate::outside::OutsideStats;
@@ -29,23 +30,13 @@ pub struct OpStats {
     pub bytes: u64,
     /// Number of operations that failed.
     pub errors: u64,
-    /// Number of operations that failed because of their storage, by errno ([`OF_STORAGE`]).
-    pub of_storage: BTreeMap<i64, u64>,
+    /// Operations that failed because of their storage, by errno ([`OF_STORAGE`]).
+    pub of_storage: BTreeMap<i64, Failed>,
     /// The slowest operations, by task.
     pub slowest: ByTask,
     /// Their time by the device of the requests they waited for.
     devices: BTreeMap<DevId, Nanos>,
 }
-
-/// Errors of a file system or its device, not of a program: their numbers (Linux, include/uapi/asm-generic/errno.h),
-/// names, and meanings.
-pub const OF_STORAGE: [(i64, &str, &str); 5] = [
-    (5, "EIO", "an error of the device"),
-    (28, "ENOSPC", "no space left"),
-    (30, "EROFS", "the file system is read-only"),
-    (117, "EUCLEAN", "the file system is damaged"),
-    (122, "EDQUOT", "a quota is used up"),
-];
 
 impl OpStats {
     fn record(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
@@ -54,7 +45,7 @@ impl OpStats {
         if o.result < 0 {
             self.errors += 1;
             if OF_STORAGE.iter().any(|(number, ..)| *number == -o.result) {
-                *self.of_storage.entry(-o.result).or_default() += 1;
+                self.of_storage.entry(-o.result).or_default().add(names.text(o.task));
             }
         } else if o.moves_bytes() {
             self.bytes = self.bytes.saturating_add(o.result as u64);
@@ -386,6 +377,7 @@ mod tests {
             stats.record(&o, account, &Names::default(), &History::default());
         }
         assert_eq!((stats.errors, stats.bytes, stats.latency.count()), (5, 4096, 6));
-        assert_eq!(stats.of_storage, BTreeMap::from([(5, 1), (28, 2)]));
+        let failed: Vec<(i64, u64)> = stats.of_storage.iter().map(|(number, f)| (*number, f.count)).collect();
+        assert_eq!(failed, [(5, 1), (28, 2)]);
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
-use crate::growth::Growth;
+use crate::growth::{does_no_more, Growth};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -58,22 +58,17 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             get2 = Share(waited.0 as f64 / get.0.max(1) as f64)
         ));
     }
-    if let Some(growth) = Growth::of(slow).filter(Growth::is_in_turn) {
-        return Said::Not(proof!(
-            "the slowest {what} waited for a free tag for {get} of their time, but {name} is no faster with more in it: {growth}",
-            what = slow.words(),
-            get = Share(slow.share(get)),
-            name,
-            growth = growth.told(slow.words())
-        ));
-    }
-    if slow.on.model.in_turn && Growth::of(slow).is_none() {
-        return Said::Not(proof!(
-            "the slowest {what} waited for a free tag for {get} of their time, but {name} serves one request after the other",
+    if does_no_more(slow) {
+        let no_faster = proof!(
+            "the slowest {what} waited for a free tag for {get} of their time, but {name} is no faster with more in it",
             what = slow.words(),
             get = Share(slow.share(get)),
             name
-        ));
+        );
+        return Said::Not(match Growth::of(slow) {
+            Some(growth) => proof!("{no_faster}: {growth}", no_faster, growth = growth.told(slow.words())),
+            None => proof!("{no_faster}: it serves one request after the other", no_faster),
+        });
     }
     let settings = case.settings(slow.on.id);
     if slow.class != Class::Read && !limited_to(settings, most) {

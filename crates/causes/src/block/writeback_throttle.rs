@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Claimable};
 use crate::cause::{Cause, Judge, Nature};
-use crate::growth::Growth;
+use crate::growth::does_no_more;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -46,15 +46,7 @@ pub(crate) fn stands_in_its_own_line(case: &Case, group: usize) -> bool {
         own += if is_own_write(row) { row.time.0 } else { 0 };
         all += row.time.0;
     }
-    own > all / 2 && does_no_more(case, group)
-}
-
-/// Whether the device of a group does no more with more in it: it serves one request at a time, or at a limited rate.
-fn does_no_more(case: &Case, number: usize) -> bool {
-    let group = &case.focus.groups[number];
-    let serves_one = case.facts.device(group.dev).is_some_and(|d| d.model.in_turn);
-    let queues = |slow: &Slow| Growth::of(slow).is_some_and(|growth| growth.grows() && growth.is_in_turn());
-    serves_one || Slow::of(case.facts, number, group).iter().any(queues)
+    own > all / 2 && Slow::of(case.facts, group, &case.focus.groups[group]).iter().any(does_no_more)
 }
 
 /// The other task behind whose writeback a group is mostly throttled, if there is one: admitted sooner, the group would

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Claimable};
 use crate::device::device_busy;
-use crate::growth::Growth;
+use crate::growth::{does_no_more, Growth};
 use crate::slow::Slow;
 use ledger::Reason;
 use trace::Nanos;
@@ -22,8 +22,7 @@ impl Outside {
             true => device_busy::refused(case, slow),
             false => (Nanos(0), Nanos(0)),
         };
-        let in_turn = growth.map_or(slow.on.model.in_turn, |g| g.grows() && g.is_in_turn());
-        let tags = match in_turn {
+        let tags = match does_no_more(slow) {
             true => case.unclaimed_rows(slow.group_number, waits_for_a_tag),
             false => Nanos(0),
         };

@@ -59,8 +59,19 @@ pub struct Answer {
     pub victims: Vec<Sufferer>,
     /// Number of victims that are left out because they lost too little.
     pub bystanders: usize,
-    /// Set if the first victim lost too little to act on: the cause with the largest part, if known, and the time lost to it.
-    pub too_little: Option<(Option<&'static str>, Nanos)>,
+    /// Set if the first victim lost too little to act on.
+    pub too_little: Option<TooLittle>,
+}
+
+/// A loss that is too little to act on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TooLittle {
+    /// The cause with the largest part of it, if known.
+    pub cause: Option<&'static str>,
+    /// The time lost to that cause; without one, all that was lost.
+    pub lost: Nanos,
+    /// Whether it is much, of operations that take no longer than Linux expects of flash ([`Sufferer::is_as_expected`]).
+    pub as_expected: bool,
 }
 
 /// Maximal number of victims in an answer.
@@ -107,12 +118,19 @@ impl Answer {
         let endless = verdict.filter(is_a_place).and(first).is_some_and(Sufferer::waits_without_end);
         let verdict = verdict.filter(|_| !endless);
         let too_little = first.zip(verdict).filter(|_| is_worth == Some(false));
-        let too_little = too_little.map(|(v, found)| (Some(found.cause), v.lost_to(found.cause)));
+        let of_cause = |(v, found): (&Sufferer, &Verdict)| TooLittle {
+            cause: Some(found.cause),
+            lost: v.lost_to(found.cause),
+            as_expected: false,
+        };
+        let too_little = too_little.map(of_cause);
         let unknown = first.filter(|v| verdict.is_none() && !endless && !v.waits_without_end());
         let quick = first.is_some_and(|v| verdict.is_none() && worth::is_quick(v));
         let is_followed = !quick && e.lack.is_none() && !is_blind(&e.facts);
         let unfelt = unknown.filter(|v| is_followed && (!worth::is_felt(e, v) || v.is_as_expected()));
-        let too_little = too_little.or_else(|| unfelt.map(|v| (None, v.lost)));
+        let of_all =
+            |v: &Sufferer| TooLittle { cause: None, lost: v.lost, as_expected: worth::is_felt(e, v) };
+        let too_little = too_little.or_else(|| unfelt.map(of_all));
         let kind = match kind {
             _ if too_little.is_some()
                 && (may_be_held_above(e) || first.is_some_and(|v| worth::is_behind_somebody(e, v))) =>

@@ -182,7 +182,8 @@ pub(super) fn each(e: &Explanation, group: &Group) -> Vec<Without> {
     let send: BTreeSet<&str> = culprits.filter_map(|c| c.name.as_deref()).collect();
     let told = sums.without.iter().filter(|(_, w)| w.time.saturating_mul(20) >= sums.lost);
     let mut all: Vec<(Absent, u64)> = told.map(|(who, w)| (table.absent(*who), w.time)).collect();
-    all.retain(|(who, _)| matches!(who, Absent::Task(name) if send.contains(&**name)));
+    // Unnamed tasks are several that nobody can stop.
+    all.retain(|(who, _)| matches!(who, Absent::Task(name) if send.contains(&**name) && &**name != "?"));
     all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     all.iter().filter_map(|(who, _)| one(e, group, who)).collect()
 }

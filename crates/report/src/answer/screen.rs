@@ -153,16 +153,15 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer, detail: De
     let waited =
         format!("{} {} {verb} {} of their {}", whose(&v.task), operations_of(e, v), lost(v), time(v.time));
     if a.kind == Kind::Healthy {
-        let most = a.too_little.map_or(String::new(), |(cause, lost)| {
-            let part = cause.map_or(String::new(), |cause| format!("; {} of that is {cause}", time(lost)));
-            match cause {
-                None if v.is_as_expected() && 10 * v.lost.0 >= e.facts.recorded().0 => {
-                    format!(
-                        "{part}; 99 of 100 took less than the {} that Linux expects of flash",
-                        time(WBT_FLASH)
-                    )
+        let most = a.too_little.map_or(String::new(), |little| {
+            let of = |cause| format!("; {} of that is {cause}", time(little.lost));
+            let part = little.cause.map_or(String::new(), of);
+            let expected = time(WBT_FLASH);
+            match little.as_expected {
+                true => {
+                    format!("{part}; 99 of 100 took less than the {expected} that Linux expects of flash")
                 }
-                _ => format!("{part}, too little in {} to act on", time(e.facts.recorded())),
+                false => format!("{part}, too little in {} to act on", time(e.facts.recorded())),
             }
         });
         let blind = if e.facts.operations.is_empty() { "; without waits above the block layer" } else { "" };
@@ -226,7 +225,7 @@ fn failed_beside(e: &Explanation, a: &Answer) -> Option<String> {
 fn without(v: &Sufferer) -> Option<String> {
     let w = v.without.first()?;
     let Absent::Task(who) = &w.who else { return None };
-    if &**who == "?" || is_journal(who) {
+    if is_journal(who) {
         return None;
     }
     let then = w.then.ok()?;
