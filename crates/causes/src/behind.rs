@@ -6,8 +6,10 @@ use crate::block::writeback_throttle;
 use crate::case::{Case, MIN_SHARE};
 use crate::claimable::FLUSHING;
 use crate::device::{background_task, device_saturated, device_stall, flush_cost, rate_limit};
+use crate::interfering;
 use crate::journal::{inode_lock, log_force};
 use crate::memory::writeback_flood;
+use crate::scheduler::scheduler_throttle;
 use crate::thresholds::device_saturated::FASTEST;
 use crate::verdict::{Answer, Claim, Verdict};
 use ledger::Reason;
@@ -72,6 +74,9 @@ pub(crate) fn name_roots(case: &Case, verdicts: &mut [Verdict]) {
             cause if cause == writeback_throttle::CAUSE.name => heaviest(case, v, &found)
                 .or_else(|| queue_of_own(case, v))
                 .or_else(|| flood_of_another(case, v)),
+            cause if cause == scheduler_throttle::CAUSE.name => {
+                heaviest(case, v, &found).or_else(|| served_instead(case, v))
+            }
             _ => heaviest(case, v, &found),
         };
         // Of writeback in front of everything, more tags let in more. Measured with 32 and 128: reads of 97 and 172 ms.
@@ -91,6 +96,16 @@ fn queue_of_own(case: &Case, v: &Verdict) -> Option<&'static str> {
 fn flood_of_another(case: &Case, v: &Verdict) -> Option<&'static str> {
     let is_behind = |group| writeback_throttle::behind_writeback_of(case, group).is_some();
     is_mostly_of(v, is_behind).then_some(writeback_flood::CAUSE.name)
+}
+
+/// What the device serves while a scheduler holds a task's requests back: another task's.
+fn served_instead(case: &Case, v: &Verdict) -> Option<&'static str> {
+    let behind = |group| interfering::mostly_behind(case, group, Reason::Scheduler);
+    let is_writeback = |group| behind(group).is_some_and(|(_, io)| io == Io::BackgroundWrite);
+    match is_mostly_of(v, is_writeback) {
+        true => Some(writeback_flood::CAUSE.name),
+        false => is_mostly_of(v, |group| behind(group).is_some()).then_some(background_task::CAUSE.name),
+    }
 }
 
 /// Whether more than half of the time that a cause claims is in groups for which `is` holds.

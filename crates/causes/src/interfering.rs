@@ -9,8 +9,10 @@ use crate::growth::Growth;
 use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use ledger::Reason;
+use life::Io;
 use operation::Part;
 use stats::Interfering;
+use std::collections::BTreeMap;
 use trace::{Bytes, Nanos};
 use waits::Phase;
 
@@ -41,6 +43,25 @@ pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
             })
         })
         .collect()
+}
+
+/// The other task behind whose requests a group mostly waits for a reason, and the kind of I/O that most of that is; `None` if there is no
+/// such task.
+pub(crate) fn mostly_behind(case: &Case, group: usize, reason: Reason) -> Option<(String, Io)> {
+    let mut each = BTreeMap::<&str, BTreeMap<Io, Nanos>>::new();
+    let mut all = Nanos(0);
+    for row in case.rows(group).iter().filter(|row| row.reason == reason) {
+        let by = case.facts.waits.culprit_of(row.culprit);
+        let is_another = by.is_another_than(&case.focus.groups[group].task);
+        if let (Some(name), Some(io), true) = (by.name.as_deref(), by.io, is_another) {
+            *each.entry(name).or_default().entry(io).or_default() += row.time;
+        }
+        all += row.time;
+    }
+    let sum = |kinds: &BTreeMap<Io, Nanos>| -> Nanos { kinds.values().copied().sum() };
+    let (name, kinds) = each.into_iter().max_by_key(|(_, kinds)| sum(kinds))?;
+    let (io, _) = kinds.iter().max_by_key(|(_, time)| **time)?;
+    (2 * sum(&kinds).0 > all.0).then(|| (name.to_string(), *io))
 }
 
 /// The turns of interfering requests: one each, and one for each 256 KiB of a larger one, as cloud volumes count.

@@ -13,9 +13,11 @@ use crate::target::{is_over, pattern, strace};
 use crate::thresholds::durable::MUCH;
 use crate::verdict::Verdict;
 use evidence::Mount;
+use life::Io;
 use operation::{Kind, Wait};
-use stats::Group;
+use stats::{Group, TailRow};
 use trace::{Call, DevId, Nanos};
+use waits::Selection;
 
 /// Options that make every change synchronous, and which changes (mount(8); xfs(5), `wsync`).
 const SYNCHRONOUS: [(&str, &str); 3] =
@@ -28,7 +30,9 @@ pub(crate) fn told(v: Verdict, case: &Case, slow: &Slow) -> (Verdict, bool) {
         return (all_data(v, mount, &case.name(slow.on.id)), true);
     }
     let call = match slow.group.op.map(|op| op.kind) {
-        Some(Kind::AioWrite | Kind::RingWrite) if flushes(slow) => return (by_file(v, case, slow), true),
+        Some(Kind::AioWrite | Kind::RingWrite) if flushes(case, slow) => {
+            return (by_file(v, case, slow), true)
+        }
         Some(Kind::Call(call)) if !syncs(slow.group) => call,
         _ => return (v, false),
     };
@@ -55,11 +59,17 @@ pub(crate) fn groups_on<'c>(case: &'c Case, dev: DevId) -> impl Iterator<Item = 
     case.focus.groups.iter().enumerate().filter(synced).map(|(_, group)| group)
 }
 
-/// Whether flushes are a visible part of a group's time: a write that is sent by itself only waits for one that it asks for.
-fn flushes(slow: &Slow) -> bool {
-    let time = &slow.group.all.time;
-    let flushing: Nanos = FLUSHING.into_iter().map(|reason| time.of(reason)).sum();
-    flushing.0 as f64 >= MIN_SHARE * time.total.0 as f64
+/// Whether flushes are a visible part of a group's time: a write that is sent by itself only waits for one that it asks for. What is behind
+/// others' flushes counts if its task syncs nothing: a worker flushes for it once its data is written (`iomap_dio_complete_work`).
+fn flushes(case: &Case, slow: &Slow) -> bool {
+    let its_syncs = |g: &Group| g.task == slow.group.task && syncs(g);
+    let has_syncs = case.focus.groups.iter().any(its_syncs);
+    let is_behind = |row: &TailRow| case.facts.waits.culprit_of(row.culprit).io == Some(Io::Flush);
+    let flushing: Nanos = (slow.group.rows(&case.facts.waits, Selection::default()).iter())
+        .filter(|row| FLUSHING.contains(&row.reason) || !has_syncs && is_behind(row))
+        .map(|row| row.time)
+        .sum();
+    flushing.0 as f64 >= MIN_SHARE * slow.group.all.time.total.0 as f64
 }
 
 /// Whether a call changes a folder.

@@ -10,15 +10,17 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::cause::{Cause, Each, Judge, Nature, Otherwise, Said};
+use crate::interfering::mostly_behind;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::target::pause_writer;
 use crate::thresholds::scheduler_throttle::{FULL, JUDGED};
 use crate::verdict::{Confidence, Verdict};
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
-use trace::Nanos;
+use trace::{works_for_others, Nanos};
 use units::words::ns;
 
 /// The file of each kind's target, and its default in ns (`kyber_latency_targets`, block/kyber-iosched.c).
@@ -95,7 +97,25 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             usual = Text(usual.to_string()),
             most = Text(most.to_string())
         ));
+    let v = match mostly_behind(case, slow.group_number, Reason::Scheduler) {
+        Some((who, _)) => behind_another(v, case, slow, &who),
+        None => v,
+    };
     Said::Found(targets(v, slow, settings, &name))
+}
+
+/// Adds whose requests the device served meanwhile, and that without them nothing waits. Measured, page faults beside a copy: 4.2 to 5.7 ms
+/// with kyber, 3.3 without it, 0.8 without the copy.
+fn behind_another(v: Verdict, case: &Case, slow: &Slow, who: &str) -> Verdict {
+    let v = v.because(proof!(
+        "most of that time {name} was serving requests of {who}",
+        name = case.name(slow.on.id),
+        who = who.to_string()
+    ));
+    match works_for_others(who) {
+        true => v,
+        false => pause_writer(v, case, &slow.group.task, who),
+    }
 }
 
 /// Adds which kind misses its target, and what to do.

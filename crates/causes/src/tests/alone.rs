@@ -39,6 +39,19 @@ fn a_read_that_the_cache_does_not_have_is_cold() {
     }
 }
 
+/// A disk that turns seeks between files that are read at once.
+#[test]
+fn files_are_read_into_memory_as_the_disk_likes_it() {
+    let first = |turns: &str| {
+        let mut built = served(READ, Wait::PageRead, 10 * MS, 0, 0, turns);
+        let told = commands(&built.verdict("cold-reads"));
+        told.into_iter().find(|command| command.starts_with("find DIR")).expect("a remedy")
+    };
+    assert_eq!(first("sda/queue/rotational: 1\n"), "find DIR -type f -print0 | xargs -0 cat > /dev/null");
+    let several = "find DIR -type f -print0 | xargs -0 -n 16 -P 8 cat > /dev/null";
+    assert_eq!([first("sda/queue/rotational: 0\n"), first("")], [several, several]);
+}
+
 /// A copy waits for what it reads, and for what it writes.
 #[test]
 fn a_copy_is_cold_if_it_waits_for_pages_to_be_read() {

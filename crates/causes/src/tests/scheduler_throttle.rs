@@ -34,6 +34,35 @@ fn found_with_the_target_that_was_missed() {
     assert_eq!(v.remedies[0].command(), anew);
 }
 
+/// Others' requests are in the device while a read waits for its token: without them it would have one.
+#[test]
+fn who_is_served_instead_is_told_and_may_be_paused() {
+    let of = |by_another: bool| {
+        let mut recording = TraceBuilder::default();
+        recording.called("app", "dd");
+        quick_reads(&mut recording, 0, 100);
+        for i in 0..20 {
+            let (at, sent) = ((1000 + 100 * i) * MS, (1040 + 100 * i) * MS);
+            for k in 0..4 {
+                match by_another {
+                    true => recording.read_by_another(at + k, at + k, sent + k * MS),
+                    false => recording.read(at + k, at + k, sent + k * MS),
+                };
+            }
+            recording.scheduled_read(at, sent, sent + 4 * MS);
+        }
+        recording.settings("sda/queue/scheduler: none [kyber]\nsda/mq/0/nr_tags: 32\n");
+        recording.verdicts().into_iter().find(|v| v.cause == "scheduler-throttle").expect("a verdict")
+    };
+    let v = of(true);
+    assert!(found(&v) > 0.3 && says(&v, "most of that time sda was serving requests of dd"), "{v:?}");
+    assert!(matches!(v.remedies[0].action, crate::remedy::Action::Pause { .. }), "{v:?}");
+    assert_eq!(v.root, Some("background-task"));
+    let v = of(false);
+    assert!(found(&v) > 0.3 && !says(&v, "was serving requests of"), "{v:?}");
+    assert_ne!(v.root, Some("background-task"));
+}
+
 #[test]
 fn another_scheduler_throttles_nothing() {
     let v = throttled("mq-deadline", 1).verdict("scheduler-throttle");
