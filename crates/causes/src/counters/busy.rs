@@ -13,7 +13,6 @@ use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
 use std::ops::RangeInclusive;
 use tooltext::{Number, Reading, Row, Run, ToolOutput};
-use trace::Nanos;
 
 /// One disk in one report.
 pub(super) struct Report<'a> {
@@ -118,20 +117,25 @@ pub(super) fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
 const MOST_DISKS: usize = 256;
 
 /// The longest run of consecutive reports in which a disk hangs, if there are enough; with `queue`, only reports that show one.
-fn longest<'a>(disks: &'a [(&'a str, Vec<Report<'a>>)], queue: bool) -> Option<(&'a str, &'a [Report<'a>])> {
+fn longest<'a>(
+    disks: &'a [(&'a str, Vec<Report<'a>>)],
+    queue: bool,
+    enough: usize,
+) -> Option<(&'a str, &'a [Report<'a>])> {
     let is = move |r: &Report| r.hangs() && (r.has_queue() || !queue);
     let runs = move |(name, reports): &'a (&'a str, Vec<Report<'a>>)| {
         reports.chunk_by(move |a, b| is(a) == is(b)).filter(move |run| is(&run[0])).map(|run| (*name, run))
     };
-    disks.iter().flat_map(runs).filter(|(_, run)| run.len() >= REPORTS).max_by_key(|(_, run)| run.len())
+    disks.iter().flat_map(runs).filter(|(_, run)| run.len() >= enough).max_by_key(|(_, run)| run.len())
 }
 
 /// `device-stall`: consecutive reports in which a disk is busy and completes nothing.
 pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-stall";
     let disks = by_disk(outputs);
-    let of = |queue| longest(&disks, queue).map(|(name, reports)| (name, reports, queue));
-    let (name, reports, has_queue) = of(true).or_else(|| of(false))?;
+    let of = |queue, enough| longest(&disks, queue, enough).map(|(name, reports)| (name, reports, queue));
+    let (name, reports, has_queue) =
+        of(true, REPORTS).or_else(|| of(false, REPORTS)).or_else(|| of(true, 1))?;
     let first = &reports[0];
     let queue = first.row.get("queue")?;
     if !has_queue {
@@ -142,14 +146,16 @@ pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
             at = Source(first.place.at(queue))
         )));
     }
-    let v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!(
-        "{name} is busy in {n} consecutive reports but completes nothing, with {queue} requests in flight \
-             (first: {at})",
+    let v = judged(NAME, reports.len() >= REPORTS, Confidence::Medium, MORE_REPORTS).because(proof!(
+        "{name} is busy in {n} but completes nothing, with {queue} requests in flight (first: {at})",
         name,
-        n = Count(reports.len() as u64),
+        n = Counted(reports.len() as u64, "report", "consecutive reports"),
         queue = plain(queue.value),
         at = Source(first.place.at(queue))
     ));
+    if reports.len() < REPORTS {
+        return Some(v);
+    }
     let (shows, look) = Hardware::check(&in_commands(name));
     Some(
         v.unless("completions in these reports, however slow")

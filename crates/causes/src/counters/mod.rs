@@ -9,6 +9,7 @@
 
 mod busy;
 mod drive;
+mod etcd;
 mod flush_times;
 mod flushing;
 mod fsync;
@@ -81,7 +82,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         raid::stripe_cache(outputs),
         raid::read_modify_write(outputs),
         same_rate::judge(outputs),
-        fsync::judge(outputs).or_else(|| flushing::judge(outputs)),
+        fsync::judge(outputs).or_else(|| flushing::judge(outputs)).or_else(|| etcd::judge(outputs)),
         slow_member::judge(outputs),
         busy::stalled(outputs),
         busy::saturated(outputs).or_else(|| pressure::io(outputs)),

@@ -102,6 +102,17 @@ pub mod fsync {
     pub const FLUSHES: f64 = 2.0;
 }
 
+/// Thresholds of `counters/etcd`.
+pub mod etcd {
+    use super::Nanos;
+
+    /// What the 99th percentile of the log's syncs should be below (etcd's documentation: FAQ, "What does the etcd warning 'failed to send out
+    /// heartbeat on time' mean?").
+    pub const WAL_FSYNC: Nanos = Nanos(10_000_000);
+    /// The part of the syncs above that percentile.
+    pub const MOST_SLOW: f64 = 0.01;
+}
+
 /// Thresholds of `counters/swap`.
 pub mod swap {
     /// 256 pages of 4 KiB a second, in bytes: insignificant at the 100 us that flash takes for each page; at the 8 ms

@@ -90,8 +90,9 @@ pub(crate) fn of(start: &[u8]) -> Option<Shape> {
 /// Recognises JSON or comma-separated values of an unknown tool.
 fn json_or_csv(text: &str) -> Option<Shape> {
     let first = text.trim_start();
-    // Lines of the kernel's log begin with a bracket, too.
-    if first.starts_with('{') || first.starts_with('[') && !is_kernels_log(text) {
+    // Lines of the kernel's log and prompts begin with a bracket, too.
+    let in_list = |rest: &str| rest.trim_start().starts_with(['{', '[', '"', ']']);
+    if first.starts_with('{') || first.strip_prefix('[').is_some_and(in_list) && !is_kernels_log(text) {
         let instead =
             "supported are fio's, iostat's, smartctl's, nvme's and lsblk's JSON, and the text of other tools";
         return Some(Shape { what: "JSON of a tool that is not known", instead });
@@ -177,6 +178,8 @@ mod tests {
     fn texts_are_told_by_their_words() {
         assert_eq!(what(b"# Overhead  Command  Shared Object\n"), "a profile of perf report");
         assert_eq!(what(b"{ \"a\": 1 }"), "JSON of a tool that is not known");
+        assert_eq!(what(b"[\n  {\"a\": 1}]"), "JSON of a tool that is not known");
+        assert_eq!(what(b"[root@db7 ~]# pidstat -d\n"), "");
         assert_eq!(what(b"a,b,c,d\n1,2,3,4\n"), "a table with commas");
         let log = "[    1.234567] ata1: SATA max UDMA/133 irq 24, D or C\n> [   12.345678] sd 0:0:0:0: [sda] Write Protect is off\n".repeat(2);
         assert_eq!(of(log.as_bytes()), None);

@@ -116,6 +116,9 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
     let measured = e.texts.outputs.iter().flat_map(|m| &m.runs).any(|run| !run.readings.is_empty());
     let settings: usize = e.texts.outputs.iter().map(|m| m.settings.len()).sum();
     if a.cause.is_none() && !measured && settings > 0 {
+        if let Some((array, action)) = resyncing(e) {
+            return format!("{of}: {array} is busy with a {action}, which uses all its disks; what that costs: iowhy record");
+        }
         let settings = counted(settings as u64, "setting", "settings");
         return format!(
             "{of}: {settings} and no measurement; give it beside a recording: iowhy explain CAPTURE {of}"
@@ -130,15 +133,23 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
     }
 }
 
+/// An array that checks or copies its disks, and what it does (`md/sync_action`, Documentation/admin-guide/md.rst).
+fn resyncing(e: &Explanation) -> Option<(&str, &str)> {
+    let mut all = e.texts.outputs.iter().flat_map(|m| &m.settings);
+    all.find_map(|s| {
+        Some((s.name.strip_suffix("/md/sync_action")?, s.value.as_str())).filter(|(_, v)| *v != "idle")
+    })
+}
+
 /// A cause that texts suggest but cannot prove; `None` if no sentence about it is short enough.
 fn suspected(e: &Explanation, of: &str) -> Option<String> {
     let open = e.verdicts.iter().filter(|v| v.verdict == Judged::CannotTell);
     let said = open.filter_map(|v| Some((v.cause, v.evidence.first()?.sentence())));
+    // The proof has the name of the text, too.
     let sentences = said.flat_map(|(cause, proof)| {
-        [
-            format!("{of}: {proof}; suspected: {cause}; to confirm it: iowhy record"),
-            format!("{of}: {proof}; to find the cause: iowhy record"),
-        ]
+        let suspected = format!("{proof}; suspected: {cause}; to confirm it: iowhy record");
+        let only = format!("{proof}; to find the cause: iowhy record");
+        [format!("{of}: {suspected}"), suspected, format!("{of}: {only}"), only]
     });
     sentences.into_iter().find(|text| text.chars().count() <= LONGEST)
 }

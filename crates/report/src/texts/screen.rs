@@ -141,7 +141,7 @@ pub(super) fn trust_of(output: &ToolOutput) -> String {
             let numbers = counted(n as u64, "number is", "numbers are");
             let _ = write!(text, "; {numbers} left out, the first at {}", output.at(at));
         }
-        _ => text += "; all numbers were used",
+        _ => text += "; every line with numbers was read",
     }
     if output.cut {
         let most = units::words::size(trace::Bytes(tooltext::MOST_BYTES_OF_MAIL as u64));

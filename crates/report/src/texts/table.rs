@@ -40,12 +40,13 @@ const FIO: [(&str, &str); 9] = [
     ("max", "max"),
 ];
 /// Columns of iostat's and sar's tables: heading, and name of the value in a row.
-const IOSTAT: [(&str, &str); 11] = [
+const IOSTAT: [(&str, &str); 12] = [
     ("tps", "tps"),
     ("r/s", "r/s"),
     ("w/s", "w/s"),
     ("read", "rbytes/s"),
     ("written", "wbytes/s"),
+    ("discarded", DISCARDED),
     ("size", "size"),
     ("queue", "queue"),
     ("await", "await"),
@@ -53,6 +54,8 @@ const IOSTAT: [(&str, &str); 11] = [
     ("w_await", "w_await"),
     ("util", "util"),
 ];
+/// The name of discarded bytes in a row of iostat; most disks have none.
+const DISCARDED: &str = "dbytes/s";
 /// The name of readings that come from fio's log files.
 const LOG: &str = "log";
 /// Phases of a request: name, and the events at its start and end.
@@ -124,7 +127,8 @@ fn line(reading: &Reading, row: &Row) -> Option<TableLine> {
         // fio's numbers of disks and processors are used for calculations only.
         "fio" => None,
         "iostat" | "sar" if row.of != "cpu" => {
-            Some((names(&IOSTAT), row.of.clone(), IOSTAT.iter().map(|(_, name)| row.get(name)).collect()))
+            let value = |name: &str| row.get(name).filter(|n| name != DISCARDED || n.value > 0.0);
+            Some((names(&IOSTAT), row.of.clone(), IOSTAT.iter().map(|(_, name)| value(name)).collect()))
         }
         _ if !row.histogram.is_empty() => {
             let mut columns = vec!["count".to_string()];

@@ -47,8 +47,9 @@ const KNOWN: [&str; 22] = [
 /// up to the word for which `ends` is true.
 pub(crate) fn command(words: &[Word], flat: bool, ends: impl Fn(usize) -> bool) -> Option<(Command, usize)> {
     let prompt = words.first()?;
-    let is_prompt = prompt.text == "$" || prompt.text == "#" || is_host_prompt(prompt.text);
-    let mut from = 1;
+    let one_word = prompt.text == "$" || prompt.text == "#" || is_host_prompt(prompt.text);
+    let is_prompt = one_word || is_bracketed_prompt(words);
+    let mut from = if one_word { 1 } else { 2 };
     while words.get(from).is_some_and(|w| w.text == "sudo") {
         from += 1;
     }
@@ -70,6 +71,13 @@ pub(crate) fn command(words: &[Word], flat: bool, ends: impl Fn(usize) -> bool) 
 /// Whether a word is a prompt with a host: `ivan@504m5:~$`.
 fn is_host_prompt(text: &str) -> bool {
     text.contains('@') && text.contains(':') && text.ends_with(['$', '#'])
+}
+
+/// Whether two words are a prompt as Red Hat's systems set it (`[\u@\h \W]\$`): `[root@db7 ~]#`.
+fn is_bracketed_prompt(words: &[Word]) -> bool {
+    let [host, folder, ..] = words else { return false };
+    let ends = folder.text.ends_with("]#") || folder.text.ends_with("]$");
+    host.text.starts_with('[') && host.text.contains('@') && !folder.first && ends
 }
 
 impl Command {
@@ -101,5 +109,14 @@ mod tests {
         let words = words("> # echo 1 > /sys/block/sda/queue/nomerges\n> and so on\n");
         let (command, used) = command(&words, false, |_| false).unwrap();
         assert_eq!((command.text.as_str(), used), ("echo 1 > /sys/block/sda/queue/nomerges", 4));
+    }
+
+    #[test]
+    fn a_prompt_of_two_words_is_one() {
+        let of =
+            |text: &str| command(&words(text), false, |_| false).map(|(command, used)| (command.text, used));
+        assert_eq!(of("[root@db7 ~]# iostat -x 1\n"), Some(("iostat -x 1".into(), 5)));
+        assert_eq!(of("[me@db7 log]$ sudo vmstat 1\n"), Some(("vmstat 1".into(), 5)));
+        assert_eq!(of("[root@db7 log] iostat -x 1\n"), None);
     }
 }

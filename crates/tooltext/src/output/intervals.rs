@@ -53,7 +53,7 @@ impl Run {
             match self.command_of(reading.tool) {
                 _ if times == 0 || !seen.insert(key) => SinceBoot::No,
                 Some(command) if command.begins_since_boot(times) => SinceBoot::Yes,
-                None if times >= WITH_A_FIRST => SinceBoot::Likely,
+                None if times >= WITH_A_FIRST || self.follows_banner() => SinceBoot::Likely,
                 _ => SinceBoot::No,
             }
         };
@@ -65,6 +65,11 @@ impl Run {
     fn command_of(&self, tool: &str) -> Option<&Command> {
         let program = tool.split(' ').next().unwrap_or(tool);
         self.commands.iter().rfind(|command| command.program() == program)
+    }
+
+    /// Whether the first line that sysstat's tools print precedes it: with iostat the first report follows.
+    fn follows_banner(&self) -> bool {
+        self.said.starts_with("Linux ") && self.said.ends_with("CPU)")
     }
 
     /// Whether a tool printed tables of several intervals.
@@ -203,6 +208,10 @@ mod tests {
         assert_eq!(firsts(&format!("# iostat -x /dev/sda\n{one}")), [Yes]);
         let banner = "Linux 6.1.0 (host) \t11/25/26 \t_x86_64_\t(8 CPU)";
         assert_eq!(firsts(&format!("# iostat -x /dev/sda\n{banner}\n\n{one}")), [Yes]);
+        let long = "Linux 6.1.0 (host) \tWednesday, 25 November 2026 \t_x86_64_\t(8 CPU)";
+        assert_eq!(firsts(&format!("[root@host ~]# iostat -x /dev/sda\n{long}\n\n{one}")), [Yes]);
+        assert_eq!(firsts(&format!("{long}\n\n{one}")), [Likely]);
+        assert_eq!(firsts(&format!("# iostat -xy 1 1\n{long}\n\n{one}")), [No]);
         // Cut out of other texts.
         assert_eq!(firsts(&format!("# iostat -x 1\n{one}")), [No]);
     }

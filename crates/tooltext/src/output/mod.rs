@@ -61,8 +61,8 @@ use words::{words, Word};
 
 /// Largest text in bytes that is read as a mail.
 pub const MOST_BYTES_OF_MAIL: usize = 16 << 20;
-/// Limit on words of iostat's first line, `Linux 6.1.0 (host) 11/25/26 _x86_64_ (8 CPU)`.
-const MOST_OF_BANNER: usize = 8;
+/// Limit on words of iostat's first line, `Linux 6.1.0 (host) Wednesday, 25 November 2026 _x86_64_ (8 CPU)`.
+const MOST_OF_BANNER: usize = 12;
 /// Limit on readings of a text.
 const MOST_READINGS: usize = 10_000;
 

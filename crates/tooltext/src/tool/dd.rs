@@ -47,6 +47,11 @@ impl Tool for Dd {
         row.values.put("bytes", size as f64, Unit::Bytes, bytes.spot);
         let bsd = bsd(line, &mut row);
         let end = bsd.or_else(|| (2..line.len()).find_map(|i| Some(i + rate(&line[i..], &mut row)?)))?;
+        // A line of progress (`status=progress`) stands before the records; the last lines tell all.
+        let progress = used == 0 && words.get(end).is_some_and(|w| w.first && is_records(w.text));
+        if let Some(whole) = words.get(end..).filter(|_| progress).and_then(|rest| Dd.read(rest)) {
+            return Some(Found { used: end + whole.used, ..whole });
+        }
         Found::all(Reading { tool: "dd", rows: vec![row], at: spot, ..Reading::default() }, used + end)
     }
 }
@@ -97,6 +102,15 @@ mod tests {
         let text = "1024+0 records in\n1024+0 records out\n1073741824 bytes transferred in 3.125 secs (343597383 bytes/sec)\n";
         let row = &one(text, "dd").rows[0];
         assert_eq!((row.value("runtime"), row.value("bw")), (Some(3.125e9), Some(343_597_383.0)));
+    }
+
+    #[test]
+    fn progress_is_no_copy_of_its_own() {
+        let text =
+            "163840 bytes (164 kB, 160 KiB) copied, 59 s, 2.8 kB/s\n1000+0 records in\n1000+0 records out\n\
+                    512000 bytes (512 kB, 500 KiB) copied, 58.75 s, 8.7 kB/s\n";
+        let all = all(text, "dd");
+        assert_eq!((all.len(), all[0].rows[0].value("runtime")), (1, Some(58.75e9)));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! some avg10=12.34 avg60=5.00 avg300=1.00 total=123456789        total: microseconds
 //! full avg10=10.00 avg60=4.00 avg300=0.50 total=100000000
 //! ==> /proc/pressure/io <==                                      head(1) and tail(1) of several files; what pressure it is
+//! # cat /proc/pressure/io                                        the same
 //! 8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0
 //! ```
 //!
@@ -58,12 +59,20 @@ impl Tool for Pressure {
     }
 }
 
-/// The resource in `==> /proc/pressure/io <==`, or in the path of a cgroup's file (`.../io.pressure`).
+/// Limit on words of a prompt, with `sudo`.
+const MOST_OF_PROMPT: usize = 3;
+
+/// The resource in `==> /proc/pressure/io <==`, `cat /proc/pressure/io`, or in the path of a cgroup's file (`.../io.pressure`).
 fn file<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
-    let ["==>", path, "<=="] = texts(words)? else { return None };
+    let cat = words.iter().take(1 + MOST_OF_PROMPT).position(|w| w.text == "cat");
+    let (path, used) = match (texts(words), cat) {
+        (Some(["==>", path, "<=="]), _) => (path, 3),
+        (_, Some(cat)) => (words.get(cat + 1).filter(|w| !w.first)?.text, cat + 2),
+        _ => return None,
+    };
     let name = path.rsplit('/').next()?;
     let name = name.strip_suffix(".pressure").or_else(|| path.contains("/pressure/").then_some(name))?;
-    ["cpu", "io", "memory", "irq"].contains(&name).then_some((name, 3))
+    ["cpu", "io", "memory", "irq"].contains(&name).then_some((name, used))
 }
 
 fn row(words: &[Word]) -> Option<(Row, usize)> {
@@ -121,6 +130,10 @@ mod tests {
         let files = all(&(of("/proc/pressure/cpu") + &of("/sys/fs/cgroup/a/io.pressure")), "pressure");
         let names: Vec<&str> = files.iter().flat_map(|r| &r.rows).map(|r| r.of.as_str()).collect();
         assert_eq!(names, ["cpu some", "cpu full", "io some", "io full"]);
+        for prompt in ["$ ", "", "[root@db7 ~]# ", "me@db7:~$ sudo "] {
+            let reading = one(&format!("{prompt}cat /proc/pressure/memory\n{text}"), "pressure");
+            assert_eq!(reading.rows[1].of, "memory full", "{prompt}");
+        }
     }
 
     #[test]

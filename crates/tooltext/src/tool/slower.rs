@@ -9,9 +9,9 @@
 //! 0.000    randread.pl    4762   R 8192      12.70 data1
 //! ```
 //!
-//! Each kind of operation (R, W, O, S: fsync) has a row. Fast operations are missing, so the percentiles are not those of all operations.
+//! Each kind of operation (R, W, O, S or F: fsync) has a row. Fast operations are missing, so the percentiles are not those of all operations.
 //!
-//! **Versions**: bcc 0.1.8 to 0.37 (`tools/ext4slower.py` and its kin).
+//! **Versions**: bcc 0.1.8 to 0.37 (`tools/ext4slower.py` and its kin, `libbpf-tools/fsslower.c`).
 
 use super::biosnoop::Groups;
 use super::reader::{Found, Tool};
@@ -53,7 +53,7 @@ impl Tool for Slower {
                 "R" => "read",
                 "W" => "write",
                 "O" => "open",
-                "S" => "fsync",
+                "S" | "F" => "fsync",
                 "G" => "getattr",
                 other => other,
             };

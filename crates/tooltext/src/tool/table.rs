@@ -20,7 +20,7 @@ use crate::output::words::Word;
 /// The content below a heading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell {
-    /// A number: name, factor, unit. `-`, `N/A` and `+++` are unknown numbers.
+    /// A number: name, factor, unit. `-`, `N/A`, `LL_MAX` and `+++` are unknown numbers.
     Number(&'static str, f64, Unit),
     /// A count, optionally followed by its share: `3 (0.1%)`.
     Counted(&'static str),
@@ -233,7 +233,7 @@ pub(super) fn is_average(text: &str) -> bool {
 pub(super) fn is_time(text: &str) -> bool {
     ["AM", "PM", "^C"].contains(&text)
         || is_average(text)
-        || text.contains([':', '/', '-'])
+        || text.contains([':', '/', '-', '时', '時'])
             && text.starts_with(|c: char| c.is_ascii_digit())
             && text.len() <= 32
         || is_since_1970(text)
@@ -346,7 +346,7 @@ fn fits(text: &str, cell: Cell) -> bool {
 
 /// Whether a word is an unknown number: plus signs mean too fast to be measured.
 fn is_unknown(text: &str) -> bool {
-    ["-", "N/A"].contains(&text) || text.bytes().all(|b| b == b'+')
+    ["-", "N/A", "LL_MAX"].contains(&text) || text.bytes().all(|b| b == b'+')
 }
 
 /// Whether a word is a share: `(0.1%)`.

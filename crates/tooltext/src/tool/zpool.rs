@@ -45,7 +45,12 @@ const GROUPS: [(&str, &[&str], Unit); 18] = [
 const BELOW: [&str; 10] =
     ["pool", "alloc", "free", "used", "avail", "read", "write", "wait", "pend", "activ"];
 
-type Columns = Vec<(&'static str, Unit)>;
+/// The columns of a table.
+struct Columns {
+    known: Vec<(&'static str, Unit)>,
+    /// Number of columns that follow these, which a script prints (`-c smart`): only devices have values there.
+    more: usize,
+}
 
 impl Tool for Zpool {
     fn read(&self, words: &[Word]) -> Option<Found> {
@@ -61,29 +66,32 @@ impl Tool for Zpool {
 
 fn heading(words: &[Word]) -> Option<(Columns, usize)> {
     let groups = words.iter().take(GROUPS.len()).position(|w| w.text == "pool")?;
-    let mut columns: Columns = vec![];
+    let mut known = vec![];
     for word in &words[..groups] {
         let (_, names, unit) = GROUPS.iter().find(|(name, ..)| *name == word.text)?;
-        columns.extend(names.iter().map(|name| (*name, *unit)));
+        known.extend(names.iter().map(|name| (*name, *unit)));
     }
-    let used = groups + 1 + columns.len();
+    let used = groups + 1 + known.len();
     let below = words.get(groups..used)?;
-    below.iter().all(|w| BELOW.contains(&w.text)).then_some((columns, used))
+    below.iter().all(|w| BELOW.contains(&w.text)).then_some(())?;
+    let more = words[used..].iter().take_while(|w| !w.first && !w.text.starts_with('-')).count();
+    Some((Columns { known, more }, used + more))
 }
 
 fn row(words: &[Word], columns: &Columns) -> Option<(Row, usize)> {
-    let line = words.get(..=columns.len())?;
+    let line = words.get(..=columns.known.len())?;
     let name = line[0].text;
+    let more = words[line.len()..].iter().take(columns.more).take_while(|w| !w.first).count();
     // A broken line ends where the row does.
-    let ends = words.get(columns.len() + 1).is_none_or(|w| w.first);
+    let ends = words.get(line.len() + more).is_none_or(|w| w.first);
     (!name.ends_with("--") && (ends || line[1..].iter().all(|w| !w.first))).then_some(())?;
     let mut row = Row::of(name);
-    for ((name, unit), word) in columns.iter().zip(&line[1..]) {
+    for ((name, unit), word) in columns.known.iter().zip(&line[1..]) {
         if word.text != "-" {
             row.values.put(*name, value(word.text, *unit)?, *unit, word.spot);
         }
     }
-    (!row.values.is_empty()).then_some((row, line.len()))
+    (!row.values.is_empty()).then_some((row, line.len() + more))
 }
 
 /// Parses `12.5M`, `345`, `12ms`.
@@ -118,6 +126,21 @@ mod tests {
             (Some(12e6), Some(500.0), None)
         );
         assert_eq!((reading.rows[1].of.as_str(), reading.rows[1].get("used")), ("sda", None));
+    }
+
+    #[test]
+    fn what_a_script_prints_is_no_device() {
+        let text = "              capacity     operations     bandwidth\n\
+            pool        alloc   free   read  write   read  write  health  temp  pend_sec\n\
+            ----------  -----  -----  -----  -----  -----  -----  ------  ----  --------\n\
+            tank        1.50T  2.61T    120    345  12.5M  40.1M\n\
+            \x20 raidz1    1.50T  2.61T    120    345  12.5M  40.1M\n\
+            \x20   sda         -      -     60    172  6.25M  20.0M  PASSED    48         0\n\
+            \x20   sdb         -      -     60    173  6.25M  20.1M  PASSED    47         -\n";
+        let reading = one(text, "zpool iostat");
+        let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(names, ["tank", "raidz1", "sda", "sdb"]);
+        assert_eq!((reading.rows[2].value("w/s"), reading.rows[3].value("w/s")), (Some(172.0), Some(173.0)));
     }
 
     #[test]

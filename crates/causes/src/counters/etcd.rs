@@ -1,0 +1,90 @@
+//! Syncs that take longer than etcd can bear, by its own histograms of its disk: suspected `flush-cost`.
+//!
+//! etcd's FAQ asks for a 99th percentile of less than 10 ms for the syncs of its log. How long a sync takes does not say what it waits for:
+//! never more than a suspicion.
+//!
+//! Example: of 57,035 syncs all but 132 took longer than 16 ms.
+
+use super::say::In;
+use super::thresholds::etcd::{MOST_SLOW, WAL_FSYNC};
+use super::thresholds::evidence::REQUESTS;
+use crate::proof::proof;
+use crate::verdict::Verdict;
+use tooltext::{Number, Row, ToolOutput};
+use trace::Nanos;
+
+const NAME: &str = "flush-cost";
+const MISSING: &str = "what they wait for, and whose requests: sudo iowhy record -o slow while it is so";
+
+/// Syncs of one member's log.
+struct Syncs<'a> {
+    place: In<'a>,
+    at: Number,
+    /// Number of syncs.
+    count: f64,
+    /// The part of them that took longer than the first bound above the limit, 0 to 1.
+    slow: f64,
+    /// That bound.
+    bound: Nanos,
+}
+
+/// Suspected if more than one in a hundred syncs took longer than the limit. Told of the member with the most.
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
+    let all = runs.flat_map(|place| {
+        place
+            .run
+            .of("etcd")
+            .flat_map(|r| &r.rows)
+            .filter_map(move |row| syncs(place, row))
+            .collect::<Vec<_>>()
+    });
+    let slow = all.filter(|s| s.count >= REQUESTS && s.slow > MOST_SLOW);
+    let most = slow.max_by(|a, b| a.slow.total_cmp(&b.slow))?;
+    let told = proof!(
+        "{slow} of {n} took longer than {bound} ({at})",
+        slow = Share(most.slow),
+        n = Counted(most.count as u64, "sync of etcd's log", "syncs of etcd's log"),
+        bound = most.bound,
+        at = Source(most.place.at(most.at))
+    );
+    let asked = proof!("etcd asks for a p99 below {limit}", limit = WAL_FSYNC);
+    Some(Verdict::cannot_tell(NAME, MISSING).because(told).because(asked))
+}
+
+fn syncs<'a>(place: In<'a>, row: &'a Row) -> Option<Syncs<'a>> {
+    row.of.starts_with("wal fsync").then_some(())?;
+    let is_above = |from: f64| from >= WAL_FSYNC.0 as f64;
+    let bound = row.histogram.iter().map(|b| b.from).filter(|from| is_above(*from)).reduce(f64::min)?;
+    let count = |is: &dyn Fn(f64) -> bool| -> f64 {
+        row.histogram.iter().filter(|b| is(b.from)).map(|b| b.count.value).sum()
+    };
+    let (slow, all) = (count(&is_above), count(&|_| true));
+    let at = row.histogram.first()?.count;
+    Some(Syncs { place, at, count: all, slow: slow / all.max(1.0), bound: Nanos(bound as u64) })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::counters::judge_counters;
+    use tooltext::ToolOutput;
+
+    /// What is said of 1,000 syncs, of which so many took longer than 16 ms.
+    fn said(slow: u64) -> Option<String> {
+        let bucket =
+            |le: &str, n: u64| format!("etcd_disk_wal_fsync_duration_seconds_bucket{{le=\"{le}\"}} {n}\n");
+        let text = [("0.004", 100), ("0.008", 200), ("0.016", 1000 - slow), ("0.032", 1000), ("+Inf", 1000)]
+            .map(|(le, n)| bucket(le, n))
+            .concat();
+        let output = ToolOutput::read("metrics.txt", text.as_bytes());
+        let v = judge_counters(&[output]).into_iter().find(|v| v.cause == "flush-cost")?;
+        Some(v.evidence[0].sentence())
+    }
+
+    #[test]
+    fn more_than_one_in_a_hundred_is_suspicious() {
+        let text = said(11).expect("a suspicion");
+        assert_eq!(text, "1.1 % of 1,000 syncs of etcd's log took longer than 16 ms (metrics.txt:1)");
+        assert_eq!(said(10), None, "a p99 of at most 16 ms may be 9");
+    }
+}
