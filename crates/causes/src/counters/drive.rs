@@ -1,4 +1,5 @@
-//! Problems that drives report about themselves: smartctl's verdict, NVMe's critical warning, sectors that cannot be read.
+//! Problems that drives report about themselves: smartctl's verdict, NVMe's critical warning, a self-test that failed, sectors that cannot be
+//! read.
 //!
 //! Counts over a drive's life (past errors, replaced sectors) are of another time and prove nothing. A drive that
 //! reports its own failure need not be what takes long: so confidence is never more than medium.
@@ -51,6 +52,10 @@ fn said(place: In, reading: &Reading, row: &Row) -> Vec<(Confidence, Proof)> {
         let what = if what.is_empty() { "of an unknown kind".to_owned() } else { what.join("; ") };
         let said = proof!("{name} warns: {what} ({at})", name, what, at = Source(at(n)));
         all.push((Confidence::Medium, said));
+    }
+    if let Some(n) = above_0("self-test failed") {
+        let said = proof!("the last self-test of {name} failed ({at})", name, at = Source(at(n)));
+        all.push((Confidence::Low, said));
     }
     if let Some(n) = above_0(PENDING) {
         let said = proof!(

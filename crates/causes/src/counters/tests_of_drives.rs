@@ -38,6 +38,14 @@ fn each_bit_of_a_warning_has_its_meaning_and_no_other() {
     assert!(warning(0x80).contains("of an unknown kind"));
 }
 
+#[test]
+fn a_self_test_that_failed_is_a_suspicion() {
+    let test = "# 1  Short offline       Completed: read failure       10%     18145         181539\n";
+    let v = verdict(test, "device-errors").expect("a verdict");
+    assert_ne!(v.verdict, Answer::Rejected);
+    assert!(said(&v).starts_with("the last self-test of the drive failed (text:1)\n"), "{v:?}");
+}
+
 /// sar's mean over all intervals says nothing that the intervals do not say.
 #[test]
 fn intervals_of_sar_count_and_their_mean_does_not() {

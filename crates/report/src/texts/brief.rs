@@ -167,7 +167,7 @@ const EXTREME: u8 = 3;
 /// The order in which columns are added, 0 first: waits, then means, then others, then extremes, which describe single requests.
 fn lateness(column: &str) -> u8 {
     let extreme = ["min", "max", "stddev"].iter().any(|end| column.ends_with(end));
-    let mean = ["bw", "iops"].contains(&column) || column.ends_with("mean");
+    let mean = ["bw", "iops", "p99", "p99 below"].contains(&column) || column.ends_with("mean");
     match () {
         () if column.ends_with("await") || SECTORS.contains(&column) => 0,
         () if mean => 1,
@@ -176,12 +176,18 @@ fn lateness(column: &str) -> u8 {
     }
 }
 
+/// A name that is not too wide for a table. What tells names apart is often at their ends: the middle is left out.
+fn short(of: &str) -> String {
+    let all: Vec<char> = of.chars().collect();
+    let (head, tail) = ((OF - 3).div_ceil(2), (OF - 3) / 2);
+    match all.len() {
+        n if n > OF => all[..head].iter().chain(&['.'; 3]).chain(&all[n - tail..]).collect(),
+        _ => of.to_string(),
+    }
+}
+
 /// Draws a table's first lines with as many of its columns as fit.
 fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
-    let short = |of: &str| match of.chars().count() {
-        n if n > OF => of.chars().take(OF - 3).chain("...".chars()).collect(),
-        _ => of.to_string(),
-    };
     let mut rows: Vec<Vec<String>> = vec![vec![short(&table.tool)]];
     rows[0].extend(table.columns.iter().cloned());
     for line in table.lines.iter().take(ROWS) {
@@ -256,6 +262,13 @@ fn trust(page: &mut Blocks, texts: &Texts) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_differ_at_the_end_stay_different() {
+        let of = ["writing", "syncing"].map(|what| short(&format!("PostgreSQL checkpoint {what}")));
+        assert_eq!(of, ["PostgreSQL ...nt writing", "PostgreSQL ...nt syncing"]);
+        assert_eq!(short("a name of just 24 letters"[..OF].trim()), "a name of just 24 letter");
+    }
 
     fn shown(text: &str, proves: &str) -> Vec<String> {
         let mut all = tables(&ToolOutput::read("io.txt", text.as_bytes()));
