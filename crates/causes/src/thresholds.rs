@@ -240,6 +240,8 @@ pub mod device_saturated {
     pub const SOONEST: f64 = 0.05;
     /// From this many in flight on there is a queue: one served, one waiting.
     pub const SEVERAL: f64 = 2.0;
+    /// A device that is busy for less of the time (half) is idle for most of it: it is saturated in bursts.
+    pub const MOSTLY_IDLE: f64 = 0.5;
 
     /// A task that sends this part of all requests has the device to itself: nine of ten.
     pub const ALONE: f64 = 0.9;

@@ -22,7 +22,7 @@ use crate::memory::read_around;
 use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use crate::thresholds::alone::{FLASH_ALONE, MOSTLY, NEARLY_ALL};
-use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
+use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, MOSTLY_IDLE, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use life::Class;
@@ -284,10 +284,11 @@ fn prove(
     let (at_once, rate) = (at_once(slow), done as f64 / busy_seconds);
     let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
     v = durable::written_twice(v, case, slow.group, &name).because(proof!(
-        "{name} was busy {busy} of the time; then it had {at_once:.1} requests in flight and completed \
+        "{name} was busy {busy} of the time{in_bursts}; then it had {at_once:.1} requests in flight and completed \
          {rate} a second: {pace} each (Little's law)",
         name,
         busy = Share(busy),
+        in_bursts = Text(if busy < MOSTLY_IDLE { ", in bursts" } else { "" }.into()),
         at_once = Ratio(at_once),
         rate = Count(rate as u64),
         pace = Nanos((at_once * pace) as u64)
