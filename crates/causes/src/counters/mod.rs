@@ -7,6 +7,7 @@
 //! **Invariant**: nothing here depends on the names of hosts, devices or files, nor on one author's words; words that
 //! are searched for ("bitmap", "w/o") only tell which of two runs is which.
 
+mod advice;
 mod busy;
 mod drive;
 mod flush_times;
@@ -17,6 +18,7 @@ mod hang;
 mod hung;
 mod kernel_errors;
 mod log_force;
+mod logged;
 mod pressure;
 mod raid;
 mod raid_runs;
@@ -38,6 +40,8 @@ mod tests_of_evidence;
 #[cfg(test)]
 mod tests_of_hangs;
 #[cfg(test)]
+mod tests_of_links;
+#[cfg(test)]
 mod tests_of_logs;
 #[cfg(test)]
 mod tests_of_sums;
@@ -56,7 +60,7 @@ pub(crate) const PAGES: [(&str, &str, &str); 3] = [
     ),
     (
         "link-reset",
-        "the link to the device was reset or timed out; all its I/O waits meanwhile",
+        "a device, the link to it or its server did not answer or was reset; all its I/O waits meanwhile",
         include_str!("../../pages/link-reset.md"),
     ),
     (

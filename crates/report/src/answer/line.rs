@@ -133,12 +133,12 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
 /// A cause that texts suggest but cannot prove; `None` if no sentence about it is short enough.
 fn suspected(e: &Explanation, of: &str) -> Option<String> {
     let open = e.verdicts.iter().filter(|v| v.verdict == Judged::CannotTell);
-    let said = open.filter_map(|v| Some((v.cause, v.evidence.first()?.sentence())));
-    let sentences = said.flat_map(|(cause, proof)| {
-        [
-            format!("{of}: {proof}; suspected: {cause}; to confirm it: iowhy record"),
-            format!("{of}: {proof}; to find the cause: iowhy record"),
-        ]
+    let said = open.filter_map(|v| Some((v, v.evidence.first()?.sentence())));
+    let sentences = said.flat_map(|(v, proof)| {
+        let suspected = format!("{of}: {proof}; suspected: {}; to confirm it: iowhy record", v.cause);
+        let open = format!("{of}: {proof}; to find the cause: iowhy record");
+        // What speaks against it is no reason to suspect it.
+        v.refutes.is_empty().then_some(suspected).into_iter().chain([open])
     });
     sentences.into_iter().find(|text| text.chars().count() <= LONGEST)
 }
