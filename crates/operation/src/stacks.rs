@@ -144,6 +144,8 @@ const RULES: &[Rule] = &[
     ("swap_read_folio", &[], Wait::Swap),
     ("ring_buffer_resize", &[], Wait::Tracing),
     ("shrink_node", &[], Wait::Reclaim),
+    // Whatever its worker waits for, also for a cgroup above its soft limit, which has no `shrink_node` (mm/vmscan.c).
+    ("kswapd", &[], Wait::Reclaim),
     ("try_to_free_pages", &[], Wait::Reclaim),
     ("try_to_free_mem_cgroup_pages", &[], Wait::Reclaim),
     ("reclaim_throttle", &[], Wait::Reclaim),

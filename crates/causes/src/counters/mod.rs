@@ -7,6 +7,7 @@
 //! **Invariant**: nothing here depends on the names of hosts, devices or files, nor on one author's words; words that
 //! are searched for ("bitmap", "w/o") only tell which of two runs is which.
 
+mod advice;
 mod busy;
 mod drive;
 mod etcd;
@@ -18,6 +19,7 @@ mod hang;
 mod hung;
 mod kernel_errors;
 mod log_force;
+mod logged;
 mod pressure;
 mod raid;
 mod raid_runs;
@@ -39,6 +41,8 @@ mod tests_of_evidence;
 #[cfg(test)]
 mod tests_of_hangs;
 #[cfg(test)]
+mod tests_of_links;
+#[cfg(test)]
 mod tests_of_logs;
 #[cfg(test)]
 mod tests_of_sums;
@@ -57,7 +61,7 @@ pub(crate) const PAGES: [(&str, &str, &str); 3] = [
     ),
     (
         "link-reset",
-        "the link to the device was reset or timed out; all its I/O waits meanwhile",
+        "a device, the link to it or its server did not answer or was reset; all its I/O waits meanwhile",
         include_str!("../../pages/link-reset.md"),
     ),
     (

@@ -126,7 +126,9 @@ pub(crate) fn error(name: &str, start: &[u8]) -> Option<Error> {
 pub(crate) fn nothing_in(name: &str, start: &[u8]) -> Option<Error> {
     is_text(start).then(|| {
         let what = match is_kernels_log(&String::from_utf8_lossy(start)) {
-            true => "a log of the kernel in which no disk fails and no task is blocked",
+            true => {
+                "a log of the kernel with nothing that iowhy knows as an error of a device or a blocked task"
+            }
             false => "text without recognisable output of a tool",
         };
         Error::new(format!("{name}: {what}"), format!("{RECORD}\n{ACCEPTED}"))
@@ -184,7 +186,11 @@ mod tests {
         let log = "[    1.234567] ata1: SATA max UDMA/133 irq 24, D or C\n> [   12.345678] sd 0:0:0:0: [sda] Write Protect is off\n".repeat(2);
         assert_eq!(of(log.as_bytes()), None);
         let said = |text: &str| nothing_in("x", text.as_bytes()).map(|e| e.to_string()).unwrap_or_default();
-        assert!(said(&log).starts_with("x: a log of the kernel in which no disk fails"), "{}", said(&log));
+        assert!(
+            said(&log).starts_with("x: a log of the kernel with nothing that iowhy knows"),
+            "{}",
+            said(&log)
+        );
         assert!(said(&log[..log.len() / 2]).starts_with("x: text without"));
         assert_eq!(of(b"A mail about a slow disk.\nIt is no recording.\n"), None);
         assert!(error("x", b"A mail about a slow disk.\n").is_none());

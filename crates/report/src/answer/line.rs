@@ -144,12 +144,13 @@ fn resyncing(e: &Explanation) -> Option<(&str, &str)> {
 /// A cause that texts suggest but cannot prove; `None` if no sentence about it is short enough.
 fn suspected(e: &Explanation, of: &str) -> Option<String> {
     let open = e.verdicts.iter().filter(|v| v.verdict == Judged::CannotTell);
-    let said = open.filter_map(|v| Some((v.cause, v.evidence.first()?.sentence())));
-    // The proof has the name of the text, too.
-    let sentences = said.flat_map(|(cause, proof)| {
-        let suspected = format!("{proof}; suspected: {cause}; to confirm it: iowhy record");
+    let said = open.filter_map(|v| Some((v, v.evidence.first()?.sentence())));
+    // The proof has the name of the text, too. What speaks against a cause is no reason to suspect it.
+    let sentences = said.flat_map(|(v, proof)| {
+        let suspected = format!("{proof}; suspected: {}; to confirm it: iowhy record", v.cause);
         let only = format!("{proof}; to find the cause: iowhy record");
-        [format!("{of}: {suspected}"), suspected, format!("{of}: {only}"), only]
+        let all = [format!("{of}: {suspected}"), suspected, format!("{of}: {only}"), only];
+        all.into_iter().skip(if v.refutes.is_empty() { 0 } else { 2 })
     });
     sentences.into_iter().find(|text| text.chars().count() <= LONGEST)
 }

@@ -17,6 +17,7 @@ mod escapes;
 mod html;
 mod intervals;
 mod layout;
+mod log_facts;
 mod log_time;
 pub(crate) mod lsblk;
 pub(crate) mod machine;
@@ -109,6 +110,7 @@ impl ToolOutput {
         reader.prose(words.len());
         let mut output = reader.output;
         scsi_disks::settle(&text, &mut output.runs);
+        log_facts::add(&text, &mut output.runs);
         output.log_times = log_time::of(&text, &output.runs);
         output.add(saved, &whole);
         output.cut = cut;

@@ -13,7 +13,7 @@ use super::log_time::{of_line, LogTime};
 use super::number::Unit;
 use super::run::Run;
 use crate::output::reading::Row;
-use crate::tool::kernel_errors::{ERRORS, POWER_ON, RESETS, TRANSPORT};
+use crate::tool::kernel_errors::{ERRORS, POWER_ON, RESETS, TRANSPORT, UNPLUGGED};
 
 /// Seconds in which a disk is attached: the time that `sd_spinup_disk` waits for a disk to spin up (drivers/scsi/sd.c).
 const ATTACHING: f64 = 100.0;
@@ -68,6 +68,10 @@ pub(super) fn settle(text: &str, runs: &mut Vec<Run>) {
                     None => reading.rows.push(row),
                 }
             }
+            let unplugged = |row: &Row| row.values.iter().all(|(kind, _)| kind == UNPLUGGED);
+            if reading.rows.iter().all(unplugged) {
+                reading.rows.clear();
+            }
         }
         run.readings.retain(|r| r.tool != "kernel log" || !r.rows.is_empty());
     }
@@ -97,7 +101,7 @@ fn lines<'a>(text: &[&'a str]) -> Vec<Line<'a>> {
 
 /// Parses `sd 2:0:0:0:`.
 fn address<'a>(pair: &[&'a str]) -> Option<&'a str> {
-    let address = pair[1].strip_suffix(':').filter(|_| pair[0] == "sd" || pair[0] == "scsi")?;
+    let address = pair[1].strip_suffix(':').filter(|_| ["sd", "sr", "scsi"].contains(&pair[0]))?;
     let numbers = address.bytes().all(|b| b.is_ascii_digit() || b == b':');
     (numbers && address.matches(':').count() == 3).then_some(address)
 }

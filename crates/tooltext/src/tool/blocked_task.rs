@@ -185,9 +185,10 @@ fn before_trace(words: &[Word]) -> Option<usize> {
     Some(0)
 }
 
-/// Whether a word is a frame: `wbt_wait+0x82/0xf0`.
+/// Whether a word is a frame: `wbt_wait+0x82/0xf0`; on ARM `(wbt_wait+0x82/0xf0)` until Linux 5.15 (arch/arm/kernel/traps.c,
+/// `dump_backtrace_entry`).
 pub(super) fn is_frame(text: &str) -> bool {
-    text.split_once("+0x").is_some_and(|(name, rest)| {
+    text.trim_matches(['(', ')']).split_once("+0x").is_some_and(|(name, rest)| {
         !name.is_empty()
             && rest.split_once("/0x").is_some_and(|(a, b)| {
                 let hex = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_hexdigit());
@@ -205,7 +206,7 @@ fn frames<'a>(words: &[Word<'a>]) -> (Vec<(&'a str, Spot)>, usize) {
         let before = rest.iter().take(MOST_BEFORE).take_while(|w| !is_frame(w.text) && !ends(w)).count();
         let Some(word) = rest.get(before).filter(|w| is_frame(w.text)) else { break };
         let guessed = before > 0 && rest[before - 1].text == "?";
-        let name = word.text.split("+0x").next().unwrap_or("");
+        let name = word.text.trim_start_matches('(').split("+0x").next().unwrap_or("");
         // Compilers add suffixes to the names of modified functions.
         let name = name.split('.').next().filter(|n| !n.is_empty()).unwrap_or(name);
         if !guessed {
@@ -336,6 +337,23 @@ mod tests {
             ? _cond_resched+0x2d/0x40\n ? schedule+0x4a/0xb0\n ? wait_for_space+0xdb/0x140 [mod]\n \
             ? kthread+0x115/0x140\n";
         assert_eq!(read(text)[0].2, "wait_for_space");
+    }
+
+    #[test]
+    fn arm_puts_frames_in_brackets_or_behind_from() {
+        let old = "[<808c4124>] (__schedule) from [<808c47d4>] (schedule+0x58/0xb8)\n\
+            [<808c47d4>] (schedule) from [<8014be98>] (io_schedule+0x20/0x40)\n\
+            [<8014be98>] (io_schedule) from [<802bfd10>] (blk_mq_get_tag+0x108/0x128)\n\
+            [<802bfd10>] (blk_mq_get_tag) from [<7f007e80>] (some_queue_work+0x574/0xb98 [loop])\n\
+            [<7f007e80>] (some_queue_work [loop]) from [<8013dff4>] (kthread_worker_fn+0xbc/0x1e0)\n";
+        let new = " __schedule from schedule+0x58/0xb8\n schedule from io_schedule+0x20/0x40\n \
+            io_schedule from blk_mq_get_tag+0x108/0x128\n blk_mq_get_tag from some_queue_work+0x574/0xb98 [loop]\n \
+            some_queue_work [loop] from kthread_worker_fn+0xbc/0x1e0\n";
+        for stack in [old, new] {
+            let all = read(&format!("loop0           D    0  9479      2 0x00000000\n{stack}"));
+            let expected = ("loop0:9479".into(), "a request, a tag".into(), "blk_mq_get_tag".into(), 5);
+            assert_eq!(all, [expected], "{stack}");
+        }
     }
 
     #[test]

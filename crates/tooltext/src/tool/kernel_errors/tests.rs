@@ -104,3 +104,145 @@ fn resets_of_usb_and_what_md_corrected_are_told() {
     assert_eq!(value("nvme0n1p3", "corrected read errors"), Some(1.0));
     assert!(rows("usb 2-1: reset it and look; usb: reset button").is_empty());
 }
+
+/// Rows in words: `sdb 2 timeouts`.
+fn told(text: &str) -> Vec<String> {
+    let of = |row: Row| row.values.iter().map(|(kind, n)| format!("{} {} {kind}", row.of, n.value)).collect();
+    rows(text).into_iter().flat_map(|row| -> Vec<String> { of(row) }).collect()
+}
+
+#[test]
+fn an_abort_and_what_became_of_it_are_one_event() {
+    let text = "[ 9.1] sd 4:0:1:0: attempting task abort! scmd(ffff880204baee80)\n\
+        [ 9.2] sd 4:0:1:0: [sdc] CDB: Read(10): 28 00 00 00 0a 9e 00 00 01 00\n\
+        [ 9.3] sd 4:0:1:0: task abort: SUCCESS scmd(ffff880204baee80)\n";
+    assert_eq!(told(text), ["sdc 1 timeouts"]);
+    // An adapter's lines are about the disk of the command below them.
+    let adapter = "[ 9.1] mpt2sas3: attempting task abort! scmd(ffff8814605d2100)\n\
+        [ 9.1] sd 7:0:14:0: CDB: Test Unit Ready: 00 00 00 00 00 00\n\
+        [ 9.3] mpt2sas3: task abort: SUCCESS scmd(ffff8814605d2100)\n\
+        [ 9.4] mpt2sas3: attempting device reset! scmd(ffff8814605d2100)\n\
+        [ 9.4] sd 7:0:14:0: CDB: Test Unit Ready: 00 00 00 00 00 00\n\
+        [ 9.6] mpt2sas3: device reset: SUCCESS scmd(ffff8814605d2100)\n";
+    assert_eq!(told(adapter), ["7:0:14:0 1 resets", "7:0:14:0 1 timeouts"]);
+    let ata = |tag: u32| {
+        format!(
+            "[ 8.1] ata1.00: failed command: READ FPDMA QUEUED\n\
+             [ 8.1] ata1.00: cmd 60/08:b8:08:28:60/00:00:02:00:00/40 tag {tag} ncq 4096 in\n         \
+             res 40/00:00:00:00:00/00:00:00:00:00/00 Emask 0x4 (timeout)\n[ 8.1] ata1.00: status: {{ DRDY }}\n"
+        )
+    };
+    assert_eq!(told(&(ata(7) + &ata(8) + &ata(9))), ["ata1 3 timeouts"]);
+    let alone = "[ 8.1] ata1.00: failed command: READ FPDMA QUEUED\n";
+    assert_eq!(told(&alone.repeat(2)), ["ata1 2 exceptions"]);
+}
+
+#[test]
+fn each_family_of_drivers_is_told() {
+    for (line, said) in [
+        (
+            "megaraid_sas 0000:03:00.0: resetting fusion adapter scsi0.",
+            "adapter megaraid_sas 0000:03:00.0 1 resets",
+        ),
+        (
+            "megaraid_sas 0000:03:00.0: waiting for 3 commands to complete",
+            "adapter megaraid_sas 0000:03:00.0 1 timeouts",
+        ),
+        ("aacraid: Host adapter abort request.", "adapter aacraid 1 timeouts"),
+        ("aacraid: Host bus reset request. SCSI hang ?", "adapter aacraid 1 resets"),
+        ("hpsa 0000:05:00.0: Controller lockup detected: 0x00130000", "adapter hpsa 0000:05:00.0 1 timeouts"),
+        (
+            "qla2xxx [0000:05:00.0]-801c:0: Abort command issued nexus=0:0:1 --  1 2002.",
+            "adapter qla2xxx 0000:05:00.0 1 timeouts",
+        ),
+        (
+            "lpfc 0000:04:00.0: 0:(0):0713 SCSI layer issued Device Reset (1, 0) return x2002",
+            "adapter lpfc 0000:04:00.0 1 resets",
+        ),
+        (
+            "mpt3sas_cm0: log_info(0x31120303): originator(PL), code(0x12), sub_code(0x0303)",
+            "adapter mpt3sas_cm0 1 exceptions",
+        ),
+        ("sas: Enter sas_scsi_recover_host busy: 1 failed: 1", "adapter sas 1 timeouts"),
+        ("mmc0: Timeout waiting for hardware interrupt - cmd12.", "mmc0 1 timeouts"),
+        ("mmc1: cache flush error -110", "mmc1 1 timeouts"),
+        ("mmcblk0: error -84 transferring data, sector 2048, nr 8", "mmcblk0 1 transport errors"),
+        ("mmc0: running CQE recovery", "mmc0 1 resets"),
+        ("nvme nvme1: failed to set APST feature (-19)", "nvme1 1 offline messages"),
+        ("nvme nvme1: Removing after probe failure status: -19", "nvme1 1 offline messages"),
+        (
+            "nvme0n1: Read(0x2) @ LBA 8, 8 blocks, Unrecovered Read Error (sct 0x2 / sc 0x81) DNR",
+            "nvme0n1 1 medium errors",
+        ),
+        ("device-mapper: multipath: 253:2: Failing path 8:32.", "sdc 1 path failures"),
+        ("device-mapper: multipath: 253:2: Failing path 65:32.", "path 65:32 1 path failures"),
+        ("nfs: server files.example not responding, still trying", "server files.example 1 missed answers"),
+        ("connection1:0: detected conn error (1022)", "iSCSI session 1 1 transport errors"),
+        ("rport-0:0-1: blocked FC remote port time out: removing target", "rport-0:0-1 1 offline messages"),
+        ("sd 0:0:0:0: [sda] tag#15 data cmplt err -75 uas-tag 1 inflight:", "sda 1 transport errors"),
+        ("sd 3:0:0:0: [sdd] Sense Key : Hardware Error [current]", "sdd 1 hardware errors"),
+        ("floppy0: disk absent or changed during operation", "fd0 1 refused commands"),
+    ] {
+        assert_eq!(told(&format!("[  700.000001] {line}\n")), [said], "{line}");
+    }
+}
+
+#[test]
+fn lines_of_a_healthy_machine_are_none() {
+    for line in [
+        "nvme nvme0: Shutdown timeout set to 8 seconds",
+        "nvme nvme0: 16/0/0 default/read/poll queues",
+        "ata3: SATA link down (SStatus 0 SControl 300)",
+        "ata1.00: NCQ Send/Recv Log not supported",
+        "usb 1-1: USB disconnect, device number 5",
+        "mmc0: new high speed SDHC card at address 0001",
+        "mpt3sas_cm0: sending port enable !!",
+        "sas: Enter sas_scsi_recover_host busy: 0 failed: 0",
+        "scsi host0: uas",
+        "nfs: server files.example OK",
+        "sd 0:0:0:0: [sda] Attached SCSI disk",
+    ] {
+        assert!(told(&format!("[    1.000001] {line}\n")).is_empty(), "{line}");
+    }
+}
+
+/// A command as SCSI and the block layer tell of it; `key` and `more` are its sense data.
+fn command(disk: &str, key: &str, more: &str, cdb: &str) -> String {
+    let letters = if disk.starts_with("sr") { "sr" } else { "sd" };
+    let head = format!("[ 14.0] {letters} 2:0:0:0: [{disk}] tag#5");
+    format!(
+        "{head} FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK cmd_age=1s\n{head} Sense Key : {key} [current] \n\
+         {head} Add. Sense: {more}\n{head} CDB: {cdb} 28 00 00 01 ed f8 00 00 02 00\n\
+         [ 14.1] I/O error, dev {disk}, sector 505824 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2\n"
+    )
+}
+
+#[test]
+fn what_a_device_refuses_is_no_error_of_it() {
+    for (disk, key, more) in [
+        ("sr0", "Illegal Request", "Read of scrambled sector without authentication"),
+        ("sr0", "Blank Check", "No additional sense information"),
+        ("sr0", "Not Ready", "Medium not present - tray closed"),
+        ("sda", "Aborted Command", "Incompatible medium installed"),
+        ("sda", "Data Protect", "Write protected"),
+    ] {
+        let text = command(disk, key, more, "Read(10)");
+        assert_eq!(told(&text.repeat(2)), [format!("{disk} 2 refused commands")], "{key}");
+    }
+}
+
+#[test]
+fn what_a_link_lost_is_no_error_of_the_disk() {
+    for (key, more) in
+        [("Aborted Command", "Scsi parity error"), ("Illegal Request", "Unaligned write command")]
+    {
+        assert_eq!(told(&command("sdb", key, more, "Read(10)")), ["sdb 1 transport errors"], "{key}");
+    }
+}
+
+#[test]
+fn a_write_that_is_answered_with_a_read_error_shows_a_target() {
+    let of = |cdb| told(&command("sdb", "Medium Error", "Unrecovered read error", cdb));
+    assert_eq!(of("Read(10)"), ["sdb 1 I/O errors", "sdb 1 medium errors"]);
+    assert_eq!(of("Write(10)").last().unwrap(), "sdb 1 writes answered by a read error");
+}

@@ -1,0 +1,145 @@
+//! What to look at, by the device that the kernel's log names: a command that works as it stands, also where the log names no disk.
+
+use super::logged::{fact, Behind, Logged, DISCONNECTS, PATHS};
+use crate::hardware::Hardware;
+use crate::remedy::Action;
+use crate::verdict::Verdict;
+use evidence::{is_device_name, whole_disk};
+use tooltext::ToolOutput;
+
+/// Words where no device is known.
+const DISK: &str = "DISK";
+
+/// The disk of a device: its name, or the command that finds it by the port or address that the log has.
+pub(super) fn disk(output: &ToolOutput, device: &str) -> String {
+    let by_path = |part: &str| format!("$(ls -l /sys/block | sed -n 's,.*/{part}/.*/,,p')");
+    let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let port = ["ata", "host"].iter().any(|kind| device.strip_prefix(kind).is_some_and(digit));
+    match device.strip_prefix("usb ") {
+        _ if port => {
+            fact(output, &format!("disk of {device}")).map_or_else(|| by_path(device), str::to_owned)
+        }
+        Some(port) => by_path(port),
+        None if digit(device) => format!("$(ls /sys/class/scsi_device/{device}/device/block)"),
+        None if is_device_name(device) => whole_disk(device).to_owned(),
+        None => DISK.to_owned(),
+    }
+}
+
+/// What shows the state of a device that reports errors.
+pub(super) fn health(disk: &str) -> (&'static str, Action) {
+    match disk.starts_with("$(") {
+        true => {
+            let (shows, look) = Hardware::check(DISK);
+            (shows, Action::look(look.command().replace(DISK, disk)))
+        }
+        false => Hardware::check(disk),
+    }
+}
+
+/// Whether a disk has a medium of its own that a copy can be made of.
+pub(super) fn has_medium(disk: &str) -> bool {
+    disk.starts_with("$(") || matches!(Hardware::of(disk), Hardware::Scsi | Hardware::Nvme | Hardware::Card)
+}
+
+/// What to do about a target or a host in software that reports an error.
+pub(super) fn behind(v: Verdict) -> Verdict {
+    v.try_this(
+        "the data is on another machine: look at the target's log, its disks and the network at that time; a copy made here reads the \
+         same errors",
+        Action::look("iscsiadm -m session -P 3; lsblk -S -o NAME,TRAN,VENDOR,MODEL"),
+    )
+}
+
+/// Devices that are no disk of this machine, by the beginnings of their names: what to look at, with which command.
+const OTHERS: [(&str, &str, &str); 7] = [
+    (
+        "server ",
+        "the server did not answer: look at it and at the network at that time; retransmissions are counted here",
+        "nfsstat -rc; nstat -az TcpRetransSegs",
+    ),
+    ("nbd", "its server did not answer: look at it and at the network at that time", "ss -tin"),
+    ("iSCSI ", "the target did not answer: look at it and at the network at that time", "iscsiadm -m session -P 3"),
+    ("rport-", "a port of the network failed: see which", "grep . /sys/class/fc_remote_ports/*/port_state"),
+    (
+        "mmc",
+        "the card or its controller did not answer: try another card, a supply of more power, a slower mode of the bus",
+        "grep . /sys/kernel/debug/mmc*/ios",
+    ),
+    ("vd", "a virtual disk: its host did not answer; look there at that time", "lsblk -d -o NAME,SIZE,MODEL,SERIAL"),
+    ("adapter hv_storvsc", "a virtual disk: its host did not answer; look there at that time", "lsblk -S"),
+];
+
+/// What to do about a link that was reset, or a device that did not answer.
+pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict {
+    let name = device.device;
+    if let Some((_, what, command)) = OTHERS.iter().find(|(kind, ..)| name.starts_with(kind)) {
+        return v.try_this(*what, Action::look(*command));
+    }
+    if device.count(&[PATHS]) > 0 {
+        return v.try_this(
+            "paths failed: see which, and what they have in common (a port, a switch, a controller)",
+            Action::look("multipath -ll"),
+        );
+    }
+    if device.count(&[DISCONNECTS]) > 0 {
+        return v.try_this(
+            "it was unplugged, or its cable or power failed: try another port, cable, or a hub with a supply of its own",
+            Action::look("lsusb -t; dmesg | grep -i usb"),
+        );
+    }
+    if let Behind::Target(_) = device.behind(output) {
+        return behind(v);
+    }
+    if name.starts_with("nvme") && is_device_name(name) {
+        return v
+            .try_this(
+                "what the drive counted: media errors, temperature, wear; and the newest firmware; of a virtual drive: look at its host",
+                Action::look(format!("nvme smart-log /dev/{name}; nvme error-log /dev/{name}")),
+            )
+            .try_this(
+                "a physical drive may fail to wake from a power-saving state: test without them, by adding to the kernel command line: \
+                 nvme_core.default_ps_max_latency_us=0 pcie_aspm=off",
+                Action::look("cat /proc/cmdline"),
+            );
+    }
+    let disk = disk(output, name);
+    let usb = fact(output, &format!("uas {name}"));
+    let v = match usb {
+        Some(ids) => {
+            let ids = if ids.is_empty() { "VENDOR:PRODUCT" } else { ids };
+            v.try_this(
+                format!(
+                    "the bridge may not master UAS: test without, by adding to the kernel command line: usb-storage.quirks={ids}:u \
+                     (lsusb shows its numbers); or its power or cable is too weak"
+                ),
+                Action::look("lsusb; cat /proc/cmdline"),
+            )
+        }
+        None => v,
+    };
+    if disk == DISK {
+        return v.try_this(
+            "an adapter was reset: it, its cables, or one of its disks does not answer; the disk whose commands time out is the first \
+             to suspect",
+            Action::look("lsblk -S -o NAME,HCTL,TRAN,MODEL; dmesg | grep -iE 'timeout|reset|abort'"),
+        );
+    }
+    let asleep = fact(output, &format!("power saving {name}")).is_some();
+    let v = v.when(
+        asleep,
+        "the link had been asleep (CommWake), and may fail to wake from power saving: test without, by writing max_performance into \
+         these files",
+        Action::look("grep . /sys/class/scsi_host/host*/link_power_management_policy"),
+    );
+    let v = v.try_this(
+        "a reset at full speed points to cable, power or backplane, or to the disk itself: replace them one by one; the device counts link errors (UDMA_CRC_Error_Count)",
+        Action::look(format!("smartctl -x /dev/{disk} | grep -iE 'crc|phy|timeout'")),
+    );
+    v.when(
+        usb.is_none() && !name.starts_with("usb "),
+        "the link may fail to wake from power saving: test without it",
+        "for host in /sys/class/scsi_host/host*/link_power_management_policy; do echo max_performance > \
+         $host; done",
+    )
+}

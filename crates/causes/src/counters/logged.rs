@@ -1,0 +1,137 @@
+//! The devices of one log with their lines, and what is behind each: a disk, a disc that can be changed, a target elsewhere.
+
+use super::thresholds::kernel_errors::ONE_MOMENT;
+use evidence::whole_disk;
+use tooltext::{LogForm, Number, Row, Spot, ToolOutput};
+
+/// Kinds of lines about errors of the device, and about the way to it.
+pub(super) const ERRORS: [&str; 5] = ["I/O errors", MEDIUM[0], MEDIUM[1], MEDIUM[2], FAILED];
+pub(super) const LINK: [&str; 9] = [
+    "resets",
+    "timeouts",
+    "exceptions",
+    "transport errors",
+    GONE[0],
+    GONE[1],
+    GONE[2],
+    "missed answers",
+    AT_ONCE,
+];
+/// Errors that only the device itself causes.
+pub(super) const MEDIUM: [&str; 3] = ["medium errors", "hardware errors", "corrected read errors"];
+/// Errors after which data may be lost.
+pub(super) const LOSING: [&str; 2] = [MEDIUM[0], MEDIUM[1]];
+/// md failed a disk, whatever was wrong with it.
+pub(super) const FAILED: &str = "failed";
+/// The device is no longer there.
+const GONE: [&str; 3] = ["offline messages", DISCONNECTS, PATHS];
+pub(super) const DISCONNECTS: &str = "disconnects";
+pub(super) const PATHS: &str = "path failures";
+/// Requests at different places that failed in one moment: the kernel gave up all that the device had.
+pub(super) const AT_ONCE: &str = "errors at once";
+/// Commands that the device refused, and writes that it answered with a read error.
+pub(super) const REFUSED: &str = "refused commands";
+const EMULATED: &str = "writes answered by a read error";
+
+/// A device and all of its lines in one log.
+#[derive(Clone)]
+pub(super) struct Logged<'a> {
+    pub device: &'a str,
+    pub form: Option<LogForm>,
+    pub rows: Vec<&'a Row>,
+}
+
+impl Logged<'_> {
+    /// The counts of one kind of lines, one from each reading, with the place of its first line.
+    pub fn of_kind(&self, kind: &str) -> Vec<Number> {
+        self.rows.iter().filter_map(|row| row.get(kind)).collect()
+    }
+
+    pub fn first(&self, kinds: &[&str]) -> Option<Spot> {
+        kinds.iter().flat_map(|kind| self.of_kind(kind)).map(|n| n.at).min()
+    }
+
+    pub fn count(&self, kinds: &[&str]) -> u64 {
+        kinds.iter().flat_map(|kind| self.of_kind(kind)).map(|n| n.value as u64).sum()
+    }
+
+    pub fn is_adapter(&self) -> bool {
+        self.device.starts_with("adapter ")
+    }
+
+    /// Whether the log names a port or an address: which disk is there, only the time tells.
+    pub fn is_nameless(&self) -> bool {
+        self.device.starts_with("usb ") || self.device.starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    /// What is behind its name.
+    pub fn behind(&self, output: &ToolOutput) -> Behind {
+        let disk = whole_disk(self.device);
+        let numbered =
+            |kind: &str| disk.strip_prefix(kind).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+        let refuses = || {
+            let refused = self.count(&[REFUSED]);
+            refused > 0 && self.first(&MEDIUM).is_none() && self.count(&ERRORS) <= refused
+        };
+        let mut rows =
+            output.runs.iter().flat_map(|run| run.of("kernel log")).flat_map(|reading| &reading.rows);
+        let mut emulated = || rows.any(|row| whole_disk(&row.of) == disk && row.get(EMULATED).is_some());
+        match () {
+            () if numbered("sr") || numbered("fd") => Behind::Disc,
+            () if refuses() => Behind::Disc,
+            () if emulated() => Behind::Target("it answers writes with a read error".into()),
+            () => {
+                fact(output, &format!("virtual {disk}")).map_or(Behind::Disk, |of| Behind::Target(of.into()))
+            }
+        }
+    }
+
+    /// Whether this is the other device's disk, its controller or port: nvme0 is the controller of nvme0n1p1.
+    fn has(&self, output: &ToolOutput, device: &str) -> bool {
+        let (own, disk) = (whole_disk(self.device), whole_disk(device));
+        own == disk
+            || own.starts_with("nvme") && disk.strip_prefix(own).is_some_and(|rest| rest.starts_with('n'))
+            || fact(output, &format!("disk of {own}")) == Some(disk)
+            || self.is_nameless() && disk.starts_with("sd")
+    }
+}
+
+/// What a device's name stands for.
+pub(super) enum Behind {
+    Disk,
+    /// A drive that works, and refuses what its medium does not allow.
+    Disc,
+    /// A target or a host in software, by these words.
+    Target(String),
+}
+
+/// What other lines of a log say of its devices.
+pub(super) fn fact<'a>(output: &'a ToolOutput, name: &str) -> Option<&'a str> {
+    output.runs.iter().flat_map(|run| run.of("kernel log")).find_map(|reading| reading.setting(name))
+}
+
+/// The devices of one text: lines of other devices may lie between those of one, enough to make several readings of it.
+/// Lines whose times have another form belong to another log.
+pub(super) fn logged(output: &ToolOutput) -> Vec<Logged<'_>> {
+    let mut devices: Vec<Logged> = vec![];
+    for row in output.runs.iter().flat_map(|run| run.of("kernel log")).flat_map(|reading| &reading.rows) {
+        let form = row.values.iter().next().and_then(|(_, n)| output.log_form(n.at));
+        match devices.iter_mut().find(|d| d.device == row.of && d.form == form) {
+            Some(known) => known.rows.push(row),
+            None => devices.push(Logged { device: &row.of, form, rows: vec![row] }),
+        }
+    }
+    devices
+}
+
+/// Whether a device's errors come after its link or controller stopped answering, or the device was removed at that moment, and none is
+/// of the device itself.
+pub(super) fn follows(output: &ToolOutput, log: &[Logged], device: &Logged) -> bool {
+    let Some(error) = device.first(&ERRORS).filter(|_| device.first(&MEDIUM).is_none()) else { return false };
+    let before = |link: Spot| link < error && output.log_between(link, error).is_none_or(|s| s >= 0.0);
+    let gone = |at: Spot| output.log_between(error, at).is_some_and(|s| s.abs() <= ONE_MOMENT);
+    let of_it = |other: &Logged| {
+        other.first(&GONE).is_some_and(gone) || !other.is_nameless() && other.first(&LINK).is_some_and(before)
+    };
+    log.iter().filter(|other| other.has(output, device.device)).any(of_it)
+}

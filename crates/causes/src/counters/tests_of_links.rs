@@ -1,0 +1,159 @@
+//! Lines of the kernel's log that show no failing disk: links, servers, targets, drives that refuse.
+
+use crate::counters::judge_counters;
+use crate::verdict::{Answer, Verdict};
+use tooltext::ToolOutput;
+
+fn first(text: &str) -> Verdict {
+    judge_counters(&[ToolOutput::read("dmesg", text.as_bytes())]).remove(0)
+}
+
+fn commands(v: &Verdict) -> String {
+    v.remedies.iter().map(|r| format!("{}: {}\n", r.what, r.command())).collect()
+}
+
+fn error(at: &str, disk: &str, sector: u64) -> String {
+    format!("[{at}] blk_update_request: I/O error, dev {disk}, sector {sector} op 0x1:(WRITE) flags 0x800 phys_seg 1\n")
+}
+
+#[test]
+fn errors_of_one_moment_at_several_places_are_no_bad_sectors() {
+    let at = |us: u64| format!("60.950{us:03}");
+    let text: String = (0..4).map(|i| error(&at(40 + 9 * i), "nvme1n1", 1000 * i)).collect();
+    let partition =
+        "[60.951000] Buffer I/O error on dev nvme1n1p2, logical block 15, lost async page write\n".repeat(3);
+    let v = first(&(text + &partition));
+    assert_eq!((v.cause, v.verdict), ("link-reset", Answer::Found));
+    assert!(!commands(&v).contains("ddrescue"));
+    // A disk that tries each sector for a while, and one sector that is asked for again.
+    let slow: String = (0..4).map(|i| error(&format!("6{i}.950040"), "sdb", 1000 * i)).collect();
+    assert_eq!(first(&slow).cause, "device-errors");
+    assert_eq!(first(&error("60.950040", "sdb", 8).repeat(4)).cause, "device-errors");
+}
+
+#[test]
+fn errors_of_a_disk_that_is_gone_are_the_consequence() {
+    let errors = error("71.000120", "sdc", 8) + &error("71.010200", "sdc", 4096);
+    for gone in [
+        "[ 71.000100] sd 3:0:0:1: rejecting I/O to offline device\n",
+        "[ 71.000100] usb 2-1: USB disconnect, device number 4\n",
+        "[ 71.100300] device-mapper: multipath: 253:2: Failing path 8:32.\n",
+    ] {
+        for text in [gone.to_owned() + &errors, errors.clone() + gone] {
+            let v = first(&text);
+            assert_eq!((v.cause, v.verdict), ("link-reset", Answer::Found), "{text}");
+            let said: Vec<_> = v.evidence.iter().map(|e| e.sentence()).collect();
+            assert!(said.last().unwrap().starts_with("errors of sdc are its consequence"), "{said:?}");
+        }
+    }
+    // Another disk's path, and a device that was unplugged at another time.
+    let other = "[ 71.100300] device-mapper: multipath: 253:2: Failing path 8:48.\n";
+    assert_eq!(first(&(errors.clone() + other)).cause, "device-errors");
+    assert_eq!(
+        first(&("[ 11.1] usb 2-1: USB disconnect, device number 4\n".to_owned() + &errors)).cause,
+        "device-errors"
+    );
+}
+
+#[test]
+fn of_a_virtual_disk_its_target_is_looked_at() {
+    let error = |cdb: &str| {
+        format!(
+            "[ 128.749858] sd 15:0:0:1: [sdn] tag#4 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_SENSE\n\
+             [ 128.749865] sd 15:0:0:1: [sdn] tag#4 Sense Key : Medium Error [current] \n\
+             [ 128.749871] sd 15:0:0:1: [sdn] tag#4 Add. Sense: Unrecovered read error\n\
+             [ 128.749877] sd 15:0:0:1: [sdn] tag#4 CDB: {cdb} 2a 00 00 00 84 88 00 00 30 00\n\
+             [ 128.750142] critical medium error, dev sdn, sector 33928 op 0x0:(READ) flags 0x0\n"
+        )
+        .repeat(2)
+    };
+    let attached =
+        |model: &str| format!("[ 75.277793] scsi 15:0:0:1: Direct-Access     {model} 0001 PQ: 0 ANSI: 5\n");
+    let iscsi = "[ 75.253467] scsi host15: iSCSI Initiator over TCP/IP\n";
+    let partition =
+        "[ 128.9] Buffer I/O error on dev sdn1, logical block 15, lost async page write\n".repeat(4);
+    for text in [
+        error("Write(10)"),
+        error("Write(10)") + &partition,
+        iscsi.to_owned() + &error("Read(10)"),
+        attached("IET      VIRTUAL-DISK") + &error("Read(10)"),
+        attached("LIO-ORG  block1") + &error("Read(10)"),
+        attached("QEMU     QEMU HARDDISK") + &error("Read(10)"),
+    ] {
+        let v = first(&text);
+        assert_eq!((v.cause, v.verdict), ("device-errors", Answer::CannotTell), "{text}");
+        assert!(
+            v.missing[0].sentence().starts_with("what failed behind sdn, a virtual disk"),
+            "{:?}",
+            v.missing
+        );
+        assert!(!commands(&v).contains("ddrescue"));
+    }
+    let v = first(&(attached("SEAGATE  ST1000NM0045") + &error("Read(10)")));
+    assert_eq!((v.cause, v.verdict), ("device-errors", Answer::Found));
+    assert!(commands(&v).contains("ddrescue /dev/sdn"));
+}
+
+#[test]
+fn a_drive_that_refuses_does_not_fail() {
+    let refused = "[ 14.0] sr 11:0:0:0: [sr1] Sense Key : Blank Check [current] \n".to_owned()
+        + &error("14.1", "sr1", 0).repeat(2);
+    let floppy =
+        "[ 26.1] floppy0: disk absent or changed during operation\n".to_owned() + &error("26.2", "fd0", 0);
+    for text in [refused.repeat(3), floppy.repeat(3), error("26.2", "sr0", 8).repeat(3)] {
+        let v = first(&text);
+        assert_eq!((v.cause, v.verdict), ("device-errors", Answer::CannotTell), "{text}");
+        assert!(v.evidence[0].sentence().ends_with(": no disk fails"), "{:?}", v.evidence);
+        assert!(v.missing[0].sentence().contains("no disk fails here"));
+    }
+}
+
+#[test]
+fn hardware_errors_are_of_the_disk() {
+    let text = "[ 512.1] sd 0:0:1:0: [sdc] tag#5 Sense Key : Hardware Error [current] \n".to_owned();
+    let v = first(&(text.repeat(2) + &error("512.2", "sdc", 8)));
+    assert_eq!((v.cause, v.verdict), ("device-errors", Answer::Found));
+    assert!(commands(&v).contains("ddrescue /dev/sdc"));
+    // Errors that nothing explains are looked into first.
+    assert!(!commands(&first(&error("512.2", "sdc", 8).repeat(3))).contains("ddrescue"));
+}
+
+#[test]
+fn commands_find_the_disk_that_the_log_does_not_name() {
+    let named = "[ 20.1] sd 0:0:0:0: [sda] 976773168 512-byte logical blocks\n";
+    let ata = "[ 19.1] ata1: hard resetting link\n".repeat(2);
+    for (text, disk) in [
+        (ata.clone(), "smartctl -x /dev/$(ls -l /sys/block | sed -n 's,.*/ata1/.*/,,p')"),
+        (ata.clone() + named, "smartctl -x /dev/sda"),
+        // Two disks: the port's is not known.
+        (ata + named + "[ 20.2] sd 4:0:0:0: [sdb] Attached SCSI disk\n", "/ata1/"),
+        (
+            "[ 9.1] sd 4:0:1:0: attempting task abort! scmd(ffff880204baee80)\n".repeat(2),
+            "smartctl -x /dev/$(ls /sys/class/scsi_device/4:0:1:0/device/block)",
+        ),
+    ] {
+        assert!(commands(&first(&text)).contains(disk), "{text}{}", commands(&first(&text)));
+    }
+}
+
+#[test]
+fn what_is_to_try_is_of_the_kind_of_link() {
+    let uas =
+        "[ 93.1] sd 0:0:0:0: [sda] tag#12 uas_eh_abort_handler 0 uas-tag 1 inflight: CMD IN \n".repeat(2);
+    let ids = "[ 1.1] usb 2-2: New USB device found, idVendor=152d, idProduct=0578, bcdDevice= 2.09\n";
+    let asleep = "[ 7.1] ata1.00: exception Emask 0x10 SAct 0x40 SErr 0x4050000 action 0xe frozen\n\
+        [ 7.1] ata1: SError: { PHYRdyChg CommWake DevExch }\n";
+    for (text, first_to_try) in [
+        (uas.clone(), "usb-storage.quirks=VENDOR:PRODUCT:u"),
+        (ids.to_owned() + &uas, "usb-storage.quirks=152d:0578:u"),
+        (asleep.repeat(2), "max_performance"),
+        ("[ 9.1] nfs: server files.example not responding, still trying\n".repeat(2), "nfsstat"),
+        ("[ 9.1] mmc0: Timeout waiting for hardware interrupt - cmd12.\n".repeat(2), "card"),
+        ("[ 9.1] device-mapper: multipath: 253:2: Failing path 8:32.\n".repeat(2), "multipath -ll"),
+        ("[ 9.1] aacraid: Host adapter abort request.\n".repeat(2), "an adapter was reset"),
+    ] {
+        let v = first(&text);
+        assert_eq!((v.cause, v.verdict), ("link-reset", Answer::Found), "{text}");
+        assert!(commands(&v).lines().next().unwrap().contains(first_to_try), "{}", commands(&v));
+    }
+}
