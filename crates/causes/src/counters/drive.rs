@@ -9,11 +9,13 @@ use crate::proof::{proof, Proof};
 use crate::verdict::Confidence;
 use tooltext::{Number, Reading, Row, ToolOutput};
 
+/// Set for errors of the medium or inside the drive; drives also set it when their rated endurance is used up.
+const UNRELIABLE: u8 = 1 << 2;
 /// Bits of NVMe's critical warning (NVM Express, SMART / Health Information log).
 const WARNINGS: [(u8, &str); 6] = [
     (1 << 0, "its spare blocks are nearly used up"),
     (1 << 1, "it is too hot or too cold, and drives throttle themselves then"),
-    (1 << 2, "errors have made it unreliable"),
+    (UNRELIABLE, "errors have made it unreliable"),
     (1 << 3, "it accepts no more writes"),
     (1 << 4, "the power backup of its cache has failed"),
     (1 << 5, "its persistent memory is unreliable or read-only"),
@@ -36,6 +38,13 @@ pub(super) fn told(outputs: &[ToolOutput]) -> Vec<(Confidence, Proof)> {
     all
 }
 
+/// Whether a drive's rated endurance is used up, and it reports no errors of its medium; parts of its report may be several readings.
+fn is_worn(output: &ToolOutput, drive: &str) -> bool {
+    let readings = || output.runs.iter().flat_map(|run| run.of("smart")).filter(|r| r.name == drive);
+    let values = |name| readings().flat_map(|r| &r.rows).filter_map(move |row| row.value(name));
+    values("used").any(|part| part >= 1.0) && values("media errors").all(|n| n == 0.0)
+}
+
 fn said(place: In, reading: &Reading, row: &Row) -> Vec<(Confidence, Proof)> {
     let name = if reading.name.is_empty() { "the drive" } else { &reading.name };
     let at = |n: Number| place.at(n);
@@ -47,11 +56,16 @@ fn said(place: In, reading: &Reading, row: &Row) -> Vec<(Confidence, Proof)> {
     }
     if let Some(n) = above_0("critical warning") {
         let bits = n.value as u8;
+        let wear = bits == UNRELIABLE && is_worn(place.output, &reading.name);
         let what: Vec<&str> =
             WARNINGS.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, what)| *what).collect();
-        let what = if what.is_empty() { "of an unknown kind".to_owned() } else { what.join("; ") };
+        let what = match what.is_empty() {
+            _ if wear => "it has been written as much as it was made for, without an error so far".to_owned(),
+            true => "of an unknown kind".to_owned(),
+            false => what.join("; "),
+        };
         let said = proof!("{name} warns: {what} ({at})", name, what, at = Source(at(n)));
-        all.push((Confidence::Medium, said));
+        all.push((if wear { Confidence::Low } else { Confidence::Medium }, said));
     }
     if let Some(n) = above_0("self-test failed") {
         let said = proof!("the last self-test of {name} failed ({at})", name, at = Source(at(n)));

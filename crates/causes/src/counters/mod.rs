@@ -10,7 +10,6 @@
 mod advice;
 mod busy;
 mod drive;
-mod etcd;
 mod flush_times;
 mod flushing;
 mod fsync;
@@ -30,6 +29,7 @@ mod say;
 mod scheduler_starvation;
 mod settings;
 mod slow_member;
+mod slow_syncs;
 mod stable_page;
 mod swap;
 #[cfg(test)]
@@ -86,7 +86,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         raid::stripe_cache(outputs),
         raid::read_modify_write(outputs),
         same_rate::judge(outputs),
-        fsync::judge(outputs).or_else(|| flushing::judge(outputs)).or_else(|| etcd::judge(outputs)),
+        fsync::judge(outputs).or_else(|| flushing::judge(outputs)).or_else(|| slow_syncs::judge(outputs)),
         slow_member::judge(outputs),
         busy::stalled(outputs),
         busy::saturated(outputs).or_else(|| pressure::io(outputs)),

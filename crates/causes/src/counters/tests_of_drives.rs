@@ -2,7 +2,7 @@
 //! its peers, limits of requests.
 
 use crate::counters::judge_counters;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Confidence, Verdict};
 use std::path::Path;
 use tooltext::ToolOutput;
 
@@ -36,6 +36,17 @@ fn each_bit_of_a_warning_has_its_meaning_and_no_other() {
     let both = warning(0b10010);
     assert!(both.contains("hot") && both.contains("power backup") && !both.contains("spare"), "{both}");
     assert!(warning(0x80).contains("of an unknown kind"));
+}
+
+#[test]
+fn a_drive_that_is_worn_is_not_called_unreliable() {
+    let of = |used: u32, errors: u32| {
+        let text = format!("critical_warning                    : 0x4\npercentage_used                     : {used}%\nmedia_errors                        : {errors}\n");
+        let v = verdict(&text, "device-errors").expect("a verdict");
+        (v.confidence, said(&v).contains("written as much as it was made for"))
+    };
+    assert_eq!(of(100, 0), (Some(Confidence::Low), true));
+    assert_eq!([of(99, 0), of(100, 1)], [(Some(Confidence::Medium), false); 2]);
 }
 
 #[test]

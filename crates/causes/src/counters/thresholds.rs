@@ -102,8 +102,8 @@ pub mod fsync {
     pub const FLUSHES: f64 = 2.0;
 }
 
-/// Thresholds of `counters/etcd`.
-pub mod etcd {
+/// Thresholds of `counters/slow_syncs`.
+pub mod slow_syncs {
     use super::Nanos;
 
     /// What the 99th percentile of the log's syncs should be below (etcd's documentation: FAQ, "What does the etcd warning 'failed to send out

@@ -60,7 +60,12 @@ fn head(line: &str, at: &At, system: &mut System) -> Option<String> {
     for word in words {
         // A member is NAME[NUMBER], optionally followed by (F), (S), (W), (J) or (R); the level has no bracket.
         match word.split_once('[') {
-            Some((member, _)) => system.set_member(name, member, at),
+            Some((member, marks)) => {
+                if marks.ends_with("(F)") {
+                    system.set_attribute(name, &format!("md/dev-{member}/state"), "faulty", at);
+                }
+                system.set_member(name, member, at)
+            }
             None => system.set_attribute(name, "md/level", word, at),
         };
     }

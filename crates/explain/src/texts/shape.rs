@@ -98,8 +98,11 @@ fn json_or_csv(text: &str) -> Option<Shape> {
         return Some(Shape { what: "JSON of a tool that is not known", instead });
     }
     let mut lines = text.lines().filter(|l| !l.trim().is_empty()).take(3);
-    let commas = lines.next().map_or(0, |l| l.matches(',').count());
-    let same = commas >= 3 && lines.all(|l| l.matches(',').count() == commas);
+    // Commas of prose are followed by a blank.
+    let commas = |l: &str| l.matches(',').count().saturating_sub(l.matches(", ").count());
+    let first = lines.next().map_or(0, commas);
+    let others: Vec<&str> = lines.collect();
+    let same = first >= 3 && !others.is_empty() && others.iter().all(|l| commas(l) == first);
     same.then_some(Shape {
         what: "a table with commas",
         instead: "of such tables only fio's logs are supported; give the text that the tool prints",
@@ -183,6 +186,7 @@ mod tests {
         assert_eq!(what(b"[\n  {\"a\": 1}]"), "JSON of a tool that is not known");
         assert_eq!(what(b"[root@db7 ~]# pidstat -d\n"), "");
         assert_eq!(what(b"a,b,c,d\n1,2,3,4\n"), "a table with commas");
+        assert_eq!(what(b"Hello, this disk is slow, since Monday, please help\n"), "");
         let log = "[    1.234567] ata1: SATA max UDMA/133 irq 24, D or C\n> [   12.345678] sd 0:0:0:0: [sda] Write Protect is off\n".repeat(2);
         assert_eq!(of(log.as_bytes()), None);
         let said = |text: &str| nothing_in("x", text.as_bytes()).map(|e| e.to_string()).unwrap_or_default();

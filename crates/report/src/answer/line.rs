@@ -1,5 +1,6 @@
 //! The answer in one sentence of at most 160 characters, to be pasted into a chat.
 
+use super::arrays;
 use super::words::{confidence, device, lost, operations, operations_of, the_slowest, who};
 use causes::{Answer as Judged, Verdict};
 use explain::answer::{is_limit, share_of_slowest, Answer, Kind, Sufferer};
@@ -116,8 +117,8 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
     let measured = e.texts.outputs.iter().flat_map(|m| &m.runs).any(|run| !run.readings.is_empty());
     let settings: usize = e.texts.outputs.iter().map(|m| m.settings.len()).sum();
     if a.cause.is_none() && !measured && settings > 0 {
-        if let Some((array, action)) = resyncing(e) {
-            return format!("{of}: {array} is busy with a {action}, which uses all its disks; what that costs: iowhy record");
+        if let Some(trouble) = arrays::trouble(e) {
+            return format!("{of}: {trouble}");
         }
         let settings = counted(settings as u64, "setting", "settings");
         return format!(
@@ -131,14 +132,6 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
         (None, _) => suspected(e, &of)
             .unwrap_or_else(|| format!("{of}: counters alone show no cause; to find one: iowhy record")),
     }
-}
-
-/// An array that checks or copies its disks, and what it does (`md/sync_action`, Documentation/admin-guide/md.rst).
-fn resyncing(e: &Explanation) -> Option<(&str, &str)> {
-    let mut all = e.texts.outputs.iter().flat_map(|m| &m.settings);
-    all.find_map(|s| {
-        Some((s.name.strip_suffix("/md/sync_action")?, s.value.as_str())).filter(|(_, v)| *v != "idle")
-    })
 }
 
 /// A cause that texts suggest but cannot prove; `None` if no sentence about it is short enough.

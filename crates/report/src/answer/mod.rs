@@ -1,5 +1,6 @@
 //! The answer in words: one sentence, then one screen, or JSON.
 
+mod arrays;
 mod blocks;
 mod gain;
 mod healthy;

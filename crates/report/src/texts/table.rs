@@ -163,7 +163,9 @@ fn below(histogram: &[Bucket], all: f64, q: f64) -> Option<Number> {
         seen += b.count.value;
         b.count.value > 0.0 && seen >= q * all
     })?;
-    Some(Number { value: bucket.below, unit: Unit::Nanoseconds, at: bucket.count.at })
+    // The last bucket may have no bound.
+    let bound = Some(bucket.below).filter(|below| below.is_finite())?;
+    Some(Number { value: bound, unit: Unit::Nanoseconds, at: bucket.count.at })
 }
 
 impl Table {

@@ -71,7 +71,8 @@ impl Detail {
         if self.members.len() < MOST_MEMBERS {
             self.members.push(member.to_owned());
         }
-        Some(vec![])
+        let state = || (format!("{array}/md/dev-{member}/state"), "faulty".to_owned());
+        Some(words.contains(&"faulty").then(state).into_iter().collect())
     }
 
     /// The members, when the next line is not one.

@@ -71,7 +71,7 @@ fn request(words: &[Word]) -> Option<(Option<u64>, usize)> {
     let (size, unit, from) = (words.first()?, words.get(1)?, words.get(2)?);
     decimal(size.text).filter(|_| bytes(unit.text).is_some())?;
     // The mark of writes was removed like a quote mark.
-    (["from", "<<<"].contains(&from.text) || from.after_mark).then_some(())?;
+    (["from", "to", "<<<"].contains(&from.text) || from.after_mark).then_some(())?;
     let line = &words[..words.len().min(MOST_OF_LINE)];
     let at = (3..line.len()).find(|i| line[*i].text.starts_with("request="))?;
     (line[1..=at].iter().all(|w| !w.paragraph) && line[at - 1].text.ends_with(':')).then_some(())?;

@@ -112,14 +112,13 @@ const ABORTED: &str = "aborted";
 const WAS_RESET: &str = "was reset";
 const BUS: &str = "bus error";
 const TARGET: &str = "target error";
-const AGAIN: [(&str, &str); 7] = [
+const AGAIN: [(&str, &str); 6] = [
     (RESULT, ERRORS),
     (BUFFER, ERRORS),
     (SENSE, MEDIUM),
     (ABORTED, TIMEOUTS),
     (WAS_RESET, RESETS),
     (BUS, EXCEPTIONS),
-    (TARGET, REFUSED),
 ];
 /// A command failed; other lines say how. Without them it counts as an exception.
 const COMMAND: &str = "failed command";
@@ -212,6 +211,9 @@ impl Log {
 fn told_once(kinds: &mut Kinds) {
     let mut again = AGAIN.to_vec();
     let alone = kinds.len() == 1;
+    // The device ended the command, because it was refused or for an error of its own (drivers/scsi/scsi_error.c, `scsi_check_sense`).
+    let of_target = [HARDWARE, REFUSED].into_iter().find(|kind| kinds.contains_key(kind));
+    again.push((TARGET, of_target.unwrap_or(ERRORS)));
     if alone {
         again.push((COMMAND, EXCEPTIONS));
     }

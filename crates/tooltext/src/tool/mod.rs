@@ -58,6 +58,7 @@ mod ps;
 mod rados_bench;
 mod rbd_bench;
 pub(crate) mod reader;
+mod redis_log;
 mod requests;
 mod slower;
 mod smart;
@@ -123,6 +124,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &strace::Strace,
         &smart::Smart,
         &database_log::DatabaseLog,
+        &redis_log::RedisLog,
         &dbench::Dbench,
         &ps::Ps,
         &nfsiostat::Nfsiostat,

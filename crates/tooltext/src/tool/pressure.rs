@@ -5,13 +5,13 @@
 //! some avg10=12.34 avg60=5.00 avg300=1.00 total=123456789        total: microseconds
 //! full avg10=10.00 avg60=4.00 avg300=0.50 total=100000000
 //! ==> /proc/pressure/io <==                                      head(1) and tail(1) of several files; what pressure it is
-//! # cat /proc/pressure/io                                        the same
+//! # cat /proc/pressure/io                                        the same, as `/proc/pressure/io:` and any heading with the path
 //! 8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0
 //! ```
 //!
 //! **Versions**: Linux 4.20, the first with `/proc/pressure`, to 6.1, which was run.
 
-use super::reader::{texts, Found, Tool};
+use super::reader::{Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
@@ -59,20 +59,24 @@ impl Tool for Pressure {
     }
 }
 
-/// Limit on words of a prompt, with `sudo`.
-const MOST_OF_PROMPT: usize = 3;
+/// Limit on words before the path in its line: a prompt, `sudo`, `cat`; `----- Output from`.
+const MOST_BEFORE: usize = 5;
 
-/// The resource in `==> /proc/pressure/io <==`, `cat /proc/pressure/io`, or in the path of a cgroup's file (`.../io.pressure`).
+/// The resource in `==> /proc/pressure/io <==`, `cat /proc/pressure/io`, `/proc/pressure/io:`, or in the path of a cgroup's file
+/// (`.../io.pressure`), and the number of words up to the values.
 fn file<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
-    let cat = words.iter().take(1 + MOST_OF_PROMPT).position(|w| w.text == "cat");
-    let (path, used) = match (texts(words), cat) {
-        (Some(["==>", path, "<=="]), _) => (path, 3),
-        (_, Some(cat)) => (words.get(cat + 1).filter(|w| !w.first)?.text, cat + 2),
-        _ => return None,
-    };
+    let line = words.iter().take(1 + MOST_BEFORE).enumerate().take_while(|(i, w)| *i == 0 || !w.first);
+    let (at, name) = line.into_iter().find_map(|(i, w)| Some((i, resource(w.text)?)))?;
+    let drawn = |w: &&Word| w.text.bytes().all(|b| b"-=<>#:*".contains(&b));
+    Some((name, at + 1 + words[at + 1..].iter().take(MOST_BEFORE).take_while(drawn).count()))
+}
+
+/// The resource that a path names.
+fn resource(path: &str) -> Option<&str> {
+    let path = path.trim_end_matches([':', ',', '`', '"', ')']);
     let name = path.rsplit('/').next()?;
     let name = name.strip_suffix(".pressure").or_else(|| path.contains("/pressure/").then_some(name))?;
-    ["cpu", "io", "memory", "irq"].contains(&name).then_some((name, used))
+    ["cpu", "io", "memory", "irq"].contains(&name).then_some(name)
 }
 
 fn row(words: &[Word]) -> Option<(Row, usize)> {
@@ -130,9 +134,16 @@ mod tests {
         let files = all(&(of("/proc/pressure/cpu") + &of("/sys/fs/cgroup/a/io.pressure")), "pressure");
         let names: Vec<&str> = files.iter().flat_map(|r| &r.rows).map(|r| r.of.as_str()).collect();
         assert_eq!(names, ["cpu some", "cpu full", "io some", "io full"]);
-        for prompt in ["$ ", "", "[root@db7 ~]# ", "me@db7:~$ sudo "] {
-            let reading = one(&format!("{prompt}cat /proc/pressure/memory\n{text}"), "pressure");
-            assert_eq!(reading.rows[1].of, "memory full", "{prompt}");
+        for heading in [
+            "$ cat /proc/pressure/memory\n",
+            "cat /proc/pressure/memory\n",
+            "[root@db7 ~]# cat /proc/pressure/memory\n",
+            "me@db7:~$ sudo cat /proc/pressure/memory\n",
+            "----- Output from /proc/pressure/memory -----\n",
+            "/proc/pressure/memory:     ",
+        ] {
+            let reading = one(&format!("{heading}{text}"), "pressure");
+            assert_eq!(reading.rows[1].of, "memory full", "{heading}");
         }
     }
 

@@ -246,3 +246,26 @@ fn a_write_that_is_answered_with_a_read_error_shows_a_target() {
     assert_eq!(of("Read(10)"), ["sdb 1 I/O errors", "sdb 1 medium errors"]);
     assert_eq!(of("Write(10)").last().unwrap(), "sdb 1 writes answered by a read error");
 }
+
+/// A device ends a command that it refuses, and one that it fails: the sense data tells which. Kernels without texts of it print numbers.
+#[test]
+fn what_the_device_ended_is_what_its_sense_data_says() {
+    let of = |key: &str| {
+        let text = format!(
+            "[ 14.0] sd 2:0:0:0: [sdb] tag#5 FAILED Result: hostbyte=DID_TARGET_FAILURE driverbyte=DRIVER_SENSE\n\
+             [ 14.0] sd 2:0:0:0: [sdb] tag#5 Sense Key : {key} [current]\n\
+             [ 14.0] blk_update_request: critical target error, dev sdb, sector 123456 op 0x0:(READ) flags 0x80700\n"
+        );
+        let all = rows(&text);
+        let told = all[0].values.iter().map(|(name, n)| format!("{} {name}", n.value));
+        told.filter(|told| !told.contains("transport")).collect::<Vec<_>>().join(", ")
+    };
+    for key in ["Hardware Error", "0x4"] {
+        assert_eq!(of(key), "1 hardware errors", "{key}");
+    }
+    for key in ["Illegal Request", "0x5", "Blank Check", "0x8"] {
+        assert_eq!(of(key), "1 refused commands", "{key}");
+    }
+    let alone = "[ 14.0] blk_update_request: critical target error, dev sdb, sector 123456 op 0x0:(READ)\n";
+    assert_eq!(rows(alone)[0].value("I/O errors"), Some(1.0), "nothing says which it was");
+}

@@ -1,13 +1,13 @@
-//! Syncs that take longer than etcd can bear, by its own histograms of its disk: suspected `flush-cost`.
+//! Syncs that take longer than an application can bear, as it says itself: suspected `flush-cost`.
 //!
-//! etcd's FAQ asks for a 99th percentile of less than 10 ms for the syncs of its log. How long a sync takes does not say what it waits for:
+//! Redis logs that a sync of its append-only file goes on for longer than 2 s. etcd has histograms of its syncs; its FAQ asks for a 99th percentile of less than 10 ms for the syncs of its log. How long a sync takes does not say what it waits for:
 //! never more than a suspicion.
 //!
 //! Example: of 57,035 syncs all but 132 took longer than 16 ms.
 
 use super::say::In;
-use super::thresholds::etcd::{MOST_SLOW, WAL_FSYNC};
 use super::thresholds::evidence::REQUESTS;
+use super::thresholds::slow_syncs::{MOST_SLOW, WAL_FSYNC};
 use crate::proof::proof;
 use crate::verdict::Verdict;
 use tooltext::{Number, Row, ToolOutput};
@@ -28,8 +28,26 @@ struct Syncs<'a> {
     bound: Nanos,
 }
 
-/// Suspected if more than one in a hundred syncs took longer than the limit. Told of the member with the most.
+/// Suspected by Redis' log or etcd's histograms.
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    by_redis(outputs).or_else(|| by_etcd(outputs))
+}
+
+/// Suspected if Redis says so, once or often.
+fn by_redis(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
+    let mut all = runs.flat_map(|place| place.run.of("redis log").map(move |r| (place, r)));
+    let (place, reading) = all.next()?;
+    let count = reading.rows.first()?.get("count")?;
+    Some(Verdict::cannot_tell(NAME, MISSING).because(proof!(
+        "{n} of its append-only file took Redis longer than 2 s ({at})",
+        n = Counted(count.value as u64, "sync", "syncs"),
+        at = Source(place.at(count))
+    )))
+}
+
+/// Suspected if more than one in a hundred syncs took longer than the limit. Told of the member with the most.
+fn by_etcd(outputs: &[ToolOutput]) -> Option<Verdict> {
     let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
     let all = runs.flat_map(|place| {
         place
@@ -79,6 +97,17 @@ mod tests {
         let output = ToolOutput::read("metrics.txt", text.as_bytes());
         let v = judge_counters(&[output]).into_iter().find(|v| v.cause == "flush-cost")?;
         Some(v.evidence[0].sentence())
+    }
+
+    #[test]
+    fn what_redis_logs_is_suspicious() {
+        let line = "1:M 29 Feb 2024 13:34:45.007 * Asynchronous AOF fsync is taking too long (disk is busy?). Writing on.\n";
+        let output = ToolOutput::read("redis.log", line.repeat(2).as_bytes());
+        let v = judge_counters(&[output]).into_iter().find(|v| v.cause == "flush-cost").expect("a suspicion");
+        assert_eq!(
+            v.evidence[0].sentence(),
+            "2 syncs of its append-only file took Redis longer than 2 s (redis.log:1)"
+        );
     }
 
     #[test]
