@@ -19,6 +19,7 @@ mod hung;
 mod kernel_errors;
 mod log_force;
 mod logged;
+mod notices;
 mod pressure;
 mod raid;
 mod raid_runs;
@@ -73,7 +74,10 @@ pub(crate) const PAGES: [(&str, &str, &str); 3] = [
 
 /// The verdicts of causes that the texts say something about: found, then *cannot tell*, then rejected.
 pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
+    let stuck = notices::processors(outputs);
+    let processors = if stuck.is_none() { pressure::processors(outputs) } else { None };
     let causes = [
+        stuck,
         kernel_errors::errors(outputs),
         kernel_errors::resets(outputs),
         hung::judge(outputs),
@@ -91,8 +95,8 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         busy::stalled(outputs),
         busy::saturated(outputs).or_else(|| pressure::io(outputs)),
         swap::judge(outputs),
-        pressure::memory(outputs),
-        pressure::processors(outputs),
+        pressure::memory(outputs).or_else(|| notices::memory(outputs)),
+        processors,
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();
     verdicts.sort_by_key(|v| match v.verdict {

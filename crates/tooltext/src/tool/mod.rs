@@ -45,6 +45,7 @@ mod iotop;
 mod iozone;
 mod ioztat;
 pub(crate) mod kernel_errors;
+mod kernel_notices;
 mod lexeme;
 mod mdflush;
 mod nfsiostat;
@@ -139,6 +140,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &requests::Requests,
         &blocked_task::BlockedTask,
         &kernel_errors::KernelErrors,
+        &kernel_notices::KernelNotices,
         &stack::KernelStack,
         &threads::ThreadTable,
     ]

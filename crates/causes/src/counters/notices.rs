@@ -1,0 +1,94 @@
+//! What the kernel's log says of memory and processors: no proof that I/O waited for these, and a better suspicion than storage.
+//!
+//! While a processor is stuck, nothing else runs there, and what its tasks wait for looks slow. Before the kernel kills a process, all that
+//! need memory reclaim it themselves.
+
+use super::say::{number, In};
+use crate::proof::proof;
+use crate::verdict::Verdict;
+use tooltext::{Row, ToolOutput};
+
+/// The rows of one kind, each with its place.
+fn rows<'a>(outputs: &'a [ToolOutput], kind: &'static str) -> impl Iterator<Item = (In<'a>, &'a Row)> {
+    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
+    let rows = runs.flat_map(|place| place.run.of("kernel notices").map(move |r| (place, r)));
+    rows.flat_map(|(place, r)| r.rows.iter().map(move |row| (place, row)))
+        .filter(move |(_, row)| row.of == kind)
+}
+
+/// `reclaim` is suspected if the kernel killed processes for want of memory.
+pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let (place, row) = rows(outputs, "killed for memory").next()?;
+    let count = row.get("count")?;
+    let missing =
+        "who reclaims memory, and for how long each time: iowhy record; vmstat 1 shows swapping (si, so)";
+    Some(Verdict::cannot_tell("reclaim", missing).because(proof!(
+        "the kernel killed {n} for want of memory ({at})",
+        n = Counted(count.value as u64, "process", "processes"),
+        at = Source(place.at(count))
+    )))
+}
+
+/// `cpu-wait` is suspected if processors were stuck, or slowed by heat.
+pub(super) fn processors(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let stuck = rows(outputs, "stuck processors").find_map(|(place, row)| {
+        let (count, longest) = (row.get("count")?, row.get("longest"));
+        let told = proof!(
+            "a processor was stuck {times} ({at})",
+            times = Counted(count.value as u64, "time", "times"),
+            at = Source(place.at(count))
+        );
+        Some(match longest {
+            Some(longest) => proof!("{told}, for up to {longest}", told, longest = number(longest)),
+            None => told,
+        })
+    });
+    let hot = || {
+        rows(outputs, "throttled by heat").find_map(|(place, row)| {
+            let count = row.get("count")?;
+            Some(proof!(
+                "processors were slowed by heat {times} ({at})",
+                times = Counted(count.value as u64, "time", "times"),
+                at = Source(place.at(count))
+            ))
+        })
+    };
+    let missing = "whether operations wait for a processor: iowhy record while it is so";
+    Some(Verdict::cannot_tell("cpu-wait", missing).because(stuck.or_else(hot)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::counters::judge_counters;
+    use tooltext::ToolOutput;
+
+    /// The suspected causes, in their order, and the first sentence.
+    fn suspected(text: &str) -> (Vec<&'static str>, String) {
+        let all = judge_counters(&[ToolOutput::read("dmesg", text.as_bytes())]);
+        let first = all.first().and_then(|v| v.evidence.first()).map_or(String::new(), |e| e.sentence());
+        (all.iter().map(|v| v.cause).collect(), first)
+    }
+
+    /// A server that does not answer while the processor is stuck is a consequence.
+    #[test]
+    fn a_stuck_processor_comes_first() {
+        let stuck = "[  520.000000] watchdog: BUG: soft lockup - CPU#0 stuck for 197s! [kworker/0:1:23]\n";
+        let server = "[  521.000000] nfs: server 10.0.0.27 not responding, still trying\n";
+        let (causes, said) = suspected(&format!("{stuck}{server}"));
+        assert_eq!(causes.first(), Some(&"cpu-wait"));
+        assert_eq!(said, "a processor was stuck 1 time (dmesg:1), for up to 197 s");
+        let heat =
+            "[  551.000000] CPU0: Core temperature above threshold, cpu clock throttled (total events = 1)\n";
+        assert_eq!(suspected(heat).1, "processors were slowed by heat 1 time (dmesg:1)");
+    }
+
+    #[test]
+    fn killed_processes_are_a_lack_of_memory() {
+        let kill = "[  518.050606] Out of memory: Killed process 15784 (python3) total-vm:11964kB\n";
+        let (causes, said) = suspected(&kill.repeat(3));
+        assert_eq!(
+            (causes.as_slice(), said.as_str()),
+            (&["reclaim"][..], "the kernel killed 3 processes for want of memory (dmesg:1)")
+        );
+    }
+}

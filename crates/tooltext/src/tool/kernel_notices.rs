@@ -1,0 +1,117 @@
+//! Reads lines of the kernel's log about memory and processors that explain slow I/O without a fault of storage.
+//!
+//! ```text
+//! Out of memory: Killed process 15784 (python3) total-vm:11964kB, ...                mm/oom_kill.c
+//! Memory cgroup out of memory: Killed process 812 (java) ...
+//! watchdog: BUG: soft lockup - CPU#0 stuck for 197s! [kworker/0:1:23]                kernel/watchdog.c
+//! BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 31s!         kernel/workqueue.c
+//! rcu: INFO: rcu_sched self-detected stall on CPU                                    kernel/rcu/tree_stall.h
+//! CPU0: Core temperature above threshold, cpu clock throttled (total events = 1)     drivers/thermal/intel/therm_throt.c
+//! ```
+//!
+//! Each kind has a row with the number of its lines; lockups also with the longest.
+//!
+//! **Versions**: Linux 2.6.32 to 6.12 by published logs.
+
+use super::reader::{texts, Found, Tool};
+use crate::output::number::{decimal, Unit};
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
+use evidence::Spot;
+use std::collections::BTreeMap;
+
+pub struct KernelNotices;
+
+/// Kinds of lines.
+const KILLS: &str = "killed for memory";
+const LOCKUPS: &str = "stuck processors";
+const HEAT: &str = "throttled by heat";
+
+/// Limit on words between two lines: others of the log.
+const MOST_BETWEEN: usize = 400;
+/// Limit on words up to `stuck`.
+const MOST_OF_LOCKUP: usize = 12;
+/// The longest stall that is believed, in seconds.
+const LONGEST: f64 = 1e6;
+
+impl Tool for KernelNotices {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let mut kinds: BTreeMap<&'static str, Lines> = BTreeMap::new();
+        let (mut used, mut unknown) = (0, 0);
+        loop {
+            let rest = &words[used..];
+            let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
+            let next = (0..most).find_map(|skip| Some((skip, line(&rest[skip..])?)));
+            let Some((skip, (kind, stuck, length))) = next else { break };
+            let lines = kinds.entry(kind).or_insert(Lines { count: 0.0, longest: None, at: rest[skip].spot });
+            lines.count += 1.0;
+            lines.longest = lines.longest.into_iter().chain(stuck).reduce(f64::max);
+            unknown += skip;
+            used += skip + length;
+        }
+        let rows = kinds.into_iter().map(|(kind, lines)| lines.row(kind)).collect();
+        let reading = Reading { tool: "kernel notices", rows, at: words.first()?.spot, ..Reading::default() };
+        (used > 0).then_some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+/// The lines of one kind.
+struct Lines {
+    count: f64,
+    /// For how long a processor was stuck, in seconds.
+    longest: Option<f64>,
+    /// The place of the first.
+    at: Spot,
+}
+
+impl Lines {
+    fn row(self, kind: &str) -> Row {
+        let mut row = Row::of(kind);
+        row.values.put("count", self.count, Unit::Count, self.at);
+        if let Some(seconds) = self.longest {
+            row.values.put("longest", seconds * 1e9, Unit::Nanoseconds, self.at);
+        }
+        row
+    }
+}
+
+/// The kind of a line, for how long a processor was stuck in seconds, and the number of words.
+fn line(words: &[Word]) -> Option<(&'static str, Option<f64>, usize)> {
+    match texts(words)? {
+        ["Out", "of", "memory:", "Kill" | "Killed"] => Some((KILLS, None, 4)),
+        ["Memory", "cgroup", "out", "of"] if words.get(4)?.text == "memory:" => Some((KILLS, None, 5)),
+        ["BUG:", "soft" | "workqueue", "lockup", "-"] => {
+            let at = words.iter().take(MOST_OF_LOCKUP).position(|w| w.text == "stuck")?;
+            let stuck = decimal(words.get(at + 2)?.text.trim_end_matches('!').trim_end_matches('s'));
+            Some((LOCKUPS, stuck.filter(|s| *s < LONGEST), at + 3))
+        }
+        ["self-detected", "stall", "on", "CPU"] | ["detected", "stalls", "on", "CPUs/tasks:"] => {
+            Some((LOCKUPS, None, 4))
+        }
+        ["temperature", "above", "threshold,", "cpu"] => Some((HEAT, None, 4)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::{all, one};
+
+    #[test]
+    fn each_kind_is_counted() {
+        let text = "[  518.050606] Out of memory: Killed process 15784 (python3) total-vm:11964kB, anon-rss:4288kB\n\
+            [  519.000000] Memory cgroup out of memory: Killed process 812 (java) total-vm:1kB\n\
+            [  520.000000] watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [kworker/0:1:23]\n\
+            [  548.000000] watchdog: BUG: soft lockup - CPU#1 stuck for 197s! [python3:23]\n\
+            [  549.000000] BUG: workqueue lockup - pool cpus=0 flags=0x4 nice=0 stuck for 31s!\n\
+            [  550.000000] rcu: INFO: rcu_sched self-detected stall on CPU\n\
+            [  551.000000] CPU0: Core temperature above threshold, cpu clock throttled (total events = 1)\n";
+        let reading = one(text, "kernel notices");
+        let value = |of: &str, name: &str| reading.row(of).and_then(|row| row.value(name));
+        assert_eq!(value("killed for memory", "count"), Some(2.0));
+        assert_eq!(value("stuck processors", "count"), Some(4.0));
+        assert_eq!(value("stuck processors", "longest"), Some(197e9));
+        assert_eq!(value("throttled by heat", "count"), Some(1.0));
+        assert!(all("We are out of memory and of patience\n", "kernel notices").is_empty());
+    }
+}
