@@ -52,7 +52,7 @@ pub(super) fn behind(v: Verdict) -> Verdict {
 }
 
 /// Devices that are no disk of this machine, by the beginnings of their names: what to look at, with which command.
-const OTHERS: [(&str, &str, &str); 7] = [
+const OTHERS: [(&str, &str, &str); 8] = [
     (
         "server ",
         "the server did not answer: look at it and at the network at that time; retransmissions are counted here",
@@ -65,6 +65,11 @@ const OTHERS: [(&str, &str, &str); 7] = [
         "mmc",
         "the card or its controller did not answer: try another card, a supply of more power, a slower mode of the bus",
         "grep . /sys/kernel/debug/mmc*/ios",
+    ),
+    (
+        "dm-",
+        "a device below it is gone or did not answer: see which, and what the kernel reports of it",
+        "lsblk -s -o NAME,TYPE,STATE,TRAN; dmesg | grep -iE 'disconnect|offline|timeout|reset'",
     ),
     ("vd", "a virtual disk: its host did not answer; look there at that time", "lsblk -d -o NAME,SIZE,MODEL,SERIAL"),
     ("adapter hv_storvsc", "a virtual disk: its host did not answer; look there at that time", "lsblk -S"),
@@ -84,7 +89,8 @@ pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict 
     }
     if device.count(&[DISCONNECTS]) > 0 {
         return v.try_this(
-            "it was unplugged, or its cable or power failed: try another port, cable, or a hub with a supply of its own",
+            "it was unplugged, or its cable or power failed: try another port, cable, or a hub with a supply of its own; of a virtual disk: look \
+             at its host",
             Action::look("lsusb -t; dmesg | grep -i usb"),
         );
     }

@@ -12,6 +12,7 @@ use super::drive;
 use super::hang::{self, Hang};
 use super::logged::{
     follows, logged, Behind, Logged, AT_ONCE as GIVEN_UP, ERRORS, FAILED, LINK, LOSING, MEDIUM, REFUSED,
+    STOPPED,
 };
 use super::say::judged;
 use super::thresholds::evidence::LINES;
@@ -227,13 +228,20 @@ fn no_disk(errors: Vec<LoggedErrors>, outputs: &[ToolOutput]) -> Option<Verdict>
     (!v.evidence.is_empty()).then_some(v)
 }
 
-/// Errors of a device that followed the reset of its link.
+/// Errors of a device that followed the reset of its link, or its file system that stopped at the same moment.
 fn consequence(outputs: &[ToolOutput]) -> Option<Proof> {
     outputs.iter().find_map(|output| {
         let log = logged(output);
-        let device = log.iter().find(|device| follows(output, &log, device))?;
-        let at = output.at(device.first(&ERRORS)?);
-        Some(proof!("errors of {device} are its consequence ({at})", device = device.device, at))
+        if let Some(device) = log.iter().find(|device| follows(output, &log, device)) {
+            let at = output.at(device.first(&ERRORS)?);
+            return Some(proof!("errors of {device} are its consequence ({at})", device = device.device, at));
+        }
+        let stop = |of: &Logged| {
+            let stop = of.first(&[STOPPED])?;
+            log.iter().any(|other| other.is_gone_at(output, of.device, stop)).then_some(stop)
+        };
+        let (device, at) = log.iter().find_map(|of| Some((of.device, stop(of)?)))?;
+        Some(proof!("the file system on {device} stopped at that moment ({at})", device, at = output.at(at)))
     })
 }
 

@@ -29,6 +29,8 @@ pub(super) const DISCONNECTS: &str = "disconnects";
 pub(super) const PATHS: &str = "path failures";
 /// Requests at different places that failed in one moment: the kernel gave up all that the device had.
 pub(super) const AT_ONCE: &str = "errors at once";
+/// A file system on the device was shut down or made read-only.
+pub(super) const STOPPED: &str = "read-only or shut down";
 /// Commands that the device refused, and writes that it answered with a read error.
 pub(super) const REFUSED: &str = "refused commands";
 const EMULATED: &str = "writes answered by a read error";
@@ -86,6 +88,20 @@ impl Logged<'_> {
         }
     }
 
+    /// The first line about this device if it explains why a file system on `device` stopped at a place in the log: errors of its disk, or of
+    /// the way to it, before that or in the same moment.
+    pub fn trouble_of(&self, output: &ToolOutput, device: &str, stop: Spot) -> Option<Spot> {
+        let first = self.first(&[&ERRORS[..], &LINK[..]].concat()).filter(|_| self.has(output, device))?;
+        let before = first < stop && output.log_between(first, stop).is_none_or(|s| s >= 0.0);
+        (at_one_time(output, first, stop) || before && !self.is_nameless()).then_some(first)
+    }
+
+    /// Whether this is the device's disk or the way to it, and did not answer at the moment of `stop`.
+    pub fn is_gone_at(&self, output: &ToolOutput, device: &str, stop: Spot) -> bool {
+        let near = |at: Spot| at_one_time(output, at, stop);
+        self.has(output, device) && LINK.iter().flat_map(|kind| self.of_kind(kind)).any(|n| near(n.at))
+    }
+
     /// Whether this is the other device's disk, its controller or port: nvme0 is the controller of nvme0n1p1.
     fn has(&self, output: &ToolOutput, device: &str) -> bool {
         let (own, disk) = (whole_disk(self.device), whole_disk(device));
@@ -94,6 +110,10 @@ impl Logged<'_> {
             || fact(output, &format!("disk of {own}")) == Some(disk)
             || self.is_nameless() && disk.starts_with("sd")
     }
+}
+
+fn at_one_time(output: &ToolOutput, a: Spot, b: Spot) -> bool {
+    output.log_between(a, b).is_some_and(|s| s.abs() <= ONE_MOMENT)
 }
 
 /// What a device's name stands for.
@@ -129,7 +149,7 @@ pub(super) fn logged(output: &ToolOutput) -> Vec<Logged<'_>> {
 pub(super) fn follows(output: &ToolOutput, log: &[Logged], device: &Logged) -> bool {
     let Some(error) = device.first(&ERRORS).filter(|_| device.first(&MEDIUM).is_none()) else { return false };
     let before = |link: Spot| link < error && output.log_between(link, error).is_none_or(|s| s >= 0.0);
-    let gone = |at: Spot| output.log_between(error, at).is_some_and(|s| s.abs() <= ONE_MOMENT);
+    let gone = |at: Spot| at_one_time(output, error, at);
     let of_it = |other: &Logged| {
         other.first(&GONE).is_some_and(gone) || !other.is_nameless() && other.first(&LINK).is_some_and(before)
     };

@@ -10,6 +10,7 @@
 mod advice;
 mod busy;
 mod drive;
+mod file_system;
 mod flush_times;
 mod flushing;
 mod fsync;
@@ -40,6 +41,8 @@ mod tests_of_drives;
 #[cfg(test)]
 mod tests_of_evidence;
 #[cfg(test)]
+mod tests_of_file_systems;
+#[cfg(test)]
 mod tests_of_hangs;
 #[cfg(test)]
 mod tests_of_links;
@@ -54,7 +57,12 @@ use crate::verdict::{Answer, Verdict};
 use tooltext::ToolOutput;
 
 /// Causes that only texts show: name, title, page.
-pub(crate) const PAGES: [(&str, &str, &str); 3] = [
+pub(crate) const PAGES: [(&str, &str, &str); 4] = [
+    (
+        "file-system-error",
+        "a file system reported an error and stopped, or its data is damaged",
+        include_str!("../../pages/file-system-error.md"),
+    ),
     (
         "hung",
         "tasks hang: the kernel reports that they are blocked, and where",
@@ -80,6 +88,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         stuck,
         kernel_errors::errors(outputs),
         kernel_errors::resets(outputs),
+        file_system::judge(outputs),
         hung::judge(outputs),
         writeback_flood::judge(outputs),
         stable_page::judge(outputs),

@@ -37,6 +37,10 @@ fn with(cause: &str, n: usize) -> Option<String> {
         }
         "device-errors" => each("[  1.0] blk_update_request: I/O error, dev sdb, sector 8\n".to_owned()),
         "link-reset" => each("[  1.0] ata3: hard resetting link\n".to_owned()),
+        "file-system-error" => each(
+            "[  1.0] XFS (sdb1): Metadata CRC error detected at xfs_agi_read_verify+0xcb/0xf0 [xfs], xfs_agi block 0x2\n"
+                .to_owned(),
+        ),
         "hung" => each(
             "INFO: task dd:7 blocked for more than 120 seconds.\nCall Trace:\n __schedule+0x1/0x2\n \
              blk_mq_get_tag+0x12/0x34\n\n"
@@ -72,7 +76,7 @@ fn less_than_the_minimum_finds_nothing() {
         assert_ne!(answer(&less, cause), Some(Answer::Found), "{cause}: {} {of}\n{less}", n - 1);
         tried += 1;
     }
-    assert_eq!(tried, 11);
+    assert_eq!(tried, 12);
 }
 
 /// Reads of a run of fio beside buffered writes, with few of them.

@@ -13,6 +13,8 @@ pub mod evidence {
     pub const INTERVALS: usize = 2;
     /// Lines of the kernel's log on a device: a single one may be of another day.
     pub const LINES: u64 = 2;
+    /// Messages of a file system that its data is damaged: a single one may be of another day, or of memory that is long gone.
+    pub const DAMAGED: u64 = 2;
     /// Operations in each run that is compared: a mean or a rate over this many differs by a tenth by chance (1 / sqrt(n)).
     pub const OPERATIONS: f64 = 100.0;
     /// Requests in a mean of iostat's, those of one second of a report: fewer are one or two slow ones. The same for calls of a sync.
@@ -25,7 +27,7 @@ pub mod evidence {
     /// How much evidence each cause needs, as docs/texts.md says it and tests try it. Counters alone never find a cause
     /// that is missing here.
     #[cfg(test)]
-    pub const LEAST: [(&str, f64, &str); 17] = [
+    pub const LEAST: [(&str, f64, &str); 18] = [
         ("device-saturated", REPORTS as f64, "reports in which the disk is full"),
         ("device-stall", REPORTS as f64, "reports in a row in which nothing completes"),
         (
@@ -56,6 +58,11 @@ pub mod evidence {
             "lines of the kernel's log, or one beside which a task hung, or what the drive says of itself now",
         ),
         ("link-reset", LINES as f64, "lines of the kernel's log, or one beside which a task hung"),
+        (
+            "file-system-error",
+            DAMAGED as f64,
+            "messages that a file system's data is damaged, or one that it was shut down or made read-only",
+        ),
         ("hung", 1.0, "task that the kernel calls blocked, with its stack"),
         ("writeback-flood", OPERATIONS, "reads in each of two runs"),
         ("reclaim", 1.0, "mean of the stalls for memory over 10 s or longer"),

@@ -1,5 +1,6 @@
 //! Reads messages about failing devices in the kernel's log: errors, timeouts, resets of links, controllers and servers. The lines are in
-//! `says.rs`, with their sources (drivers/ata, drivers/scsi, drivers/nvme, drivers/mmc, drivers/usb, drivers/md, block/blk-core.c).
+//! `says.rs`, with their sources (drivers/ata, drivers/scsi, drivers/nvme, drivers/mmc, drivers/usb, drivers/md, block/blk-core.c, fs);
+//! those of file systems are understood by `file_systems.rs`.
 //!
 //! ```text
 //! ata3.00: exception Emask 0x0 SAct 0x7fffffff SErr 0x0 action 0x6 frozen              sata link: exceptions
@@ -10,6 +11,7 @@
 //! nvme nvme0: I/O 12 QID 3 timeout, aborting                                            nvme0: timeouts
 //! usb 2-1: reset SuperSpeed USB device number 2 using xhci_hcd                          usb 2-1: resets
 //! md/raid:md0: read error corrected (8 sectors at 2048 on sda1)                         sda1: corrected read errors
+//! XFS (dm-8): Metadata corruption detected at xfs_agi_read_verify+0xcb/0xf0 [xfs], ...  dm-8: corruption messages
 //! ```
 //!
 //! A command that the host or the driver gave up (`hostbyte=DID_NO_CONNECT`) did not return from the disk: its error in the block layer
@@ -22,12 +24,13 @@
 
 use super::reader::{Found, Tool};
 use crate::output::number::Unit;
-use crate::output::reading::{Reading, Row};
+use crate::output::reading::{Reading, Row, Setting};
 use crate::output::words::Word;
 use evidence::Spot;
 use lines::event;
 use std::collections::BTreeMap;
 
+mod file_systems;
 mod lines;
 mod says;
 
@@ -58,9 +61,12 @@ impl Tool for KernelErrors {
             let Some((skip, (device, kind, length))) = next else { break };
             used += skip + length;
             unknown += skip;
+            log.names(&device, file_systems::name(&rest[skip..]), rest[skip].spot);
             log.add(device, kind, rest[skip].spot);
         }
-        let mut reading = Reading { tool: "kernel log", at: words[0].spot, ..Reading::default() };
+        let settings = std::mem::take(&mut log.file_systems);
+        let mut reading = Reading { tool: "kernel log", at: words[0].spot, settings, ..Reading::default() };
+        log.seen_below();
         for (device, mut kinds) in log.devices {
             told_once(&mut kinds);
             let mut row = Row::of(device);
@@ -101,6 +107,14 @@ const REFUSED: &str = "refused commands";
 const EMULATED: &str = "writes answered by a read error";
 /// Sectors that md could not read, and rewrote with data from the other disks.
 const CORRECTED: &str = "corrected read errors";
+/// A file system did not go on: it was shut down, or made read-only.
+const STOPPED: &str = "read-only or shut down";
+/// A file system found its data on the disk damaged, which need not be the disk's fault.
+const CORRUPT: &str = "corruption messages";
+/// What it says after that of the same damage; XFS prints the damaged block between the two, many lines.
+const DAMAGE: &str = "further corruption messages";
+/// A file system stopped because it found no space for its own data.
+const FULL: &str = "lacks of space";
 /// A message of a disk after a reset or after attachment; [`scsi_disks`](crate::output) distinguishes the two.
 pub(crate) const POWER_ON: &str = "unit attentions";
 /// Further messages about one failure: the SCSI driver's result, the page cache's error, the sense data, what became of an abort or a
@@ -112,14 +126,23 @@ const ABORTED: &str = "aborted";
 const WAS_RESET: &str = "was reset";
 const BUS: &str = "bus error";
 const TARGET: &str = "target error";
-const AGAIN: [(&str, &str); 6] = [
+/// A file system's message about an I/O error below it, and the count of errors that btrfs prints with it.
+const SEEN: &str = "seen";
+const TOTAL: &str = "total";
+const AGAIN: [(&str, &str); 8] = [
     (RESULT, ERRORS),
     (BUFFER, ERRORS),
     (SENSE, MEDIUM),
     (ABORTED, TIMEOUTS),
     (WAS_RESET, RESETS),
     (BUS, EXCEPTIONS),
+    (SEEN, ERRORS),
+    (TOTAL, ERRORS),
 ];
+/// Errors of a file system whose number tells the kind, and EIO that btrfs also returns for data that is damaged, and every file system
+/// after it stopped.
+const NUMBERED: &str = "numbered";
+const HEARSAY: &str = "hearsay";
 /// A command failed; other lines say how. Without them it counts as an exception.
 const COMMAND: &str = "failed command";
 /// Details of an error that are not counted: the command did not get through, there is no fitting medium, the link lost the command though
@@ -140,6 +163,8 @@ struct Log {
     unread: Vec<String>,
     /// Whose command an adapter's driver tried to end last.
     tried: Option<String>,
+    /// Which file system is on a device.
+    file_systems: Vec<Setting>,
 }
 
 impl Log {
@@ -164,6 +189,8 @@ impl Log {
                     TRANSPORT
                 }
             }
+            HEARSAY if self.has(&device, &[CORRUPT, DAMAGE, STOPPED, SEEN, TOTAL]) => return,
+            HEARSAY => SEEN,
             WRITE if self.unread.contains(&disk) => EMULATED,
             WRITE => return,
             kind => kind,
@@ -180,7 +207,7 @@ impl Log {
                 self.unread.extend((self.unread.len() < MOST_DEVICES).then_some(disk));
                 return;
             }
-            ERRORS | BUFFER if self.given_up.contains(&disk) => return,
+            ERRORS | BUFFER | SEEN | TOTAL if self.given_up.contains(&disk) => return,
             _ => {}
         }
         let place = match self.devices.iter().position(|(name, _)| *name == device) {
@@ -192,6 +219,37 @@ impl Log {
             }
         };
         self.devices[place].1.entry(kind).or_insert((0, at)).0 += 1;
+    }
+
+    /// Keeps which file system is on a device.
+    fn names(&mut self, device: &str, file_system: Option<&str>, at: Spot) {
+        let Some(value) = file_system.filter(|_| self.file_systems.len() < MOST_DEVICES) else { return };
+        let name = format!("file system {device}");
+        if self.file_systems.iter().all(|known| known.name != name) {
+            self.file_systems.push(Setting { name, value: value.to_owned(), at });
+        }
+    }
+
+    /// Whether lines of one of the kinds were about the device.
+    fn has(&self, device: &str, kinds: &[&str]) -> bool {
+        let of = |known: &Kinds| kinds.iter().any(|kind| known.contains_key(kind));
+        self.devices.iter().any(|(name, known)| name == device && of(known))
+    }
+
+    /// Leaves out errors that a file system saw on a partition if the block layer reports them for its disk.
+    fn seen_below(&mut self) {
+        let told: Vec<String> = self
+            .devices
+            .iter()
+            .filter(|(_, kinds)| [ERRORS, RESULT, SENSE, MEDIUM].iter().any(|kind| kinds.contains_key(kind)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for (name, kinds) in &mut self.devices {
+            let disk = evidence::whole_disk(name);
+            if disk != name && told.iter().any(|told| told == disk) {
+                kinds.retain(|kind, _| ![SEEN, TOTAL].contains(kind));
+            }
+        }
     }
 
     /// Takes back the last line of a kind, since a later line of the same command says more.
@@ -228,3 +286,5 @@ fn told_once(kinds: &mut Kinds) {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_file_systems;

@@ -1,5 +1,6 @@
 //! The lines of the kernel's log about failing devices: who speaks, of which device, and what each line says.
 
+use super::file_systems;
 use super::says::{By, NOTHING, SAY};
 use super::*;
 
@@ -32,7 +33,7 @@ const ADAPTERS: [&str; 15] = [
 
 /// The matching line at the start of `words`, if any.
 pub(super) fn event(words: &[Word]) -> Option<Event> {
-    let (by, device, used) = match speaker(words) {
+    let (by, device, used) = match speaker(words).or_else(|| file_systems::speaker(words)) {
         Some(spoken) => spoken,
         None => {
             let line = &words[..line(words)];
@@ -43,10 +44,14 @@ pub(super) fn event(words: &[Word]) -> Option<Event> {
         || with_result(words).filter(|_| by == By::Ata && words.get(1).is_some_and(|w| w.text == "cmd"));
     let (end, used) = whole().map_or_else(|| (line(words), used), |end| (end, end));
     let text = words[..end].iter().map(|w| w.text).collect::<Vec<_>>().join(" ");
+    let totals = || file_systems::totals(&text).filter(|_| by == By::Btrfs);
     let kind = result(by, &text)
+        .or_else(totals)
         .or_else(|| SAY.iter().find(|(of, says, _)| *of == by && fits(&text, says)).map(|(_, _, kind)| *kind))
+        .map(|kind| if kind == NUMBERED { file_systems::numbered(by, &text) } else { kind })
         .filter(|kind| *kind != NOTHING)?;
     let device = match by {
+        By::Btrfs if ![CORRUPT, STOPPED].contains(&kind) => file_systems::member(&text).unwrap_or(device),
         By::Adapter if [TIMEOUTS, RESETS].contains(&kind) => disk_of_command(&words[end..]).unwrap_or(device),
         _ => device,
     };
@@ -67,7 +72,11 @@ fn line(words: &[Word]) -> usize {
 
 /// Whether a word may start a line of the log, or of prose: a time, a date, a driver's name.
 fn begins(text: &str) -> bool {
-    let driver = ["sd", "scsi", "nvme", "critical", "res", "cmd", "XFS", "BTRFS", "EXT4-fs"].contains(&text);
+    let driver = [
+        "sd", "scsi", "nvme", "critical", "res", "cmd", "XFS", "BTRFS", "EXT4-fs", "EXT3-fs", "F2FS-fs",
+        "FAT-fs",
+    ]
+    .contains(&text);
     let date = text.contains(['-', ':']) && text.starts_with(|c: char| c.is_ascii_digit());
     let mut letters = text.chars();
     let sentence =
@@ -110,6 +119,9 @@ fn speaker(words: &[Word]) -> Option<(By, String, usize)> {
         _ if numbered(name.split('.').next()?, "ata") => {
             Some((By::Ata, name.split('.').next()?.to_owned(), 1))
         }
+        _ if text(1) == "detected" && REMOVABLE.iter().any(|kind| name.starts_with(kind)) => {
+            Some((By::Disk, evidence::whole_disk(name).to_owned(), 1))
+        }
         _ if numbered(name, "floppy") => Some((By::Floppy, name.replace("floppy", "fd"), 1)),
         _ if numbered(name.split(':').next()?, "connection") || numbered(name, "session") => {
             let number = name.split(':').next()?.trim_start_matches(char::is_alphabetic);
@@ -136,6 +148,9 @@ fn speaker(words: &[Word]) -> Option<(By, String, usize)> {
         }
     }
 }
+
+/// The beginnings of names of disks whose capacity becomes 0 only if they are gone; that of a loop device does whenever it is detached.
+const REMOVABLE: [&str; 5] = ["sd", "nvme", "vd", "xvd", "mmcblk"];
 
 /// Whether a name is a prefix and a number: `ata3`, `host0`.
 fn numbered(name: &str, prefix: &str) -> bool {

@@ -1,0 +1,174 @@
+//! File systems that stopped, or whose data is damaged, by the kernel's log: `file-system-error`. Nothing waits then: what a program asks
+//! for fails at once, or is not written.
+//!
+//! A file system stops when the device below it fails; then this is a consequence, told after `device-errors` or `link-reset`. Damaged data
+//! need not be the disk's fault: memory, firmware, a power cut and bugs damage it too, and the disk reads it without an error.
+//!
+//! **Proof**: the kernel's own lines: that it was shut down or made read-only, or two that its data is damaged. **Refuted** by a log of the
+//! slow time without such lines.
+
+use super::advice;
+use super::logged::{fact, logged, Logged, STOPPED};
+use super::say::judged;
+use super::thresholds::evidence::DAMAGED;
+use crate::proof::{proof, Proof};
+use crate::remedy::Action;
+use crate::verdict::{Confidence, Verdict};
+use std::cmp::Reverse;
+use tooltext::{Spot, ToolOutput};
+
+const NAME: &str = "file-system-error";
+
+/// Kinds of lines about damage, and about the same damage again.
+const CORRUPT: [&str; 2] = ["corruption messages", "further corruption messages"];
+/// Kind of lines about space that a file system lacks for its own data.
+const FULL: &str = "lacks of space";
+
+/// The most devices that are reported.
+const MOST: usize = 4;
+
+/// What checks each file system, by the beginning of its name, with commands that only read (xfs_repair(8), e2fsck(8), btrfs-check(8),
+/// fsck.f2fs(8), fsck.fat(8), fsck.exfat(8)).
+const CHECKS: [(&str, &str); 6] = [
+    ("XFS", "xfs_repair -n /dev/"),
+    ("ext", "e2fsck -fn /dev/"),
+    ("btrfs", "btrfs check --readonly /dev/"),
+    ("F2FS", "fsck.f2fs --dry-run /dev/"),
+    ("FAT", "fsck.fat -n /dev/"),
+    ("exFAT", "fsck.exfat -n /dev/"),
+];
+
+/// What is missing if there is a single line about damage.
+const MORE: &str = "whether the line is of the slow time, and the only one: dmesg -T of that time, and the file system's own check";
+
+/// A file system's trouble.
+struct Trouble<'a> {
+    output: &'a ToolOutput,
+    of: Logged<'a>,
+    /// What it is called, if the log says so.
+    called: Option<&'a str>,
+    stopped: Option<Spot>,
+    damage: u64,
+    /// Errors of the device or the way to it, of which this is a consequence.
+    below: Option<Proof>,
+}
+
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let mut all: Vec<Trouble> = outputs.iter().flat_map(troubles).collect();
+    all.sort_by_key(|t| Reverse((t.enough(), t.damage, t.stopped.is_some())));
+    all.truncate(MOST);
+    let first = all.first()?;
+    let enough = first.enough();
+    let v = judged(NAME, enough, Confidence::Medium, MORE);
+    let v = all.iter().flat_map(Trouble::proofs).fold(v, Verdict::because);
+    let v = match enough {
+        true => v
+            .unless("a log of the slow time without these lines")
+            .without("what came first: the lines before these, dmesg -T of that time"),
+        false => v,
+    };
+    Some(first.advice(v))
+}
+
+/// The file systems of a log that stopped or are damaged.
+fn troubles(output: &ToolOutput) -> Vec<Trouble<'_>> {
+    let log = logged(output);
+    let of_one = |of: &Logged<'_>| {
+        let (stopped, damage) =
+            (of.first(&[STOPPED]), CORRUPT.map(|kind| of.count(&[kind])).into_iter().max()?);
+        let first = stopped.into_iter().chain(of.first(&CORRUPT)).min()?;
+        let called = fact(output, &format!("file system {}", of.device));
+        let below = below(output, &log, of, first).filter(|_| damage == 0);
+        Some((stopped, damage, called, below))
+    };
+    let told = log.iter().filter_map(|of| Some((of.clone(), of_one(of)?)));
+    told.map(|(of, (stopped, damage, called, below))| Trouble { output, of, called, stopped, damage, below })
+        .collect()
+}
+
+/// The errors below a file system, of its device, its disk or the way to it.
+fn below(output: &ToolOutput, log: &[Logged], of: &Logged, at: Spot) -> Option<Proof> {
+    let trouble =
+        log.iter().filter_map(|other| other.trouble_of(output, of.device, at).map(|at| (other.device, at)));
+    let (device, at) = trouble.min_by_key(|(_, at)| *at)?;
+    Some(proof!("a consequence of the errors of {device} ({at})", device, at = output.at(at)))
+}
+
+impl Trouble<'_> {
+    fn enough(&self) -> bool {
+        self.stopped.is_some() || self.damage >= DAMAGED
+    }
+
+    fn proofs(&self) -> Vec<Proof> {
+        let device = self.of.device;
+        let called = self.called.unwrap_or("the file system");
+        let mut all = vec![];
+        if let Some(at) = self.of.first(&CORRUPT) {
+            all.push(proof!(
+                "{called} on {device} finds its data damaged: {messages} in the kernel's log (the first at {at})",
+                called,
+                device,
+                messages = Counted(self.damage, "message", "messages"),
+                at = self.output.at(at)
+            ));
+        }
+        if let Some(at) = self.stopped {
+            let at = self.output.at(at);
+            let said = proof!(
+                "{called} on {device} stopped: it was shut down or made read-only ({at})",
+                called,
+                device,
+                at
+            );
+            all.push(match self.below.clone() {
+                Some(below) => proof!("{said}, {below}", said, below),
+                None => said,
+            });
+        }
+        if let Some(at) = self.of.first(&[FULL]) {
+            all.push(proof!("it found no space for its own data ({at})", at = self.output.at(at)));
+        }
+        all
+    }
+
+    /// What to look at: nothing here writes.
+    fn advice(&self, v: Verdict) -> Verdict {
+        let device = self.of.device;
+        let (shows, look) = advice::health(&advice::disk(self.output, device));
+        let v = v
+            .try_this(
+                "first back up what can still be read, as the file system stands; then see what the kernel reported before",
+                Action::look("dmesg -T | grep -iE 'error|timeout|reset|corrupt|shut'"),
+            )
+            .try_this(shows, look)
+            .when(
+                self.of.count(&[FULL]) > 0,
+                "it lacked space for its own data: see what is allocated",
+                Action::look("btrfs filesystem usage /MOUNTPOINT"),
+            );
+        let of = |name: &str| CHECKS.iter().find(|(kind, _)| name.starts_with(kind)).map(|(_, check)| *check);
+        let v = match self.called.and_then(of) {
+            Some(check) => v.try_this(
+                match self.damage {
+                    0 => "unmounted, and after the backup, let the file system check itself: this command only reads",
+                    _ => {
+                        "unmounted, and after the backup, let the file system check itself: this command only reads; the disk need not fail, \
+                         memory, firmware or a power cut damages data too"
+                    }
+                },
+                Action::look(format!("{check}{device}")),
+            ),
+            None => v,
+        };
+        v.when(
+            self.damage > 0,
+            "if the disk reports no errors, test the memory: the errors that ECC counted are here",
+            Action::look("grep -s . /sys/devices/system/edac/mc/mc*/*e_count"),
+        )
+        .when(
+            self.called == Some("btrfs"),
+            "what btrfs counted for each device, and what its last scrub found",
+            Action::look("btrfs device stats /MOUNTPOINT; btrfs scrub status /MOUNTPOINT"),
+        )
+    }
+}
