@@ -6,7 +6,7 @@ use crate::block::writeback_throttle;
 use crate::case::{Case, MIN_SHARE};
 use crate::claimable::FLUSHING;
 use crate::device::{background_task, device_saturated, device_stall, flush_cost, rate_limit};
-use crate::interfering;
+use crate::interfering::mostly_behind;
 use crate::journal::{inode_lock, log_force};
 use crate::memory::writeback_flood;
 use crate::scheduler::scheduler_throttle;
@@ -100,11 +100,12 @@ fn flood_of_another(case: &Case, v: &Verdict) -> Option<&'static str> {
 
 /// What the device serves while a scheduler holds a task's requests back: another task's.
 fn served_instead(case: &Case, v: &Verdict) -> Option<&'static str> {
-    let behind = |group| interfering::mostly_behind(case, group, Reason::Scheduler);
-    let is_writeback = |group| behind(group).is_some_and(|(_, io)| io == Io::BackgroundWrite);
-    match is_mostly_of(v, is_writeback) {
+    let behind = |is: fn(Io) -> bool| {
+        is_mostly_of(v, |group| mostly_behind(case, group, Reason::Scheduler, is).is_some())
+    };
+    match behind(|io| io == Io::BackgroundWrite) {
         true => Some(writeback_flood::CAUSE.name),
-        false => is_mostly_of(v, |group| behind(group).is_some()).then_some(background_task::CAUSE.name),
+        false => behind(|_| true).then_some(background_task::CAUSE.name),
     }
 }
 

@@ -45,23 +45,25 @@ pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
         .collect()
 }
 
-/// The other task behind whose requests a group mostly waits for a reason, and the kind of I/O that most of that is; `None` if there is no
-/// such task.
-pub(crate) fn mostly_behind(case: &Case, group: usize, reason: Reason) -> Option<(String, Io)> {
-    let mut each = BTreeMap::<&str, BTreeMap<Io, Nanos>>::new();
+/// The other task behind whose I/O of some kinds a group mostly waits for a reason, if there is one.
+pub(crate) fn mostly_behind(
+    case: &Case,
+    group: usize,
+    reason: Reason,
+    is: impl Fn(Io) -> bool,
+) -> Option<String> {
+    let mut each = BTreeMap::<&str, Nanos>::new();
     let mut all = Nanos(0);
     for row in case.rows(group).iter().filter(|row| row.reason == reason) {
         let by = case.facts.waits.culprit_of(row.culprit);
-        let is_another = by.is_another_than(&case.focus.groups[group].task);
-        if let (Some(name), Some(io), true) = (by.name.as_deref(), by.io, is_another) {
-            *each.entry(name).or_default().entry(io).or_default() += row.time;
+        let counts = by.is_another_than(&case.focus.groups[group].task) && by.io.is_some_and(&is);
+        if let Some(name) = by.name.as_deref().filter(|_| counts) {
+            *each.entry(name).or_default() += row.time;
         }
         all += row.time;
     }
-    let sum = |kinds: &BTreeMap<Io, Nanos>| -> Nanos { kinds.values().copied().sum() };
-    let (name, kinds) = each.into_iter().max_by_key(|(_, kinds)| sum(kinds))?;
-    let (io, _) = kinds.iter().max_by_key(|(_, time)| **time)?;
-    (2 * sum(&kinds).0 > all.0).then(|| (name.to_string(), *io))
+    let (name, most) = each.into_iter().max_by_key(|(_, time)| *time)?;
+    (2 * most.0 > all.0).then(|| name.to_string())
 }
 
 /// The turns of interfering requests: one each, and one for each 256 KiB of a larger one, as cloud volumes count.

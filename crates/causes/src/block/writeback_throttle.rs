@@ -3,6 +3,7 @@
 use crate::case::{Case, Claimable};
 use crate::cause::{Cause, Judge, Nature};
 use crate::growth::does_no_more;
+use crate::interfering::mostly_behind;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -13,8 +14,7 @@ use crate::verdict::Verdict;
 use ledger::Reason;
 use life::Io;
 use operation::Wait;
-use std::collections::BTreeMap;
-use trace::{works_for_others, Nanos};
+use trace::works_for_others;
 use waits::CulpritKind;
 
 /// Name, title, page and judgement of this cause.
@@ -53,18 +53,7 @@ pub(crate) fn stands_in_its_own_line(case: &Case, group: usize) -> bool {
 /// wait for the same writes in the device. Measured, an fdatasync beside a copy: 161 to 189 ms with the target at 2 ms,
 /// 156 and 160 ms at 8 ms, 230 and 275 ms without; 7 to 11 ms without the copy.
 pub(crate) fn behind_writeback_of(case: &Case, group: usize) -> Option<String> {
-    let mut each = BTreeMap::<&str, Nanos>::new();
-    let mut all = Nanos(0);
-    for row in case.rows(group).iter().filter(|row| row.reason == Reason::WritebackThrottle) {
-        let by = case.facts.waits.culprit_of(row.culprit);
-        let is_another = by.is_another_than(&case.focus.groups[group].task);
-        if let Some(name) = by.name.as_deref().filter(|_| is_another && by.io == Some(Io::BackgroundWrite)) {
-            *each.entry(name).or_default() += row.time;
-        }
-        all += row.time;
-    }
-    let (name, most) = each.into_iter().max_by_key(|(_, time)| *time)?;
-    (2 * most.0 > all.0).then(|| name.to_string())
+    mostly_behind(case, group, Reason::WritebackThrottle, |io| io == Io::BackgroundWrite)
 }
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {

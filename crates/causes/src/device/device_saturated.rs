@@ -284,11 +284,11 @@ fn prove(
     let (at_once, rate) = (at_once(slow), done as f64 / busy_seconds);
     let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
     v = durable::written_twice(v, case, slow.group, &name).because(proof!(
-        "{name} was busy {busy} of the time{in_bursts}; then it had {at_once:.1} requests in flight and completed \
+        "{name} was busy {busy} {when}; then it had {at_once:.1} requests in flight and completed \
          {rate} a second: {pace} each (Little's law)",
         name,
         busy = Share(busy),
-        in_bursts = Text(if busy < MOSTLY_IDLE { ", in bursts" } else { "" }.into()),
+        when = Text(if busy < MOSTLY_IDLE { "of the time, in bursts" } else { "of the time" }.into()),
         at_once = Ratio(at_once),
         rate = Count(rate as u64),
         pace = Nanos((at_once * pace) as u64)

@@ -97,8 +97,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             usual = Text(usual.to_string()),
             most = Text(most.to_string())
         ));
-    let v = match mostly_behind(case, slow.group_number, Reason::Scheduler) {
-        Some((who, _)) => behind_another(v, case, slow, &who),
+    let v = match mostly_behind(case, slow.group_number, Reason::Scheduler, |_| true) {
+        Some(who) => behind_another(v, case, slow, &who),
         None => v,
     };
     Said::Found(targets(v, slow, settings, &name))
