@@ -10,6 +10,6 @@ mod saved;
 mod tool;
 
 pub use output::{
-    Bucket, Claim, Command, Doubt, LogForm, LogTime, Machine, Number, Reading, Row, Run, Setting, SinceBoot,
-    Spot, Sum, Syncs, ToolOutput, Unit, Values, MOST_BYTES_OF_MAIL,
+    Bucket, Claim, Command, Doubt, LogFact, LogForm, LogTime, Machine, Number, Reading, Row, Run, Setting,
+    SinceBoot, Spot, Sum, Syncs, ToolOutput, Unit, Values, MOST_BYTES_OF_MAIL,
 };

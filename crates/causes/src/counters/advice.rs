@@ -1,11 +1,11 @@
 //! What to look at, by the device that the kernel's log names: a command that works as it stands, also where the log names no disk.
 
-use super::logged::{fact, Behind, Logged, DISCONNECTS, PATHS};
+use super::logged::{Behind, Logged, DISCONNECTS, PATHS};
 use crate::hardware::Hardware;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
 use evidence::{is_device_name, whole_disk};
-use tooltext::ToolOutput;
+use tooltext::{LogFact, ToolOutput};
 
 /// Words where no device is known.
 const DISK: &str = "DISK";
@@ -16,9 +16,7 @@ pub(super) fn disk(output: &ToolOutput, device: &str) -> String {
     let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     let port = ["ata", "host"].iter().any(|kind| device.strip_prefix(kind).is_some_and(digit));
     match device.strip_prefix("usb ") {
-        _ if port => {
-            fact(output, &format!("disk of {device}")).map_or_else(|| by_path(device), str::to_owned)
-        }
+        _ if port => output.log_fact(LogFact::DiskOf, device).map_or_else(|| by_path(device), str::to_owned),
         Some(port) => by_path(port),
         None if digit(device) => format!("$(ls /sys/class/scsi_device/{device}/device/block)"),
         None if is_device_name(device) => whole_disk(device).to_owned(),
@@ -110,7 +108,7 @@ pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict 
             );
     }
     let disk = disk(output, name);
-    let usb = fact(output, &format!("uas {name}"));
+    let usb = output.log_fact(LogFact::Uas, name);
     let v = match usb {
         Some(ids) => {
             let ids = if ids.is_empty() { "VENDOR:PRODUCT" } else { ids };
@@ -131,7 +129,7 @@ pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict 
             Action::look("lsblk -S -o NAME,HCTL,TRAN,MODEL; dmesg | grep -iE 'timeout|reset|abort'"),
         );
     }
-    let asleep = fact(output, &format!("power saving {name}")).is_some();
+    let asleep = output.log_fact(LogFact::PowerSaving, name).is_some();
     let v = v.when(
         asleep,
         "the link had been asleep (CommWake), and may fail to wake from power saving: test without, by writing max_performance into \

@@ -4,7 +4,8 @@
 //! Stacked devices (md, dm, loop, drbd) are as busy as the devices below them, so only disks are judged. **Refuted** by
 //! short waits: an SSD at 100 % with a short queue serves one request at a time as fast as it can.
 
-use super::say::{judged, number, plain, In};
+use super::place::In;
+use super::say::{judged, number, plain};
 use super::thresholds::busy::{BUSY, LEAST_QUEUE, LONG_WAIT};
 use super::thresholds::evidence::REPORTS;
 use crate::hardware::Hardware;

@@ -4,7 +4,7 @@
 //! Counts over a drive's life (past errors, replaced sectors) are of another time and prove nothing. A drive that
 //! reports its own failure need not be what takes long: so confidence is never more than medium.
 
-use super::say::In;
+use super::place::{readings, In};
 use crate::proof::{proof, Proof};
 use crate::verdict::Confidence;
 use tooltext::{Number, Reading, Row, ToolOutput};
@@ -26,13 +26,8 @@ const PENDING: &str = "Current_Pending_Sector";
 /// What drives report, the most certain first.
 pub(super) fn told(outputs: &[ToolOutput]) -> Vec<(Confidence, Proof)> {
     let mut all: Vec<(Confidence, Proof)> = vec![];
-    for output in outputs {
-        for run in &output.runs {
-            for reading in run.of("smart") {
-                let place = In { output, run };
-                all.extend(reading.rows.iter().flat_map(|row| said(place, reading, row)));
-            }
-        }
+    for (place, reading) in readings(outputs, "smart") {
+        all.extend(reading.rows.iter().flat_map(|row| said(place, reading, row)));
     }
     all.sort_by_key(|(sure, _)| std::cmp::Reverse(*sure));
     all

@@ -8,14 +8,14 @@
 //! slow time without such lines.
 
 use super::advice;
-use super::logged::{fact, logged, Logged, STOPPED};
+use super::logged::{logged, Logged, STOPPED};
 use super::say::judged;
 use super::thresholds::evidence::DAMAGED;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
 use std::cmp::Reverse;
-use tooltext::{Spot, ToolOutput};
+use tooltext::{LogFact, Spot, ToolOutput};
 
 const NAME: &str = "file-system-error";
 
@@ -77,7 +77,7 @@ fn troubles(output: &ToolOutput) -> Vec<Trouble<'_>> {
         let (stopped, damage) =
             (of.first(&[STOPPED]), CORRUPT.map(|kind| of.count(&[kind])).into_iter().max()?);
         let first = stopped.into_iter().chain(of.first(&CORRUPT)).min()?;
-        let called = fact(output, &format!("file system {}", of.device));
+        let called = output.log_fact(LogFact::FileSystem, of.device);
         let below = below(output, &log, of, first).filter(|_| damage == 0);
         Some((stopped, damage, called, below))
     };

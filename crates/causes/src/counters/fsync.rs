@@ -4,7 +4,8 @@
 //! **Refuted** if they take little of it. These sums cannot say what happens within a sync (the journal, the device's
 //! cache); if iostat beside them shows that the device took little of it, that is reported instead.
 
-use super::say::{number, In};
+use super::place::{readings, In};
+use super::say::number;
 use super::thresholds::evidence::REQUESTS;
 use super::thresholds::fsync::{MOSTLY, NOTABLE};
 use super::{flush_times, fsync_calls};
@@ -29,9 +30,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
 }
 
 fn by_fio(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let all: Vec<Syncs> =
-        runs.flat_map(|place| place.run.of("fio").filter_map(move |r| syncs(place, r))).collect();
+    let all: Vec<Syncs> = readings(outputs, "fio").filter_map(|(place, r)| syncs(place, r)).collect();
     let most = all.iter().max_by(|a, b| a.all.share.total_cmp(&b.all.share))?;
     let told = |s: &Syncs| match s.all.count {
         Some(count) => proof!(
@@ -94,9 +93,7 @@ fn by_fio(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 /// *Cannot tell*, if the output has no syncs and its operations take little of the job's time. A limit of its rate would explain that as well.
 fn not_said(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let mut all = runs.flat_map(|place| place.run.of("fio").filter_map(move |r| unknown(place, r)));
-    let (place, reading, share) = all.next()?;
+    let (place, reading, share) = readings(outputs, "fio").find_map(|(place, r)| unknown(place, r))?;
     let at = place.at(reading.row("write")?.get("iops")?);
     let missing = proof!(
         "{job}: reads and writes take {share} of its time ({at}), and of syncs terse output says nothing; --output-format=json (fio 3.5 \

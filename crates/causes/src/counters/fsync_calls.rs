@@ -4,7 +4,8 @@
 //! says nothing about waiting, so it proves nothing.
 
 use super::flush_times;
-use super::say::{number, In};
+use super::place::{readings, In};
+use super::say::number;
 use super::thresholds::evidence::REQUESTS;
 use super::thresholds::fsync::MOSTLY;
 use crate::proof::{proof, Proof};
@@ -29,9 +30,8 @@ struct Calls<'a> {
 }
 
 pub(super) fn judge(cause: &'static str, outputs: &[ToolOutput]) -> Option<Verdict> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let traced = runs.flat_map(|place| place.run.of("strace").filter_map(move |r| calls(place, r)));
-    let most = traced
+    let most = readings(outputs, "strace")
+        .filter_map(|(place, r)| calls(place, r))
         .filter(|c| c.share >= MOSTLY && c.count >= REQUESTS)
         .max_by(|a, b| a.waited.cmp(&b.waited).then(a.share.total_cmp(&b.share)))?;
     if !most.waited {

@@ -4,7 +4,7 @@
 //! device are reported first, since the others wait behind them. **Proof**: the kernel says that the tasks are blocked,
 //! and where. No stack says what the device does meanwhile.
 
-use super::say::In;
+use super::place::{readings, In};
 use super::thresholds::hung::MANY;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
@@ -53,13 +53,9 @@ const OF_DEVICES: [Wait; 21] = [
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut places: Vec<Place> = vec![];
     let mut all = 0u64;
-    for output in outputs {
-        for run in &output.runs {
-            for reading in run.of("blocked task") {
-                all += 1;
-                add(&mut places, In { output, run }, reading);
-            }
-        }
+    for (place, reading) in readings(outputs, "blocked task") {
+        all += 1;
+        add(&mut places, place, reading);
     }
     if all == 0 {
         return None;

@@ -7,7 +7,8 @@
 //! without the device, with few it is faster; so the time gained in the device is lost between processors. **Refuted**
 //! if it is faster in both, or slower in both.
 
-use super::say::{plain, In};
+use super::place::{readings, In};
+use super::say::plain;
 use super::thresholds::evidence::POINTS;
 use crate::proof::{proof, Proof, Quantity};
 use crate::thresholds::counters_log_force::NOTABLE;
@@ -28,55 +29,47 @@ struct Curve {
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
-    for output in outputs {
-        for run in &output.runs {
-            for table in run.of("table") {
-                let place = In { output, run };
-                let Some((before, after)) = columns(table) else { continue };
-                let curves = curves(place, table, &before, &after);
-                let [many, few] = &curves[..] else { continue };
-                if many.points.len().min(few.points.len()) < POINTS {
-                    continue;
-                }
-                let (slower, faster) = (least(many), greatest(few));
-                if slower.1 > -NOTABLE || faster.1 < NOTABLE {
-                    let text = format!(
-                        "{}: no loss with one number of processors and gain with the other",
-                        place.name()
-                    );
-                    against.get_or_insert(Verdict::rejected(NAME, text));
-                    continue;
-                }
-                let v = verdict.take().unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
-                let at = |n: f64| {
-                    table.row(&plain(n)).and_then(|r| r.get(&after)).map_or(String::new(), |n| place.at(n))
-                };
-                verdict = Some(
-                    v.because(proof!(
-                        "{device}, {after} against {before}: {slower} at {slower2} ({slower3}) \
-                         with {many}, {faster} at {faster2} ({faster3}) with {few}",
-                        device = place.name(),
-                        after,
-                        before,
-                        slower = signed(slower.1),
-                        slower2 = threads(slower.0),
-                        slower3 = at(slower.0),
-                        many = many.name,
-                        faster = signed(faster.1),
-                        faster2 = threads(faster.0),
-                        faster3 = at(faster.0),
-                        few = few.name
-                    ))
-                    .because(proof!(
-                        "{device}: {many}; {few}",
-                        device = place.name(),
-                        many = crossing(many),
-                        few = crossing(few)
-                    ))
-                    .because_some(check(place, table, &before, &after)),
-                );
-            }
+    for (place, table) in readings(outputs, "table") {
+        let Some((before, after)) = columns(table) else { continue };
+        let curves = curves(place, table, &before, &after);
+        let [many, few] = &curves[..] else { continue };
+        if many.points.len().min(few.points.len()) < POINTS {
+            continue;
         }
+        let (slower, faster) = (least(many), greatest(few));
+        if slower.1 > -NOTABLE || faster.1 < NOTABLE {
+            let text =
+                format!("{}: no loss with one number of processors and gain with the other", place.name());
+            against.get_or_insert(Verdict::rejected(NAME, text));
+            continue;
+        }
+        let v = verdict.take().unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
+        let at =
+            |n: f64| table.row(&plain(n)).and_then(|r| r.get(&after)).map_or(String::new(), |n| place.at(n));
+        verdict = Some(
+            v.because(proof!(
+                "{device}, {after} against {before}: {slower} at {slower2} ({slower3}) \
+                 with {many}, {faster} at {faster2} ({faster3}) with {few}",
+                device = place.name(),
+                after,
+                before,
+                slower = signed(slower.1),
+                slower2 = threads(slower.0),
+                slower3 = at(slower.0),
+                many = many.name,
+                faster = signed(faster.1),
+                faster2 = threads(faster.0),
+                faster3 = at(faster.0),
+                few = few.name
+            ))
+            .because(proof!(
+                "{device}: {many}; {few}",
+                device = place.name(),
+                many = crossing(many),
+                few = crossing(few)
+            ))
+            .because_some(check(place, table, &before, &after)),
+        );
     }
     verdict
         .map(|v| {

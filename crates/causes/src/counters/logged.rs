@@ -2,7 +2,7 @@
 
 use super::thresholds::kernel_errors::ONE_MOMENT;
 use evidence::whole_disk;
-use tooltext::{LogForm, Number, Row, Spot, ToolOutput};
+use tooltext::{LogFact, LogForm, Number, Row, Spot, ToolOutput};
 
 /// Kinds of lines about errors of the device, and about the way to it.
 pub(super) const ERRORS: [&str; 5] = ["I/O errors", MEDIUM[0], MEDIUM[1], MEDIUM[2], FAILED];
@@ -83,7 +83,7 @@ impl Logged<'_> {
             () if refuses() => Behind::Disc,
             () if emulated() => Behind::Target("it answers writes with a read error".into()),
             () => {
-                fact(output, &format!("virtual {disk}")).map_or(Behind::Disk, |of| Behind::Target(of.into()))
+                output.log_fact(LogFact::Virtual, disk).map_or(Behind::Disk, |of| Behind::Target(of.into()))
             }
         }
     }
@@ -107,7 +107,7 @@ impl Logged<'_> {
         let (own, disk) = (whole_disk(self.device), whole_disk(device));
         own == disk
             || own.starts_with("nvme") && disk.strip_prefix(own).is_some_and(|rest| rest.starts_with('n'))
-            || fact(output, &format!("disk of {own}")) == Some(disk)
+            || output.log_fact(LogFact::DiskOf, own) == Some(disk)
             || self.is_nameless() && disk.starts_with("sd")
     }
 }
@@ -123,11 +123,6 @@ pub(super) enum Behind {
     Disc,
     /// A target or a host in software, by these words.
     Target(String),
-}
-
-/// What other lines of a log say of its devices.
-pub(super) fn fact<'a>(output: &'a ToolOutput, name: &str) -> Option<&'a str> {
-    output.runs.iter().flat_map(|run| run.of("kernel log")).find_map(|reading| reading.setting(name))
 }
 
 /// The devices of one text: lines of other devices may lie between those of one, enough to make several readings of it.

@@ -21,6 +21,7 @@ mod kernel_errors;
 mod log_force;
 mod logged;
 mod notices;
+mod place;
 mod pressure;
 mod raid;
 mod raid_runs;

@@ -3,16 +3,16 @@
 //! While a processor is stuck, nothing else runs there, and what its tasks wait for looks slow. Before the kernel kills a process, all that
 //! need memory reclaim it themselves.
 
-use super::say::{number, In};
+use super::place::{readings, In};
+use super::say::number;
 use crate::proof::proof;
 use crate::verdict::Verdict;
 use tooltext::{Row, ToolOutput};
 
 /// The rows of one kind, each with its place.
 fn rows<'a>(outputs: &'a [ToolOutput], kind: &'static str) -> impl Iterator<Item = (In<'a>, &'a Row)> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let rows = runs.flat_map(|place| place.run.of("kernel notices").map(move |r| (place, r)));
-    rows.flat_map(|(place, r)| r.rows.iter().map(move |row| (place, row)))
+    readings(outputs, "kernel notices")
+        .flat_map(|(place, r)| r.rows.iter().map(move |row| (place, row)))
         .filter(move |(_, row)| row.of == kind)
 }
 

@@ -5,7 +5,8 @@
 //! `reclaim`, with low confidence. Stalls for I/O say that tasks wait for a disk, but neither for which one nor why:
 //! *cannot tell*, with the number. **Refuted** if less than a tenth of the time was stalled.
 
-use super::say::{number, In};
+use super::place::{readings, In};
+use super::say::number;
 use super::thresholds::pressure::NOTICED;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
@@ -37,10 +38,8 @@ fn is_of(row: &Row, resource: &str) -> bool {
 }
 
 fn worst<'a>(outputs: &'a [ToolOutput], resource: &str, kind: &str) -> Option<Stall<'a>> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let rows = runs.flat_map(|place| {
-        place.run.of("pressure").flat_map(move |r| r.rows.iter().map(move |row| (place, row)))
-    });
+    let rows = readings(outputs, "pressure")
+        .flat_map(|(place, reading)| reading.rows.iter().map(move |row| (place, row)));
     let of = rows.filter(|(_, row)| row.of.ends_with(kind) && is_of(row, resource));
     let all = of.flat_map(|(place, row)| {
         MEANS.iter().filter_map(move |(name, over)| Some(Stall { place, part: row.get(name)?, over }))

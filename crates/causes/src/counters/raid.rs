@@ -10,7 +10,8 @@
 //!   Counters cannot say what it waits for there: *cannot tell*, with what to record.
 
 use super::busy::MORE_REPORTS;
-use super::say::{judged, number, plain, quantity, times, In};
+use super::place::{readings, runs, In};
+use super::say::{judged, number, plain, quantity, times};
 use super::settings::{of_device, Set};
 use super::thresholds::evidence::REPORTS;
 use super::thresholds::raid::{LARGER, LEAST_WRITES};
@@ -35,9 +36,7 @@ struct Array<'a> {
 }
 
 fn arrays(outputs: &[ToolOutput]) -> Vec<Array<'_>> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |r| In { output: m, run: r }));
-    runs.flat_map(|place| place.run.of("iostat").filter_map(move |reading| array(place, &reading.rows)))
-        .collect()
+    readings(outputs, "iostat").filter_map(|(place, reading)| array(place, &reading.rows)).collect()
 }
 
 fn array<'a>(place: In<'a>, rows: &'a [Row]) -> Option<Array<'a>> {
@@ -191,17 +190,16 @@ pub(super) fn read_modify_write(outputs: &[ToolOutput]) -> Option<Verdict> {
 pub(super) fn bitmap(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "raid-bitmap";
     let arrays = arrays(outputs);
-    let stack =
-        outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run })).find_map(|place| {
-            let stack = place.run.of("kernel stack").find(|s| {
-                s.settings
-                    .iter()
-                    .any(|f| f.value.starts_with("bitmap_unplug") || f.value.starts_with("md_bitmap_unplug"))
-            })?;
-            let frames: Vec<&str> = stack.settings.iter().map(|f| f.value.as_str()).collect();
-            let innermost = frames.iter().take(4).copied().collect::<Vec<_>>().join(" <- ");
-            Some(format!("a task was seen waiting in it: {innermost} ({})", place.output.at(stack.at)))
-        });
+    let stack = runs(outputs).find_map(|place| {
+        let stack = place.run.of("kernel stack").find(|s| {
+            s.settings
+                .iter()
+                .any(|f| f.value.starts_with("bitmap_unplug") || f.value.starts_with("md_bitmap_unplug"))
+        })?;
+        let frames: Vec<&str> = stack.settings.iter().map(|f| f.value.as_str()).collect();
+        let innermost = frames.iter().take(4).copied().collect::<Vec<_>>().join(" <- ");
+        Some(format!("a task was seen waiting in it: {innermost} ({})", place.output.at(stack.at)))
+    });
     // The first run that the author calls without bitmap, and the first one of the same array.
     let without = arrays.iter().position(|a| is_without_bitmap(a.place.run));
     let pair = without.and_then(|i| {

@@ -3,8 +3,9 @@
 //! **Proof**: the same job does at least [`FASTER_WITHOUT`] times as many writes once the author says that the bitmap
 //! is gone. **Refuted** by a run without it that is as slow.
 
+use super::place::{runs, In};
 use super::raid::is_without_bitmap;
-use super::say::{number, operations, times, In};
+use super::say::{number, operations, times};
 use super::thresholds::evidence::OPERATIONS;
 use super::thresholds::raid::FASTER_WITHOUT;
 use crate::proof::proof;
@@ -24,8 +25,7 @@ struct Writes<'a> {
 }
 
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let all: Vec<Writes> = runs
+    let all: Vec<Writes> = runs(outputs)
         .flat_map(|place| {
             let without = is_without_bitmap(place.run);
             place.run.of("fio").filter_map(move |r| {

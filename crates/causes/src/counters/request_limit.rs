@@ -3,7 +3,8 @@
 //! If the texts have two limits of one device, the runs under each show which is faster. The size that the device
 //! reports as optimal (`optimal_io_size`) is quoted beside them. A limit alone proves nothing.
 
-use super::say::{number, times, In};
+use super::place::{runs, In};
+use super::say::{number, times};
 use super::settings::{all, of_device, Set};
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -108,11 +109,11 @@ struct Rates {
 }
 
 fn rates(outputs: &[ToolOutput], device: &str, limits: [f64; 2]) -> Vec<Rates> {
-    let runs = || outputs.iter().flat_map(|m| m.runs.iter().map(move |r| In { output: m, run: r }));
     let limit = |place: &In| {
         of_device(outputs, *place, Some(device), LIMIT).and_then(|s| s.number()).map(|kib| kib * 1024.0)
     };
-    let under = |wanted: f64| runs().filter(move |place| limit(place) == Some(wanted)).collect::<Vec<In>>();
+    let under =
+        |wanted: f64| runs(outputs).filter(move |place| limit(place) == Some(wanted)).collect::<Vec<In>>();
     let (small, large) = (under(limits[0]), under(limits[1]));
     let bandwidths = |place: In| -> Vec<(String, Number)> {
         let rows = place.run.readings.iter().flat_map(|r| r.rows.iter().map(move |row| (r.tool, row)));

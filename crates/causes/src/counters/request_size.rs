@@ -6,8 +6,9 @@
 //!
 //! **Refuted** if the time of a sector is the same for small and large requests.
 
+use super::place::In;
 use super::request_limit::{cut, set, stated, NAME};
-use super::say::{plain, quantity, In};
+use super::say::{plain, quantity};
 use super::thresholds::evidence::REQUESTS;
 use crate::proof::proof;
 use crate::thresholds::counters_request_size::SMALLER;

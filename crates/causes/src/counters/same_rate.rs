@@ -4,7 +4,8 @@
 //! fio's jobs in one text are compared: reads and writes, random and sequential. **Proof**: at least three jobs of at least two
 //! kinds have the same rate, and none was asked to keep it (`rate_iops`). **Refuted** by a kind that is faster.
 
-use super::say::{operations, plain, In};
+use super::place::{runs, In};
+use super::say::{operations, plain};
 use super::thresholds::evidence::JOBS;
 use super::thresholds::same_rate::{LEAST_OPERATIONS, MOST_RATE, SAME};
 use crate::proof::proof;
@@ -26,8 +27,7 @@ struct Rate<'a> {
 }
 
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let rates: Vec<Rate> = runs
+    let rates: Vec<Rate> = runs(outputs)
         .flat_map(|place| {
             let jobs = Jobs::of(place.run);
             place.run.of("fio").filter_map(move |r| rate(place, r, &jobs))

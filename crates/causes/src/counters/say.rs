@@ -1,31 +1,9 @@
 //! Numbers of a text as sentences show them, with their places.
 
 use crate::verdict::{Confidence, Verdict};
-use tooltext::{Number, Reading, Row, Run, ToolOutput, Unit};
+use tooltext::{Number, Reading, Row, Unit};
 use trace::{Bytes, Nanos};
 use units::words::{ns, size};
-
-/// A run, and the text that contains it.
-#[derive(Clone, Copy)]
-pub(super) struct In<'a> {
-    pub output: &'a ToolOutput,
-    pub run: &'a Run,
-}
-
-impl In<'_> {
-    /// The place of a number: `output.txt:215`.
-    pub fn at(&self, number: Number) -> String {
-        self.output.at(number.at).to_string()
-    }
-
-    /// The run's label in quotes, or its place if it has none.
-    pub fn name(&self) -> String {
-        match self.run.label.as_str() {
-            "" => format!("the run at {}", self.output.at(self.run.at)),
-            label => format!("\"{label}\""),
-        }
-    }
-}
 
 /// A number with its unit: `129 ms`, `256 MiB/s`, `63,874 a second`.
 pub fn number(n: Number) -> String {

@@ -3,7 +3,7 @@
 //! **Proof**: more time between its insertion (I) and its dispatch (D) than any device takes. **Refuted** if the time
 //! lies after the dispatch.
 
-use super::say::In;
+use super::place::{readings, In};
 use super::settings::of_device;
 use crate::thresholds::counters_scheduler_starvation::STARVED;
 use crate::verdict::{Confidence, Verdict};
@@ -12,25 +12,19 @@ use trace::Nanos;
 use units::words::ns;
 
 const NAME: &str = "scheduler-starvation";
+
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut found: Option<Verdict> = None;
     let mut open: Vec<String> = vec![];
     let mut first: Option<In> = None;
-    for output in outputs {
-        for run in &output.runs {
-            for reading in run.of("blkparse") {
-                for row in &reading.rows {
-                    let place = In { output, run };
-                    first.get_or_insert(place);
-                    if let Some(text) = starved(place, reading, row) {
-                        let v = found
-                            .take()
-                            .unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
-                        found = Some(v.because(text));
-                    }
-                    open.extend(stalled(place, reading, row));
-                }
+    for (place, reading) in readings(outputs, "blkparse") {
+        for row in &reading.rows {
+            first.get_or_insert(place);
+            if let Some(text) = starved(place, reading, row) {
+                let v = found.take().unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
+                found = Some(v.because(text));
             }
+            open.extend(stalled(place, reading, row));
         }
     }
     let missing = "when the others were dispatched: the whole of blkparse's text or the recording itself \

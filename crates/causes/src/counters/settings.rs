@@ -4,7 +4,7 @@
 //! other texts, only if they agree on one value. A device with another name contributes nothing; if a run names no
 //! device, the only one in the texts is meant.
 
-use super::say::In;
+use super::place::In;
 use tooltext::{Setting, Spot, ToolOutput};
 
 /// A setting, and the text that contains it.

@@ -4,7 +4,8 @@
 //! **Refuted** if the slow disk has more to do than the others.
 
 use super::busy::{in_commands, is_disk, numbers, tables, MORE_REPORTS};
-use super::say::{judged, quantity, times, In};
+use super::place::In;
+use super::say::{judged, quantity, times};
 use super::thresholds::evidence::{REPORTS, REQUESTS};
 use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
 use crate::hardware::Hardware;

@@ -5,7 +5,7 @@
 //!
 //! Example: of 57,035 syncs all but 132 took longer than 16 ms.
 
-use super::say::In;
+use super::place::{readings, In};
 use super::thresholds::evidence::REQUESTS;
 use super::thresholds::slow_syncs::{MOST_SLOW, WAL_FSYNC};
 use crate::proof::proof;
@@ -35,9 +35,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 /// Suspected if Redis says so, once or often.
 fn by_redis(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let mut all = runs.flat_map(|place| place.run.of("redis log").map(move |r| (place, r)));
-    let (place, reading) = all.next()?;
+    let (place, reading) = readings(outputs, "redis log").next()?;
     let count = reading.rows.first()?.get("count")?;
     Some(Verdict::cannot_tell(NAME, MISSING).because(proof!(
         "{n} of its append-only file took Redis longer than 2 s ({at})",
@@ -48,14 +46,8 @@ fn by_redis(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 /// Suspected if more than one in a hundred syncs took longer than the limit. Told of the member with the most.
 fn by_etcd(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let all = runs.flat_map(|place| {
-        place
-            .run
-            .of("etcd")
-            .flat_map(|r| &r.rows)
-            .filter_map(move |row| syncs(place, row))
-            .collect::<Vec<_>>()
+    let all = readings(outputs, "etcd").flat_map(|(place, reading)| {
+        reading.rows.iter().filter_map(move |row| syncs(place, row)).collect::<Vec<_>>()
     });
     let slow = all.filter(|s| s.count >= REQUESTS && s.slow > MOST_SLOW);
     let most = slow.max_by(|a, b| a.slow.total_cmp(&b.slow))?;

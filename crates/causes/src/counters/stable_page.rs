@@ -8,7 +8,8 @@
 //! k <= n * stdev^2 / max^2        614,401 * (411.95 us)^2 / (225.7 ms)^2 = 2.05: two stalls in two minutes
 //! ```
 
-use super::say::{number, plain, times, In};
+use super::place::In;
+use super::say::{number, plain, times};
 use super::settings::{mounts, of_device, Set};
 use crate::proof::proof;
 use crate::thresholds::counters_stable_page::{LONGER, STALL};

@@ -3,7 +3,8 @@
 //! **Proof**: in most intervals pages come back from swap while tasks are blocked (`b`), and they are more than a few.
 //! **Refuted** if nothing comes back: swapped pages that nobody needs cost nothing. These sums cannot say who waits.
 
-use super::say::{number, In};
+use super::place::{readings, In};
+use super::say::number;
 use super::thresholds::evidence::INTERVALS;
 use super::thresholds::swap::{LEAST_RATE, MOSTLY};
 use crate::proof::proof;
@@ -21,8 +22,7 @@ struct Intervals<'a> {
 }
 
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let runs = outputs.iter().flat_map(|m| m.runs.iter().map(move |run| In { output: m, run }));
-    let all = runs.flat_map(|place| place.run.of("vmstat").filter_map(move |r| intervals(place, &r.rows)));
+    let all = readings(outputs, "vmstat").filter_map(|(place, r)| intervals(place, &r.rows));
     let most = all.max_by(|a, b| a.rate("swapped in").total_cmp(&b.rate("swapped in")))?;
     let (read, written) = (most.told("swapped in")?, most.told("swapped out")?);
     let n = most.rows.len() as u64;

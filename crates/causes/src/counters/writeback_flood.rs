@@ -5,7 +5,8 @@
 //! say how long the writes were queued. **Refuted** if the tail is the same with direct writes: then any writes delay
 //! reads.
 
-use super::say::{number, operations, quantity, times, In};
+use super::place::In;
+use super::say::{number, operations, quantity, times};
 use super::settings::{dirty, mounts, of_device};
 use super::thresholds::evidence::OPERATIONS;
 use crate::memory::writer::see_who_writes;

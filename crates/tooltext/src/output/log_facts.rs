@@ -1,14 +1,15 @@
 //! What other lines of the kernel's log say of the devices that fail: settings of its reading, and errors that are of one moment.
 //!
 //! ```text
-//! scsi 15:0:0:1: Direct-Access     IET      VIRTUAL-DISK     0001      `virtual`: the data is a target's or a host's
+//! scsi 15:0:0:1: Direct-Access     IET      VIRTUAL-DISK     0001      virtual: the data is a target's or a host's
 //! scsi host15: iSCSI Initiator over TCP/IP                              likewise
-//! sd 0:0:0:0: [sda] Attached SCSI disk                                  `disk of ata1`, if no other disk is named
-//! ata1: SError: { PHYRdyChg CommWake }                                  `power saving`: the link had been asleep
-//! sd 0:0:0:0: [sda] tag#28 uas_eh_abort_handler 0 uas-tag 10            `uas`
+//! sd 0:0:0:0: [sda] Attached SCSI disk                                  the disk of ata1, if no other disk is named
+//! ata1: SError: { PHYRdyChg CommWake }                                  power saving: the link had been asleep
+//! sd 0:0:0:0: [sda] tag#28 uas_eh_abort_handler 0 uas-tag 10            helped by UAS
 //! usb 2-2: New USB device found, idVendor=152d, idProduct=0578          its IDs
 //! ```
 
+use super::log_fact::LogFact;
 use super::log_time::{of_line, LogTime};
 use super::number::Unit;
 use super::reading::{Reading, Setting};
@@ -164,30 +165,30 @@ impl<'a> Facts<'a> {
 
     /// What is known of devices, as settings; `was_reset` tells a port of USB.
     fn settings(&self, was_reset: impl Fn(&str) -> bool) -> Vec<Setting> {
-        let mut all: Vec<(String, String, u32)> = vec![];
+        let mut all: Vec<Setting> = vec![];
+        let at = |line: &u32| Spot { line: *line, column: 0 };
         let names: BTreeSet<&str> = self.disks.values().map(|(disk, _)| *disk).collect();
         for (address, (disk, line)) in &self.disks {
             let host = address.split(':').next().unwrap_or("");
             let model = self.models.get(address).cloned();
             let iscsi = || self.iscsi.contains(host).then(|| "iSCSI".to_owned());
-            all.extend(model.or_else(iscsi).map(|model| (format!("virtual {disk}"), model, *line)));
+            let model = model.or_else(iscsi);
+            all.extend(model.map(|model| LogFact::Virtual.setting(disk, model, at(line))));
             // libata numbers ports from 1 and SCSI hosts from 0 (drivers/ata/libata-core.c, `ata_host_register`).
             let port =
                 host.parse::<u32>().ok().filter(|_| names.len() == 1).map(|host| host.saturating_add(1));
-            all.extend(port.map(|n| (format!("disk of ata{n}"), (*disk).to_owned(), *line)));
+            all.extend(port.map(|n| LogFact::DiskOf.setting(&format!("ata{n}"), *disk, at(line))));
         }
-        all.extend(
-            self.asleep.iter().map(|(port, line)| (format!("power saving {port}"), String::new(), *line)),
-        );
+        all.extend(self.asleep.iter().map(|(port, line)| LogFact::PowerSaving.setting(port, "", at(line))));
         let only = || self.usb.keys().next().filter(|_| self.usb.len() == 1);
         let port = self.usb.keys().find(|port| was_reset(port)).or_else(only);
         let ids = port.map_or("", |port| self.usb[*port].as_str());
         for (of, line) in &self.uas {
             let its = |address: &str| of.strip_prefix("host") == address.split(':').next();
             let on_host = self.disks.iter().filter(|(address, _)| its(address)).map(|(_, (disk, _))| *disk);
-            all.extend(on_host.chain([*of]).map(|of| (format!("uas {of}"), ids.to_owned(), *line)));
+            all.extend(on_host.chain([*of]).map(|of| LogFact::Uas.setting(of, ids, at(line))));
         }
-        let setting = |(name, value, line)| Setting { name, value, at: Spot { line, column: 0 } };
-        all.into_iter().take(MOST).map(setting).collect()
+        all.truncate(MOST);
+        all
     }
 }

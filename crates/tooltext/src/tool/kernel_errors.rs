@@ -23,6 +23,7 @@
 //! **Versions**: Linux 6.1 by the sources named above, older forms by logs that people mailed.
 
 use super::reader::{Found, Tool};
+use crate::output::log_fact::LogFact;
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row, Setting};
 use crate::output::words::Word;
@@ -224,9 +225,9 @@ impl Log {
     /// Keeps which file system is on a device.
     fn names(&mut self, device: &str, file_system: Option<&str>, at: Spot) {
         let Some(value) = file_system.filter(|_| self.file_systems.len() < MOST_DEVICES) else { return };
-        let name = format!("file system {device}");
-        if self.file_systems.iter().all(|known| known.name != name) {
-            self.file_systems.push(Setting { name, value: value.to_owned(), at });
+        let told = LogFact::FileSystem.setting(device, value, at);
+        if self.file_systems.iter().all(|known| known.name != told.name) {
+            self.file_systems.push(told);
         }
     }
 
