@@ -69,6 +69,11 @@ pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str
     all().iter().map(|c| (c.name, c.title, c.page))
 }
 
+/// Whether recordings are judged for this cause; else only texts are.
+pub fn is_in_recordings(cause: &str) -> bool {
+    pages().any(|(name, ..)| name == cause)
+}
+
 /// Name, title and page of every cause, including those that only texts show.
 pub fn all_pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     pages().chain(counters::PAGES)

@@ -45,7 +45,7 @@ mod unit;
 mod verdict;
 
 pub use case::{Case, KEPT_WAITING, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
-pub use catalogue::{all, all_pages, nature, pages, title_by_counters};
+pub use catalogue::{all, all_pages, is_in_recordings, nature, pages, title_by_counters};
 pub use cause::{Cause, Nature};
 pub use counters::judge_counters;
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};

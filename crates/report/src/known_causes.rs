@@ -75,7 +75,7 @@ impl KnownCauses {
 
 impl KnownCause {
     fn of(name: &'static str, title: &'static str, page: Option<&'static str>) -> KnownCause {
-        let in_recordings = causes::pages().any(|(known, ..)| known == name);
+        let in_recordings = causes::is_in_recordings(name);
         KnownCause { name, title, nature: causes::nature(name).into(), in_recordings, page }
     }
 }

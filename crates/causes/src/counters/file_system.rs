@@ -21,6 +21,8 @@ const NAME: &str = "file-system-error";
 
 /// Kinds of lines about damage, and about the same damage again.
 const CORRUPT: [&str; 2] = ["corruption messages", "further corruption messages"];
+/// Kind of lines about damage that was repaired from another copy.
+const REPAIRED: &str = "repaired blocks";
 /// Kind of lines about space that a file system lacks for its own data.
 const FULL: &str = "lacks of space";
 
@@ -49,6 +51,7 @@ struct Trouble<'a> {
     called: Option<&'a str>,
     stopped: Option<Spot>,
     damage: u64,
+    repaired: u64,
     /// Errors of the device or the way to it, of which this is a consequence.
     below: Option<Proof>,
 }
@@ -71,19 +74,25 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
 }
 
 /// The file systems of a log that stopped or are damaged.
-fn troubles(output: &ToolOutput) -> Vec<Trouble<'_>> {
+fn troubles<'a>(output: &'a ToolOutput) -> Vec<Trouble<'a>> {
     let log = logged(output);
-    let of_one = |of: &Logged<'_>| {
-        let (stopped, damage) =
-            (of.first(&[STOPPED]), CORRUPT.map(|kind| of.count(&[kind])).into_iter().max()?);
-        let first = stopped.into_iter().chain(of.first(&CORRUPT)).min()?;
+    let of_one = |of: &Logged<'a>| {
+        let stopped = of.first(&[STOPPED]);
+        let damage = CORRUPT.map(|kind| of.count(&[kind])).into_iter().max()?;
+        let first = stopped.into_iter().chain(of.first(&CORRUPT)).chain(of.first(&[REPAIRED])).min()?;
         let called = output.log_fact(LogFact::FileSystem, of.device);
         let below = below(output, &log, of, first).filter(|_| damage == 0);
-        Some((stopped, damage, called, below))
+        Some(Trouble {
+            output,
+            of: of.clone(),
+            called,
+            stopped,
+            damage,
+            repaired: of.count(&[REPAIRED]),
+            below,
+        })
     };
-    let told = log.iter().filter_map(|of| Some((of.clone(), of_one(of)?)));
-    told.map(|(of, (stopped, damage, called, below))| Trouble { output, of, called, stopped, damage, below })
-        .collect()
+    log.iter().filter_map(of_one).collect()
 }
 
 /// The errors below a file system, of its device, its disk or the way to it.
@@ -96,7 +105,12 @@ fn below(output: &ToolOutput, log: &[Logged], of: &Logged, at: Spot) -> Option<P
 
 impl Trouble<'_> {
     fn enough(&self) -> bool {
-        self.stopped.is_some() || self.damage >= DAMAGED
+        self.stopped.is_some() || self.damage.max(self.repaired) >= DAMAGED
+    }
+
+    /// Whether all damage was repaired.
+    fn is_mended(&self) -> bool {
+        self.stopped.is_none() && self.repaired > 0 && self.repaired >= self.damage
     }
 
     fn proofs(&self) -> Vec<Proof> {
@@ -109,6 +123,15 @@ impl Trouble<'_> {
                 called,
                 device,
                 messages = Counted(self.damage, "message", "messages"),
+                at = self.output.at(at)
+            ));
+        }
+        if let Some(at) = self.of.first(&[REPAIRED]) {
+            all.push(proof!(
+                "{called} repaired {blocks} of {device} from another copy (the first at {at})",
+                called,
+                blocks = Counted(self.repaired, "block", "blocks"),
+                device,
                 at = self.output.at(at)
             ));
         }
@@ -135,8 +158,10 @@ impl Trouble<'_> {
     fn advice(&self, v: Verdict) -> Verdict {
         let device = self.of.device;
         let (shows, look) = advice::health(&advice::disk(self.output, device));
+        let mended = self.is_mended();
         let v = v
-            .try_this(
+            .when(
+                !mended,
                 "first back up what can still be read, as the file system stands; then see what the kernel reported before",
                 Action::look("dmesg -T | grep -iE 'error|timeout|reset|corrupt|shut'"),
             )
@@ -147,7 +172,7 @@ impl Trouble<'_> {
                 Action::look("btrfs filesystem usage /MOUNTPOINT"),
             );
         let of = |name: &str| CHECKS.iter().find(|(kind, _)| name.starts_with(kind)).map(|(_, check)| *check);
-        let v = match self.called.and_then(of) {
+        let v = match self.called.and_then(of).filter(|_| !mended) {
             Some(check) => v.try_this(
                 match self.damage {
                     0 => "unmounted, and after the backup, let the file system check itself: this command only reads",
@@ -166,7 +191,7 @@ impl Trouble<'_> {
             Action::look("grep -s . /sys/devices/system/edac/mc/mc*/*e_count"),
         )
         .when(
-            self.called == Some("btrfs"),
+            self.called == Some("btrfs") || mended,
             "what btrfs counted for each device, and what its last scrub found",
             Action::look("btrfs device stats /MOUNTPOINT; btrfs scrub status /MOUNTPOINT"),
         )

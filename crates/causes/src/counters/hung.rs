@@ -132,6 +132,9 @@ impl Place<'_> {
         let (place, reading) = &self.first;
         let within = &self.function;
         let what = match self.wait {
+            Wait::Unknown if reading.setting("guesses").is_some() => {
+                "blocked, of its stack there are only guesses (?)".to_owned()
+            }
             Wait::Unknown if self.function.is_empty() => "blocked, no stack says where".to_owned(),
             Wait::Unknown => format!("blocked in {within}"),
             wait => format!("blocked, waiting for {} ({within})", wait.words()),

@@ -9,6 +9,7 @@
 
 mod advice;
 mod busy;
+mod checkpoints;
 mod drive;
 mod file_system;
 mod flush_times;
@@ -20,8 +21,11 @@ mod hung;
 mod kernel_errors;
 mod log_force;
 mod logged;
+mod multipath;
 mod notices;
+mod own_queue;
 mod place;
+mod pool;
 mod pressure;
 mod raid;
 mod raid_runs;
@@ -87,23 +91,24 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
     let processors = if stuck.is_none() { pressure::processors(outputs) } else { None };
     let causes = [
         stuck,
-        kernel_errors::errors(outputs),
-        kernel_errors::resets(outputs),
+        kernel_errors::errors(outputs).or_else(|| pool::errors(outputs)),
+        kernel_errors::resets(outputs).or_else(|| pool::gone(outputs)).or_else(|| multipath::judge(outputs)),
         file_system::judge(outputs),
         hung::judge(outputs),
-        writeback_flood::judge(outputs),
+        writeback_flood::judge(outputs).or_else(|| checkpoints::judge(outputs)),
         stable_page::judge(outputs),
         request_size::judge(outputs),
         scheduler_starvation::judge(outputs),
         log_force::judge(outputs),
         raid::bitmap(outputs).or_else(|| raid_runs::judge(outputs)),
+        pool::scan(outputs),
         raid::stripe_cache(outputs),
         raid::read_modify_write(outputs),
         same_rate::judge(outputs),
         fsync::judge(outputs).or_else(|| flushing::judge(outputs)).or_else(|| slow_syncs::judge(outputs)),
         slow_member::judge(outputs),
         busy::stalled(outputs),
-        busy::saturated(outputs).or_else(|| pressure::io(outputs)),
+        busy::saturated(outputs).or_else(|| pressure::io(outputs)).or_else(|| own_queue::judge(outputs)),
         swap::judge(outputs),
         pressure::memory(outputs).or_else(|| notices::memory(outputs)),
         processors,

@@ -16,17 +16,41 @@ fn rows<'a>(outputs: &'a [ToolOutput], kind: &'static str) -> impl Iterator<Item
         .filter(move |(_, row)| row.of == kind)
 }
 
-/// `reclaim` is suspected if the kernel killed processes for want of memory.
-pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let (place, row) = rows(outputs, "killed for memory").next()?;
+/// The number of lines of a kind, with its place.
+fn counted(outputs: &[ToolOutput], kind: &'static str) -> Option<(u64, String)> {
+    let (place, row) = rows(outputs, kind).next()?;
     let count = row.get("count")?;
-    let missing =
-        "who reclaims memory, and for how long each time: iowhy record; vmstat 1 shows swapping (si, so)";
-    Some(Verdict::cannot_tell("reclaim", missing).because(proof!(
-        "the kernel killed {n} for want of memory ({at})",
-        n = Counted(count.value as u64, "process", "processes"),
-        at = Source(place.at(count))
-    )))
+    Some((count.value as u64, place.at(count)))
+}
+
+/// `reclaim` is suspected if the kernel killed processes for want of memory, of the machine's or of a control group's.
+pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let of_machine = counted(outputs, "killed for memory").map(|(n, at)| {
+        proof!(
+            "the kernel killed {killed} for want of memory ({at})",
+            killed = Counted(n, "process", "processes"),
+            at = Source(at)
+        )
+    });
+    if let Some(told) = of_machine {
+        let missing =
+            "who reclaims memory, and for how long each time: iowhy record; vmstat 1 shows swapping (si, so)";
+        return Some(Verdict::cannot_tell("reclaim", missing).because(told));
+    }
+    let killed = counted(outputs, "killed at a limit").map(|(n, at)| {
+        proof!(
+            "the kernel killed {killed} at the memory limit of a control group ({at})",
+            killed = Counted(n, "process", "processes"),
+            at = Source(at)
+        )
+    });
+    let reached = || {
+        let (_, at) = counted(outputs, "memory limits reached")?;
+        Some(proof!("a control group reached its memory limit ({at})", at = Source(at)))
+    };
+    let missing = "whether I/O waited for that: iowhy record; the limit and how often it was reached: memory.max and memory.events of the \
+         control group (memory.limit_in_bytes and memory.failcnt in version 1)";
+    Some(Verdict::cannot_tell("reclaim", missing).because(killed.or_else(reached)?))
 }
 
 /// `cpu-wait` is suspected if processors were stuck, or slowed by heat.
@@ -90,5 +114,11 @@ mod tests {
             (causes.as_slice(), said.as_str()),
             (&["reclaim"][..], "the kernel killed 3 processes for want of memory (dmesg:1)")
         );
+        let usage = "[  517.0] memory: usage 1048576kB, limit 1048576kB, failcnt 141\n";
+        let group = "[  518.1] Memory cgroup out of memory: Killed process 812 (java) total-vm:1kB\n";
+        let (causes, said) = suspected(&format!("{usage}{group}"));
+        assert_eq!(causes, ["reclaim"]);
+        assert_eq!(said, "the kernel killed 1 process at the memory limit of a control group (dmesg:2)");
+        assert_eq!(suspected(usage).1, "a control group reached its memory limit (dmesg:1)");
     }
 }

@@ -1,13 +1,13 @@
 //! Syncs that take longer than an application can bear, as it says itself: suspected `flush-cost`.
 //!
-//! Redis logs that a sync of its append-only file goes on for longer than 2 s. etcd has histograms of its syncs; its FAQ asks for a 99th percentile of less than 10 ms for the syncs of its log. How long a sync takes does not say what it waits for:
+//! Redis logs that a sync of its append-only file goes on for longer than 2 s; etcd, Ceph and PostgreSQL log how long one took. etcd has histograms of its syncs; its FAQ asks for a 99th percentile of less than 10 ms for the syncs of its log. How long a sync takes does not say what it waits for:
 //! never more than a suspicion.
 //!
 //! Example: of 57,035 syncs all but 132 took longer than 16 ms.
 
 use super::place::{readings, In};
 use super::thresholds::evidence::REQUESTS;
-use super::thresholds::slow_syncs::{MOST_SLOW, WAL_FSYNC};
+use super::thresholds::slow_syncs::{LOGGED, MOST_SLOW, WAL_FSYNC};
 use crate::proof::proof;
 use crate::verdict::Verdict;
 use tooltext::{Number, Row, ToolOutput};
@@ -15,6 +15,14 @@ use trace::Nanos;
 
 const NAME: &str = "flush-cost";
 const MISSING: &str = "what they wait for, and whose requests: sudo iowhy record -o slow while it is so";
+
+/// Times in databases' logs that are those of syncs, and whose.
+const SYNCS: [(&str, &str); 4] = [
+    ("etcd fdatasync", "etcd"),
+    ("PostgreSQL longest sync", "PostgreSQL"),
+    ("Ceph kv_sync", "Ceph"),
+    ("Ceph kv_commit", "Ceph"),
+];
 
 /// Syncs of one member's log.
 struct Syncs<'a> {
@@ -28,9 +36,28 @@ struct Syncs<'a> {
     bound: Nanos,
 }
 
-/// Suspected by Redis' log or etcd's histograms.
+/// Suspected by Redis' log, etcd's histograms or a database's log.
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
-    by_redis(outputs).or_else(|| by_etcd(outputs))
+    by_redis(outputs).or_else(|| by_etcd(outputs)).or_else(|| by_log(outputs))
+}
+
+/// Suspected if a database logged a sync that took longer than the limit. Told of the longest.
+fn by_log(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let rows = readings(outputs, "database log")
+        .flat_map(|(place, reading)| reading.rows.iter().map(move |row| (place, row)));
+    let syncs = rows.filter_map(|(place, row)| {
+        let (_, whose) = SYNCS.iter().find(|(kind, _)| row.of == *kind)?;
+        let longest = row.get("lat.max").filter(|n| n.value >= LOGGED.0 as f64)?;
+        Some((place, *whose, row.get("count")?, longest))
+    });
+    let (place, whose, count, longest) = syncs.max_by(|a, b| a.3.value.total_cmp(&b.3.value))?;
+    Some(Verdict::cannot_tell(NAME, MISSING).because(proof!(
+        "{n} took {whose} up to {longest} ({at})",
+        n = Counted(count.value as u64, "sync", "syncs"),
+        whose,
+        longest = Nanos(longest.value as u64),
+        at = Source(place.at(longest))
+    )))
 }
 
 /// Suspected if Redis says so, once or often.
@@ -100,6 +127,23 @@ mod tests {
             v.evidence[0].sentence(),
             "2 syncs of its append-only file took Redis longer than 2 s (redis.log:1)"
         );
+    }
+
+    #[test]
+    fn a_sync_of_a_second_is_suspicious_in_any_databases_log() {
+        let first = |text: &str| {
+            let all = judge_counters(&[ToolOutput::read("log", text.as_bytes())]);
+            all.into_iter().find(|v| v.cause == "flush-cost").map(|v| v.evidence[0].sentence())
+        };
+        let etcd = "{\"level\":\"warn\",\"msg\":\"slow fdatasync\",\"took\":\"1.5s\",\"expected-duration\":\"1s\"}\n";
+        assert_eq!(first(&etcd.repeat(3)).as_deref(), Some("3 syncs took etcd up to 1.5 s (log:1)"));
+        let checkpoint = |longest: &str| {
+            format!(
+                "LOG:  checkpoint complete: wrote 1234 buffers (7.5%); write=26.9 s, sync=12.3 s, total=39.9 s; sync files=8, longest={longest} s, average=1.6 s\n"
+            )
+        };
+        assert_eq!(first(&checkpoint("8.1")).as_deref(), Some("1 sync took PostgreSQL up to 8.1 s (log:1)"));
+        assert_eq!(first(&checkpoint("0.9")), None);
     }
 
     #[test]

@@ -56,6 +56,23 @@ fn after_errors_of_the_disk_or_its_link_it_is_a_consequence() {
     assert!(!said(&of(&other)).contains("consequence"));
 }
 
+/// Nothing is lost then, and nothing has to be taken out of use.
+#[test]
+fn what_was_repaired_needs_no_backup_first() {
+    let one =
+        "[ 1.1] BTRFS error (device dm-15): bdev /dev/dm-10 errs: wr 0, rd 0, flush 0, corrupt 1, gen 0\n\
+        [ 1.1] BTRFS error (device dm-15): fixed up error at logical 5 on dev /dev/dm-10 physical 7\n";
+    let v = of(&one.repeat(3));
+    assert!(said(&v).contains("btrfs repaired 3 blocks of dm-10 from another copy"), "{}", said(&v));
+    assert!(
+        !commands(&v).contains("back up") && commands(&v).contains("btrfs device stats"),
+        "{}",
+        commands(&v)
+    );
+    let lost = one.repeat(3) + &"[ 1.2] BTRFS error (device dm-15): unable to fixup (regular) error at logical 5 on dev /dev/dm-10\n".repeat(4);
+    assert!(commands(&of(&lost)).contains("back up"), "{}", commands(&of(&lost)));
+}
+
 #[test]
 fn damage_is_found_from_two_messages_and_is_not_the_disks() {
     let bad = "[ 9.1] EXT4-fs error (device sdb1): ext4_lookup:1855: inode #393: comm find: iget: checksum invalid\n";

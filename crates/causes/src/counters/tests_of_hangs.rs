@@ -79,6 +79,18 @@ fn medium_errors() -> String {
 }
 
 #[test]
+fn a_stack_of_guesses_is_told_as_such() {
+    let text = "[ 1.1] INFO: task kswapd0:63 blocked for more than 120 seconds.\n[ 1.1] Call Trace:\n[ 1.1]  ? some_fn+0x24/0x39\n\
+        [ 1.1]  ? other_fn+0xff/0x164\n[ 1.1]  ? third_fn+0x4a/0xac\n";
+    let all = crate::counters::judge_counters(&[ToolOutput::read("dmesg", text.as_bytes())]);
+    let said = all.iter().find(|v| v.cause == "hung").expect("a suspicion").evidence[0].sentence();
+    assert_eq!(
+        said,
+        "1 task is blocked, of its stack there are only guesses (?): kswapd0 (dmesg:1), for more than 120 s"
+    );
+}
+
+#[test]
 fn errors_come_before_the_tasks_that_hang_on_them() {
     let text = medium_errors() + &hung("[86540.216011] ");
     assert_eq!(found(&text), ["device-errors", "link-reset", "hung"]);

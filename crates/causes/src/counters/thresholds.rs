@@ -109,6 +109,14 @@ pub mod fsync {
     pub const FLUSHES: f64 = 2.0;
 }
 
+/// Thresholds of `counters/own_queue`.
+pub mod own_queue {
+    use super::Nanos;
+
+    /// What Linux expects of a device that does not rotate.
+    pub const NOT_SLOW: Nanos = crate::thresholds::WBT_FLASH;
+}
+
 /// Thresholds of `counters/slow_syncs`.
 pub mod slow_syncs {
     use super::Nanos;
@@ -118,6 +126,8 @@ pub mod slow_syncs {
     pub const WAL_FSYNC: Nanos = Nanos(10_000_000);
     /// The part of the syncs above that percentile.
     pub const MOST_SLOW: f64 = 0.01;
+    /// From this on etcd logs a sync (`warnSyncDuration`, server/storage/wal/wal.go), the shortest of what databases log.
+    pub const LOGGED: Nanos = Nanos(1_000_000_000);
 }
 
 /// Thresholds of `counters/swap`.

@@ -47,9 +47,12 @@ const MAGIC: [(&[u8], Shape); 14] = [
 ];
 
 /// Words of texts, all of which must occur, with what the texts are.
-const WORDS: [(&[&str], Shape); 22] = [
+const WORDS: [(&[&str], Shape); 25] = [
     (&["# Overhead", "Shared Object"], Shape { what: "a profile of perf report", instead: "it has no times of I/O; record it: sudo iowhy record -o slow" }),
     (&["top - ", "load average"], Shape { what: "top's screen", instead: "who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -" }),
+    (&["VIRT", "%CPU", "COMMAND"], Shape { what: "top's screen", instead: "who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -" }),
+    (&["L(q)", "ops/s", "%busy"], Shape { what: "gstat of FreeBSD", instead: "iowhy explains Linux, where iostat -x 1 10 says the same" }),
+    (&["CONTAINER", "BLOCK I/O"], Shape { what: "docker stats", instead: "it has no times; record them: sudo iowhy record -o slow, and then: iowhy explain --cgroup NAME slow" }),
     (&["<Results>", "<Tool>"], Shape { what: "diskspd's XML, cut off", instead: "all of it up to </Results>, or diskspd's text" }),
     (&["NAME", "MAJ:MIN"], Shape { what: "lsblk without settings", instead: "lsblk -t has them; beside a trace this table is read too, as lsblk.txt in its folder" }),
     (&["bread/s", "bwrtn/s"], Shape { what: "sar -b, which adds all devices together", instead: "sar -d -p | iowhy explain -" }),

@@ -140,8 +140,10 @@ fn suspected(e: &Explanation, of: &str) -> Option<String> {
     let said = open.filter_map(|v| Some((v, v.evidence.first()?.sentence())));
     // The proof has the name of the text, too. What speaks against a cause is no reason to suspect it.
     let sentences = said.flat_map(|(v, proof)| {
-        let suspected = format!("{proof}; suspected: {}; to confirm it: iowhy record", v.cause);
-        let only = format!("{proof}; to find the cause: iowhy record");
+        // Of some causes only the kernel's log tells.
+        let record = if causes::is_in_recordings(v.cause) { "iowhy record" } else { "dmesg -T" };
+        let suspected = format!("{proof}; suspected: {}; to confirm it: {record}", v.cause);
+        let only = format!("{proof}; to find the cause: {record}");
         let all = [format!("{of}: {suspected}"), suspected, format!("{of}: {only}"), only];
         all.into_iter().skip(if v.refutes.is_empty() { 0 } else { 2 })
     });

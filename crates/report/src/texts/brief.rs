@@ -71,6 +71,11 @@ fn cause(page: &mut Blocks, v: &Verdict, others: &[&Verdict]) {
             page.text(&format!("and {}", names.join(", ")), INDENT, INDENT, rank::ALSO);
         }
     }
+    remedies(page, v);
+}
+
+/// What to try, and what to look at.
+fn remedies(page: &mut Blocks, v: &Verdict) {
     page.gap(rank::GAP);
     let offered = v.remedies.iter().map(|r| Try::of(r, v.cause, None)).filter(Try::is_founded);
     for (i, (offered, rank)) in offered.zip(rank::REMEDIES).enumerate() {
@@ -81,11 +86,12 @@ fn cause(page: &mut Blocks, v: &Verdict, others: &[&Verdict]) {
     }
 }
 
-/// If no cause is proven: the evidence that is missing, first for causes that some evidence supports.
+/// If no cause is proven: the evidence that is missing, first for causes that some evidence supports, and what shows more of the first of these.
 fn lacking(page: &mut Blocks, texts: &Texts) {
     let lacks = texts.verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && !v.missing.is_empty());
     let mut lacks: Vec<&Verdict> = lacks.collect();
     lacks.sort_by_key(|v| v.evidence.is_empty());
+    let suspected = lacks.first().copied().filter(|v| !v.evidence.is_empty() && v.refutes.is_empty());
     for (i, (v, rank)) in lacks.into_iter().take(LACKING).zip(rank::LACKING).enumerate() {
         let heading = if i == 0 { "LACKS  " } else { INDENT };
         page.text(&format!("{}: {}", v.cause, v.missing[0].sentence()), heading, INDENT, rank);
@@ -93,6 +99,10 @@ fn lacking(page: &mut Blocks, texts: &Texts) {
             let (bullet, below) = (format!("{INDENT}- "), format!("{INDENT}  "));
             page.text(&proof.sentence(), &bullet, &below, rank);
         }
+    }
+    if let Some(v) = suspected.filter(|v| !v.remedies.is_empty()) {
+        remedies(page, v);
+        page.gap(rank::GAP);
     }
 }
 
@@ -135,7 +145,7 @@ fn rank_of(table: &Table, proves: impl Fn(&Line) -> bool) -> u8 {
 
 /// Columns by which rows are sorted, the most important first; of several names in one entry, the largest value counts.
 const MATTERING: [&[&str]; 4] =
-    [&["util"], &["await", "r_await", "w_await", "lat.mean"], &["queue"], &["iowait"]];
+    [&["util"], &["await", "r_await", "w_await", "lat.mean", "longest so far"], &["queue"], &["iowait"]];
 /// Tools whose last column is always shown: it is a maximum or the device's utilization. For others, only if it is no extreme.
 const LAST_STAYS: [&str; 4] = ["fio", "iostat", "sar", "histograms"];
 /// A drive's counters of unreadable sectors, which are shown before other attributes.

@@ -13,7 +13,9 @@ use super::log_time::{of_line, LogTime};
 use super::number::Unit;
 use super::run::Run;
 use crate::output::reading::Row;
-use crate::tool::kernel_errors::{ERRORS, POWER_ON, RESETS, TRANSPORT, UNPLUGGED};
+use crate::tool::kernel_errors::{
+    is_of_a_file_system, ERRORS, OFFLINE, POWER_ON, RESETS, TRANSPORT, UNPLUGGED,
+};
 
 /// Seconds in which a disk is attached: the time that `sd_spinup_disk` waits for a disk to spin up (drivers/scsi/sd.c).
 const ATTACHING: f64 = 100.0;
@@ -160,7 +162,8 @@ fn power_on(row: &mut Row, all: &[Line]) {
     }
 }
 
-/// Removes errors of a disk that was stopped, or of all disks if the machine shuts down.
+/// Removes errors of a disk that was stopped, or of all disks if the machine shuts down. A disk that is removed under a file system in use
+/// is gone.
 fn stopped(row: &mut Row, all: &[Line], text: &[&str]) {
     let disk = evidence::whole_disk(&row.of);
     let mut of_the_stop = vec![];
@@ -173,14 +176,18 @@ fn stopped(row: &mut Row, all: &[Line], text: &[&str]) {
             _ => false,
         });
         let stop = last.filter(|l| matches!(l.says, Some(Says::Stopping | Says::Detaching)));
-        let time = || of_line(text.get(number.at.line.checked_sub(1)? as usize)?);
-        let stops = stop.is_some_and(|l| near((l.number, l.time), (number.at.line, time())));
-        if stops {
-            of_the_stop.push(kind);
+        let line = || text.get(number.at.line.checked_sub(1)? as usize).copied();
+        let time = || of_line(line()?);
+        if let Some(stop) = stop.filter(|l| near((l.number, l.time), (number.at.line, time()))) {
+            of_the_stop
+                .push((kind, stop.says == Some(Says::Detaching) && line().is_some_and(is_of_a_file_system)));
         }
     }
-    for kind in of_the_stop {
-        row.values.take(kind);
+    for (kind, in_use) in of_the_stop {
+        let errors = row.values.take(kind).filter(|_| in_use);
+        if let Some(n) = errors.filter(|_| row.values.get(OFFLINE).is_none()) {
+            row.values.put(OFFLINE, n.value, Unit::Count, n.at);
+        }
     }
 }
 
@@ -252,5 +259,11 @@ mod tests {
         assert!(told(&format!("{taken}{}", error(932, "sdb"))).is_empty());
         assert_eq!(told(&format!("{taken}{}", error(932, "sdc"))), ["sdc 1 I/O errors"]);
         assert_eq!(told(&format!("{}{stop}", error(930, "sdc"))), ["sdc 1 I/O errors"]);
+        let used = "[ 932.0] EXT4-fs error (device sdb): ext4_find_entry:1455: inode #41: comm postgres: reading directory lblock 0\n";
+        assert_eq!(
+            told(&format!("{taken}{used}")),
+            ["sdb 1 offline messages"],
+            "removed under a file system"
+        );
     }
 }

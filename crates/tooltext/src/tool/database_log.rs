@@ -3,28 +3,36 @@
 //! ```text
 //! LOG:  duration: 9712.345 ms  statement: COMMIT                                            PostgreSQL: statements
 //! # Query_time: 8.712345  Lock_time: 0.000123 Rows_sent: 0  Rows_examined: 0                MySQL: statements
+//! LOG:  checkpoints are occurring too frequently (2 seconds apart)                          PostgreSQL: time between checkpoints
 //! LOG:  checkpoint complete: wrote 1234 buffers (7.5%); ... write=26.9 s, sync=12.3 s, total=39.9 s; ... longest=8.1 s
 //! InnoDB: page_cleaner: 1000ms intended loop took 4321ms.                                   InnoDB: page cleaner
 //! {"level":"warn","msg":"slow fdatasync","took":"1.234s","expected-duration":"1s"}          etcd: fdatasync
+//! 'agreement among raft nodes before linearized reading'  (duration: 3.6s)                 etcd: agreement with the other members
 //! read-only range request "key..." with result "..." took too long (1.2s) to execute       etcd: request
 //! --Thread 1399 has waited at buf0flu.cc line 1209 for 241.00 seconds the semaphore:       InnoDB: semaphore
 //! 14 slow requests, 2 included below; oldest blocked for > 61.2 secs                       Ceph: oldest blocked
-//! 7 ops are blocked > 32.768 sec on osd.4                                                Ceph: blocked for longer
+//! 7 ops are blocked > 32.768 sec on osd.4                                                Ceph: osd.4 blocked for longer
 //! bluestore(/var/lib/ceph/osd) log_latency slow operation observed for kv_sync, latency = 5.123s    Ceph: kv_sync
 //! ```
 //!
-//! Each kind of line has a row with its count and the percentiles of its times. Fast operations are not in these logs.
+//! Each kind of line has a row with its count and the percentiles of its times. Fast operations are not in these logs. Times that an
+//! operation has waited for so far are bounds: only the longest is kept.
 //!
 //! **Versions**: PostgreSQL 15 run; by published logs InnoDB of MySQL 5.7 and 8.0 and of MariaDB 10.3, etcd 3.0 to 3.6, Ceph 10 to 16.
 
 use super::biosnoop::Groups;
-use super::reader::{Found, Tool};
+use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, time_unit, with_suffix};
-use crate::output::reading::Reading;
+use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
 
 pub struct DatabaseLog;
 
+/// The name of PostgreSQL's complaint about checkpoints.
+const CHECKPOINTS_APART: &str = "checkpoints apart";
+/// Kinds of times that have not ended.
+const OLDEST: &str = "Ceph oldest blocked";
+const BLOCKED: &str = "Ceph blocked";
 /// Words of a line that are examined.
 const LOOKED_AT: usize = 60;
 /// Limit on words between two lines that are read (other lines of the log).
@@ -40,21 +48,36 @@ impl Tool for DatabaseLog {
             let next = (0..most).find_map(|skip| Some((skip, line(&rest[skip..])?)));
             let Some((skip, (told, length))) = next else { break };
             for (kind, ns) in told {
-                if let Some(group) = groups.of(kind, rest[skip].spot) {
+                let of_one = osd(&rest[skip..]).filter(|_| kind == BLOCKED);
+                let of_one = of_one.map(|osd| format!("{BLOCKED}: {osd}"));
+                if let Some(group) = groups.of(of_one.as_deref().unwrap_or(kind), rest[skip].spot) {
                     group.took.record(ns.round() as u64);
                 }
             }
             used += skip + length;
             unknown += skip;
         }
-        let reading = Reading {
-            tool: "database log",
-            rows: groups.rows(),
-            at: words.first()?.spot,
-            ..Reading::default()
-        };
+        let mut rows = groups.rows();
+        rows.iter_mut()
+            .filter(|row| [OLDEST, BLOCKED].iter().any(|kind| row.of.starts_with(kind)))
+            .for_each(bound);
+        let reading = Reading { tool: "database log", rows, at: words.first()?.spot, ..Reading::default() };
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
     }
+}
+
+/// Keeps the longest of times that have not ended.
+fn bound(row: &mut Row) {
+    if let Some(longest) = row.values.take("lat.max") {
+        *row = Row::of(std::mem::take(&mut row.of));
+        row.values.put("longest so far", longest.value, longest.unit, longest.at);
+    }
+}
+
+/// The part of Ceph whose operations are blocked: `are blocked > 32.768 sec on osd.4`; the `>` is removed like a quote mark.
+fn osd<'a>(words: &[Word<'a>]) -> Option<&'a str> {
+    let [_, _, _, _, on, of] = texts(words)?;
+    (on == "on" && of.starts_with("osd.")).then_some(of)
 }
 
 /// The kinds in one line, each with its time in nanoseconds, and the number of words.
@@ -63,10 +86,15 @@ type TimedLine = (Vec<(&'static str, f64)>, usize);
 fn line(words: &[Word]) -> Option<TimedLine> {
     let text = |i: usize| words.get(i).map_or("", |w| w.text);
     match [text(0), text(1)] {
-        ["LOG:", "duration:"] if text(3) == "ms" => {
+        // A prefix of the server's (`log_line_prefix`) may have no space at its end.
+        [log, "duration:"] if log.ends_with("LOG:") && text(3) == "ms" => {
             Some((vec![("PostgreSQL statement", decimal(text(2))? * 1e6)], 4))
         }
         ["checkpoint" | "restartpoint", "complete:"] => checkpoint(words),
+        ["checkpoints", "are"] if [text(2), text(3), text(4)] == ["occurring", "too", "frequently"] => {
+            let seconds = decimal(text(5).strip_prefix('(')?)?;
+            text(7).starts_with("apart)").then(|| (vec![(CHECKPOINTS_APART, seconds * 1e9)], 8))
+        }
         ["page_cleaner:", intended]
             if intended.ends_with("ms") && [text(2), text(3), text(4)] == ["intended", "loop", "took"] =>
         {
@@ -87,19 +115,23 @@ fn line(words: &[Word]) -> Option<TimedLine> {
         ["slow", "operation"] if text(2) == "observed" => ceph(words),
         // `blocked for > 61.2 secs`: the `>` is removed like a quote mark.
         ["oldest", "blocked"] if text(2) == "for" && text(4).starts_with("sec") => {
-            Some((vec![("Ceph oldest blocked", decimal(text(3))? * 1e9)], 5))
+            Some((vec![(OLDEST, decimal(text(3))? * 1e9)], 5))
         }
         ["oldest", "one"] if [text(2), text(3)] == ["blocked", "for"] && text(5).starts_with("sec") => {
-            Some((vec![("Ceph oldest blocked", decimal(text(4))? * 1e9)], 6))
+            Some((vec![(OLDEST, decimal(text(4))? * 1e9)], 6))
         }
         ["are", "blocked"] if text(3).starts_with("sec") => {
-            Some((vec![("Ceph blocked for longer than", decimal(text(2))? * 1e9)], 4))
+            Some((vec![(BLOCKED, decimal(text(2))? * 1e9)], 4))
         }
         ["has", "waited"] if [text(2), text(4), text(6), text(8)] == ["at", "line", "for", "seconds"] => {
             Some((vec![("InnoDB semaphore", decimal(text(7))? * 1e9)], 9))
         }
         ["took", "too"] if text(2) == "long" && text(4) == "to" => {
             Some((vec![("etcd request", ns(text(3).trim_matches(['(', ')']))?)], 4))
+        }
+        ["'agreement", "among"] if text(2) == "raft" => {
+            let at = words.iter().take(LOOKED_AT).position(|w| w.text == "(duration:")?;
+            Some((vec![("etcd agreement of members", ns(text(at + 1).split(')').next()?)?)], at + 2))
         }
         // `apply entries took too long [527.7ms for 1 entries]`
         ["took", "too"] if text(2) == "long" && text(3).starts_with('[') => {
@@ -156,7 +188,12 @@ fn etcd(words: &[Word]) -> Option<TimedLine> {
     if !first.contains("\"msg\":\"slow") && !first.contains("\"msg\":\"apply") {
         return None;
     }
-    let kind = if first.ends_with("slow") { "etcd fdatasync" } else { "etcd apply" };
+    // `apply request took too long` is said of all requests, `apply entries took too long` only of writes (server/etcdserver/apply.go).
+    let kind = match words.get(1).map(|w| w.text) {
+        _ if first.ends_with("slow") => "etcd fdatasync",
+        Some("request") => "etcd request",
+        _ => "etcd apply",
+    };
     let looked_at = words.iter().take(LOOKED_AT).enumerate().take_while(|(i, w)| *i == 0 || !w.first);
     looked_at.skip(1).find_map(|(i, w)| {
         let (_, rest) = w.text.split_once("\"took\":\"")?;
@@ -211,13 +248,20 @@ mod tests {
             ("etcd: wal: sync duration of 1.5s, expected less than 1s", "etcd fdatasync", 1.5e9),
             ("etcdserver: read-only range request \"key\" with result \"size:5\" took too long (1.5s) to execute", "etcd request", 1.5e9),
             ("--Thread 139911 has waited at buf0flu.cc line 1209 for 241.00 seconds the semaphore:", "InnoDB semaphore", 241e9),
+            ("2015 UTC:10.0.1.77(33798):u@d:[10269]:LOG: duration: 515.5 ms execute <unnamed>: SELECT 1", "PostgreSQL statement", 515.5e6),
+            ("LOG:  checkpoints are occurring too frequently (2 seconds apart)", "checkpoints apart", 2e9),
+            ("{\"level\":\"warn\",\"msg\":\"apply request took too long\",\"took\":\"3.5s\",\"expected-duration\":\"100ms\"}", "etcd request", 3.5e9),
+            ("\"steps\":[\"trace[162] 'agreement among raft nodes before linearized reading'  (duration: 3.5s)\"]", "etcd agreement of members", 3.5e9),
             ("cluster [WRN] : 6 slow requests, 2 included below; oldest blocked for > 61.5 secs", "Ceph oldest blocked", 61.5e9),
             ("health: HEALTH_WARN 3 slow ops, oldest one blocked for 122 sec, osd.12 has slow ops", "Ceph oldest blocked", 122e9),
-            ("HEALTH_WARN 140 requests are blocked > 32 sec; 9 osds have slow requests", "Ceph blocked for longer than", 32e9),
-            ("7 ops are blocked > 262.5 sec on osd.4", "Ceph blocked for longer than", 262.5e9),
+            ("HEALTH_WARN 140 requests are blocked > 32 sec; 9 osds have slow requests", "Ceph blocked", 32e9),
+            ("7 ops are blocked > 262.5 sec on osd.4", "Ceph blocked: osd.4", 262.5e9),
             ("log_latency_fn slow operation observed for _txc_committed_kv, latency = 7.5s, txc = 0x55", "Ceph kv_commit", 7.5e9),
         ] {
-            assert_eq!(one(line, "database log").row(of).and_then(|r| r.value("lat.max")), Some(ns), "{line}");
+            let reading = one(line, "database log");
+            let value = |name: &str| reading.row(of).and_then(|r| r.value(name));
+            assert_eq!(value("lat.max").or(value("longest so far")), Some(ns), "{line}");
+            assert!(value("longest so far").is_none() || value("lat.mean").is_none(), "a bound has no mean: {line}");
         }
         assert!(all("the checkpoint complete: total=long and duration: 5 ms", "database log").is_empty());
     }

@@ -94,7 +94,7 @@ const FAILED: &str = "failed";
 /// Results set by the host (`DID_NO_CONNECT`, ..., include/scsi/scsi_status.h): the command did not return from the disk.
 pub(crate) const TRANSPORT: &str = "transport errors";
 /// The disk is no longer used.
-const OFFLINE: &str = "offline messages";
+pub(crate) const OFFLINE: &str = "offline messages";
 /// Paths that dm-multipath no longer uses.
 const PATHS: &str = "path failures";
 /// A server on the network that does not answer.
@@ -114,6 +114,8 @@ const STOPPED: &str = "read-only or shut down";
 const CORRUPT: &str = "corruption messages";
 /// What it says after that of the same damage; XFS prints the damaged block between the two, many lines.
 const DAMAGE: &str = "further corruption messages";
+/// Damaged blocks that a file system rewrote from another copy.
+const REPAIRED: &str = "repaired blocks";
 /// A file system stopped because it found no space for its own data.
 const FULL: &str = "lacks of space";
 /// A message of a disk after a reset or after attachment; [`scsi_disks`](crate::output) distinguishes the two.
@@ -263,6 +265,12 @@ impl Log {
         }
         true
     }
+}
+
+/// Whether a file system speaks in a line of the log: the device is in use.
+pub(crate) fn is_of_a_file_system(line: &str) -> bool {
+    let words = crate::output::words::words(line);
+    (0..words.len()).any(|at| file_systems::speaker(&words[at..]).is_some())
 }
 
 /// Merges the messages about one failure: the driver's result and sense key, the block layer's error, and the buffer's. Each kind counts as

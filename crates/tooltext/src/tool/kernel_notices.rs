@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! Out of memory: Killed process 15784 (python3) total-vm:11964kB, ...                mm/oom_kill.c
-//! Memory cgroup out of memory: Killed process 812 (java) ...
+//! Memory cgroup out of memory: Killed process 812 (java) ...                         the limit of a control group
+//! memory: usage 1048576kB, limit 1048576kB, failcnt 141                              mm/memcontrol.c; what was tried and refused
 //! watchdog: BUG: soft lockup - CPU#0 stuck for 197s! [kworker/0:1:23]                kernel/watchdog.c
 //! BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 31s!         kernel/workqueue.c
 //! rcu: INFO: rcu_sched self-detected stall on CPU                                    kernel/rcu/tree_stall.h
@@ -24,6 +25,8 @@ pub struct KernelNotices;
 
 /// Kinds of lines.
 const KILLS: &str = "killed for memory";
+const GROUP: &str = "killed at a limit";
+const LIMIT: &str = "memory limits reached";
 const LOCKUPS: &str = "stuck processors";
 const HEAT: &str = "throttled by heat";
 
@@ -79,7 +82,12 @@ impl Lines {
 fn line(words: &[Word]) -> Option<(&'static str, Option<f64>, usize)> {
     match texts(words)? {
         ["Out", "of", "memory:", "Kill" | "Killed"] => Some((KILLS, None, 4)),
-        ["Memory", "cgroup", "out", "of"] if words.get(4)?.text == "memory:" => Some((KILLS, None, 5)),
+        ["Memory", "cgroup", "out", "of"] if words.get(4)?.text == "memory:" => {
+            texts(&words[5..])
+                .filter(|[killed, process]| killed.starts_with("Kill") && *process == "process")?;
+            Some((GROUP, None, 7))
+        }
+        ["memory:", "usage", _, "limit"] if words.get(5)?.text == "failcnt" => Some((LIMIT, None, 6)),
         ["BUG:", "soft" | "workqueue", "lockup", "-"] => {
             let at = words.iter().take(MOST_OF_LOCKUP).position(|w| w.text == "stuck")?;
             let stuck = decimal(words.get(at + 2)?.text.trim_end_matches('!').trim_end_matches('s'));
@@ -108,10 +116,13 @@ mod tests {
             [  551.000000] CPU0: Core temperature above threshold, cpu clock throttled (total events = 1)\n";
         let reading = one(text, "kernel notices");
         let value = |of: &str, name: &str| reading.row(of).and_then(|row| row.value(name));
-        assert_eq!(value("killed for memory", "count"), Some(2.0));
+        assert_eq!(value("killed for memory", "count"), Some(1.0));
+        assert_eq!(value("killed at a limit", "count"), Some(1.0));
         assert_eq!(value("stuck processors", "count"), Some(4.0));
         assert_eq!(value("stuck processors", "longest"), Some(197e9));
         assert_eq!(value("throttled by heat", "count"), Some(1.0));
+        let end = one("memory: usage 1048576kB, limit 1048576kB, failcnt 141\n", "kernel notices");
+        assert_eq!(end.row("memory limits reached").and_then(|row| row.value("count")), Some(1.0));
         assert!(all("We are out of memory and of patience\n", "kernel notices").is_empty());
     }
 }

@@ -48,6 +48,7 @@ pub(crate) mod kernel_errors;
 mod kernel_notices;
 mod lexeme;
 mod mdflush;
+mod multipath;
 mod nfsiostat;
 mod pg_test_fsync;
 mod pgbench;
@@ -78,6 +79,7 @@ mod vmstat;
 mod vmstat_disk;
 mod vmstat_sums;
 mod zpool;
+mod zpool_status;
 
 pub(crate) use fio_units::percentile_name;
 pub(crate) use iostat_columns::column as iostat_column;
@@ -103,6 +105,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &vmstat_disk::VmstatDisk,
         &vmstat_sums::VmstatSums,
         &zpool::Zpool,
+        &zpool_status::ZpoolStatus,
         &dstat::Dstat,
         &bonnie::Bonnie,
         &biolatpcts::Biolatpcts,
@@ -124,6 +127,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &hdparm::Hdparm,
         &strace::Strace,
         &smart::Smart,
+        &multipath::Multipath,
         &database_log::DatabaseLog,
         &redis_log::RedisLog,
         &dbench::Dbench,

@@ -23,7 +23,11 @@ const MOST_BETWEEN: usize = 400;
 
 impl Tool for RedisLog {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        let says = |at: usize| words.get(at..).and_then(texts).is_some_and(|first| first == SAYS);
+        // Quoted alone in a mail.
+        let says = |at: usize| {
+            let first: Option<[&str; SAYS.len()]> = words.get(at..).and_then(texts);
+            first.is_some_and(|first| first[0].trim_start_matches('"') == SAYS[0] && first[1..] == SAYS[1..])
+        };
         if !says(0) {
             return None;
         }
@@ -51,6 +55,9 @@ mod tests {
         let other = "2314:M 01 Mar 05:51:45 * Background AOF rewrite terminated with success\n";
         let text = format!("{slow}{other}{slow}{slow}");
         assert_eq!(one(&text, "redis log").rows[0].value("count"), Some(3.0));
+        let quoted =
+            "\"Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer\"\n";
+        assert_eq!(one(quoted, "redis log").rows[0].value("count"), Some(1.0));
         assert!(all(other, "redis log").is_empty());
     }
 }

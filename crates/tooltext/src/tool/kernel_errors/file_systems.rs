@@ -97,7 +97,7 @@ fn of_journal(name: &str) -> Option<String> {
     }
 }
 
-/// The member of a btrfs of several devices that a line is about: `bdev /dev/sdb1 errs:`, `on /dev/sdb1 (-5)`. A name of device-mapper is
+/// The member of a btrfs of several devices that a line is about: `bdev /dev/sdb1 errs:`, `on /dev/sdb1 (-5)`, `on dev /dev/sdb1, physical`. A name of device-mapper is
 /// no name of the kernel's.
 pub(super) fn member(text: &str) -> Option<String> {
     let (_, rest) = text.split_once(" /dev/")?;

@@ -51,7 +51,7 @@ pub(super) fn event(words: &[Word]) -> Option<Event> {
         .map(|kind| if kind == NUMBERED { file_systems::numbered(by, &text) } else { kind })
         .filter(|kind| *kind != NOTHING)?;
     let device = match by {
-        By::Btrfs if ![CORRUPT, STOPPED].contains(&kind) => file_systems::member(&text).unwrap_or(device),
+        By::Btrfs if kind != STOPPED => file_systems::member(&text).unwrap_or(device),
         By::Adapter if [TIMEOUTS, RESETS].contains(&kind) => disk_of_command(&words[end..]).unwrap_or(device),
         _ => device,
     };
@@ -113,6 +113,14 @@ fn speaker(words: &[Word]) -> Option<(By, String, usize)> {
             let path = words.iter().take(LOOKED_AT).skip_while(|w| w.text != "path").nth(1)?.text;
             Some((By::Multipath, scsi_disk(path.trim_end_matches('.'))?, 3))
         }
+        // multipathd: libmultipath/discovery.c, multipathd/main.c
+        _ if name.len() > 1 && text(2) == "-" && text(3) == "path" && evidence::is_device_name(text(1)) => {
+            Some((By::Multipath, text(1).to_owned(), 2))
+        }
+        _ if [text(1), text(2), text(3)] == ["mark", "as", "failed"] && evidence::is_device_name(name) => {
+            Some((By::Multipath, name.to_owned(), 1))
+        }
+        "CIFS" if text(1) == "VFS:" => Some((By::Server, "server of CIFS".into(), 2)),
         "nfs:" if text(1) == "server" => Some((By::Server, server(text(2))?, 3)),
         "CIFS:" => Some((By::Server, (1..4).find_map(|i| server(text(i).strip_prefix("\\\\")?))?, 2)),
         "block" if numbered(second, "nbd") => Some((By::Server, second.to_owned(), 2)),

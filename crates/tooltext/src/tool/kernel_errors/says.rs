@@ -165,11 +165,15 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Usb, "USB disconnect", UNPLUGGED),
     // drivers/md/dm-mpath.c
     (By::Multipath, "Failing path", PATHS),
+    (By::Multipath, " - path offline", PATHS),
+    (By::Multipath, " - path down", PATHS),
+    (By::Multipath, "mark as failed", PATHS),
     // net/sunrpc/clnt.c (`call_timeout`); fs/smb/client/connect.c; drivers/block/nbd.c
     (By::Server, "not responding", SERVER),
     (By::Server, "has not responded", SERVER),
     (By::Server, "Connection timed out", SERVER),
     (By::Server, "Possible stuck request", SERVER),
+    (By::Server, "Error connecting to socket", SERVER),
     // drivers/block/floppy.c
     (By::Floppy, "disk absent or changed", REFUSED),
     // block/genhd.c, `set_capacity_and_notify`
@@ -180,6 +184,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Xfs, "force_shutdown(", STOPPED),
     (By::Xfs, "Shutting down filesystem", STOPPED),
     (By::Xfs, "has been shut down", STOPPED),
+    (By::Xfs, "xfs_log_force: error -5", STOPPED),
     (By::Xfs, "etadata corruption detected", CORRUPT),
     (By::Xfs, "Metadata CRC error", CORRUPT),
     (By::Xfs, "Internal error", CORRUPT),
@@ -222,6 +227,8 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Jbd2, "journal transaction * is corrupt", CORRUPT),
     // fs/btrfs: disk-io.c, tree-checker.c, inode.c, scrub.c, volumes.c, super.c (messages.c from 6.2 on)
     (By::Btrfs, "read error corrected", NOTHING),
+    (By::Btrfs, "fixed up error at", REPAIRED),
+    (By::Btrfs, "unable to fixup", CORRUPT),
     (By::Btrfs, "forced readonly", STOPPED),
     (By::Btrfs, "ransaction aborted", STOPPED),
     (By::Btrfs, "of aborted transaction", STOPPED),

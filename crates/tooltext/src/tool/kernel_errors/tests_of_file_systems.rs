@@ -25,6 +25,7 @@ fn each_file_system_is_told() {
         ("XFS (nvme0n1p2): log I/O error -19", "nvme0n1p2 1 offline messages"),
         ("XFS (dm-0): Filesystem has been shut down due to log error (0x2).", "dm-0 1 read-only or shut down"),
         ("XFS (sda2): Corruption of in-memory data detected.  Shutting down filesystem", "sda2 1 read-only or shut down"),
+        ("XFS (dm-0): xfs_log_force: error -5 returned.", "dm-0 1 read-only or shut down"),
         ("XFS (loop0): Metadata CRC error detected at xfs_agi_read_verify+0xcb/0xf0 [xfs], xfs_agi block 0x2", "loop0 1 corruption messages"),
         ("EXT4-fs error (device mmcblk0p2): ext4_journal_check_start:56: Detected aborted journal", "mmcblk0p2 1 read-only or shut down"),
         ("EXT4-fs error (device sda1) in ext4_writepages:2921: Journal has aborted", "sda1 1 read-only or shut down"),
@@ -60,6 +61,21 @@ fn each_file_system_is_told() {
         assert_eq!(told(&format!("[  700.000001] {line}\n")), [said], "{line}");
         assert_eq!(told(&format!("Mar 1 10:00:00 db kernel: {line}\n")), [said], "{line}");
     }
+}
+
+/// What a scrub finds on one device of several, and what it repairs there.
+#[test]
+fn damage_and_its_repair_are_of_the_member() {
+    let found = "[ 1.1] BTRFS warning (device sda1): checksum error at logical 5 on dev /dev/sdb1, physical 7, root 5, inode 3, offset 0\n\
+        [ 1.1] BTRFS error (device sda1): bdev /dev/sdb1 errs: wr 0, rd 0, flush 0, corrupt 1, gen 0\n";
+    let mended = "[ 1.1] BTRFS error (device sda1): fixed up error at logical 5 on dev /dev/sdb1\n";
+    assert_eq!(
+        told(&(found.to_owned() + mended)),
+        ["sdb1 1 corruption messages", "sdb1 1 further corruption messages", "sdb1 1 repaired blocks"]
+    );
+    let lost =
+        "[ 1.1] BTRFS error (device sda1): unable to fixup (regular) error at logical 5 on dev /dev/sdb1\n";
+    assert_eq!(told(lost), ["sdb1 1 corruption messages"]);
 }
 
 #[test]

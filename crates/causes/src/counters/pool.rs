@@ -1,0 +1,192 @@
+//! Devices of a ZFS pool that fail, by zpool status: `device-errors` if they give errors, `link-reset` if they are gone; `raid-resync`
+//! is suspected while the pool copies or checks all data.
+//!
+//! ZFS takes a device out of use that gives too many errors (FAULTED), or goes on with it where it has no other copy (DEGRADED). Checksum
+//! errors alone are of data that was read without an error: memory, a cable or a controller damages it as well as the device.
+
+use super::advice;
+use super::place::{readings, In};
+use super::say::judged;
+use super::thresholds::evidence::LINES;
+use crate::proof::{proof, Proof};
+use crate::remedy::Action;
+use crate::verdict::{Confidence, Verdict};
+use evidence::is_device_name;
+use tooltext::{Reading, Row, Spot, ToolOutput};
+
+/// States of a device that ZFS does not trust, and of one that is gone (zpoolconcepts(7), "Device Failure and Recovery").
+const FAILING: [&str; 2] = ["FAULTED", "DEGRADED"];
+const GONE: [&str; 2] = ["UNAVAIL", "REMOVED"];
+/// Beginnings of the names of groups of devices.
+const GROUPS: [&str; 6] = ["mirror", "raidz", "draid", "spare-", "replacing-", "indirect-"];
+/// Beginnings of the names that udev gives to disks in /dev/disk/by-id (60-persistent-storage.rules).
+const BY_ID: [&str; 5] = ["ata-", "scsi-", "wwn-", "nvme-", "usb-"];
+/// The most devices that are reported.
+const MOST: usize = 4;
+const MORE: &str = "whether the errors are of the slow time: zpool clear, and zpool status a moment later; smartctl -a of the device";
+
+/// A device of a pool.
+struct Device<'a> {
+    place: In<'a>,
+    reading: &'a Reading,
+    row: &'a Row,
+    /// Its state, and what ZFS remarks on it: `FAULTED, too many errors`.
+    state: &'a str,
+}
+
+fn devices(outputs: &[ToolOutput]) -> impl Iterator<Item = Device<'_>> {
+    readings(outputs, "zpool status").flat_map(|(place, reading)| {
+        let is_one = |row: &Row| {
+            let pool = reading.name == row.of || reading.rows.first().is_some_and(|first| first.of == row.of);
+            !pool && GROUPS.iter().all(|group| !row.of.starts_with(group))
+        };
+        let states = reading.settings.iter().filter(|s| s.name.starts_with("state "));
+        let all = reading.rows.iter().zip(states).filter(move |(row, _)| is_one(row));
+        all.map(move |(row, state)| Device { place, reading, row, state: &state.value })
+    })
+}
+
+/// `device-errors` if devices give errors of reading or writing, or ZFS does not trust them.
+pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let failing = |d: &Device| d.is(&FAILING) || d.errors() > 0;
+    let mut all: Vec<Device> = devices(outputs).filter(failing).collect();
+    all.sort_by_key(|d| std::cmp::Reverse((d.is(&FAILING), d.errors())));
+    let first = all.first()?;
+    let enough = first.is(&FAILING) || first.errors() >= LINES;
+    let v = judged("device-errors", enough, Confidence::Medium, MORE);
+    let v = all.iter().take(MOST).map(Device::told).fold(v, Verdict::because);
+    let v = busy(outputs).into_iter().fold(v, Verdict::because);
+    Some(first.advice(v))
+}
+
+/// `link-reset` if a device is no longer there.
+pub(super) fn gone(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let all: Vec<Device> = devices(outputs).filter(|d| d.is(&GONE)).collect();
+    let first = all.first()?;
+    let v = Verdict::found("link-reset", trace::Nanos(0), Confidence::Medium);
+    let v = all.iter().take(MOST).map(Device::told).fold(v, Verdict::because);
+    Some(first.advice(v))
+}
+
+/// `raid-resync` is suspected while the pool copies or checks its data.
+pub(super) fn scan(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let missing = "what that costs others: sudo iowhy record -o slow; zpool iostat -lv 1";
+    Some(Verdict::cannot_tell("raid-resync", missing).because(busy(outputs)?))
+}
+
+fn busy(outputs: &[ToolOutput]) -> Option<Proof> {
+    let (place, reading, scan) = readings(outputs, "zpool status").find_map(|(place, reading)| {
+        let scan = reading.settings.iter().find(|s| s.name == "scan")?;
+        Some((place, reading, scan))
+    })?;
+    let pool = if reading.name.is_empty() { "a pool" } else { &reading.name };
+    Some(proof!(
+        "{pool} is busy with a {scan}, which uses all its devices ({at})",
+        pool,
+        scan = scan.value.as_str(),
+        at = Source(place.output.at(scan.at).to_string())
+    ))
+}
+
+impl Device<'_> {
+    fn is(&self, states: &[&str]) -> bool {
+        states.iter().any(|state| self.state.starts_with(state))
+    }
+
+    fn count(&self, kind: &str) -> u64 {
+        self.row.value(kind).map_or(0, |n| n as u64)
+    }
+
+    /// Errors of reading and writing.
+    fn errors(&self) -> u64 {
+        self.count("read errors").saturating_add(self.count("write errors"))
+    }
+
+    fn told(&self) -> Proof {
+        let at: Option<Spot> = self.row.get("read errors").map(|n| n.at);
+        proof!(
+            "{device} is {state}: {read} read, {write} write, {sum} checksum errors ({at})",
+            device = self.row.of.as_str(),
+            state = self.state,
+            read = Count(self.count("read errors")),
+            write = Count(self.count("write errors")),
+            sum = Count(self.count("checksum errors")),
+            at = Source(self.place.output.at(at.unwrap_or(self.reading.at)).to_string())
+        )
+    }
+
+    fn advice(&self, v: Verdict) -> Verdict {
+        let name = self.row.of.as_str();
+        let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:+".contains(&b));
+        let (shows, look) = match () {
+            // Names of /dev/disk/by-id: `ata-MODEL_SERIAL-part1`, `wwn-0x5000c500a4b1d2`.
+            () if plain(name) && BY_ID.iter().any(|kind| name.starts_with(kind)) => {
+                let disk = name.split("-part").next().unwrap_or(name);
+                (advice::health("sda").0, Action::look(format!("smartctl -a /dev/disk/by-id/{disk}")))
+            }
+            () if is_device_name(name) => advice::health(evidence::whole_disk(name)),
+            () => advice::health("DISK"),
+        };
+        let pool =
+            Some(self.reading.name.as_str()).filter(|name| !name.is_empty() && plain(name)).unwrap_or("POOL");
+        v.try_this(shows, look).try_this(
+            "files that were damaged, and what the pool lacks; replace the device if it reports errors itself, else look at cable, controller \
+             and memory",
+            Action::look(format!("zpool status -v {pool}; dmesg -T | grep -iE 'error|timeout|reset|offline'")),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::counters::judge_counters;
+    use crate::verdict::{Answer, Verdict};
+    use tooltext::ToolOutput;
+
+    fn of(devices: &[&str], scan: &str) -> Vec<Verdict> {
+        let lines: String = devices.iter().map(|line| format!("\t    {line}\n")).collect();
+        let text = format!(
+            "  pool: tank\n state: ONLINE\n  scan: {scan}\nconfig:\n\n\tNAME STATE READ WRITE CKSUM\n\ttank ONLINE 0 0 0\n\t  mirror-0 ONLINE 0 0 0\n{lines}\nerrors: No known data errors\n"
+        );
+        judge_counters(&[ToolOutput::read("pool", text.as_bytes())])
+    }
+
+    #[test]
+    fn a_device_that_zfs_gave_up_fails_although_the_pool_goes_on() {
+        let all =
+            of(&["ata-X_1 ONLINE 0 0 0", "ata-X_2 FAULTED 12 753 83 too many errors"], "none requested");
+        assert_eq!((all[0].cause, all[0].verdict), ("device-errors", Answer::Found));
+        assert_eq!(
+            all[0].evidence[0].sentence(),
+            "ata-X_2 is FAULTED, too many errors: 12 read, 753 write, 83 checksum errors (pool:10)"
+        );
+        assert_eq!(all[0].remedies[0].command(), "smartctl -a /dev/disk/by-id/ata-X_2");
+        let gone = of(&["sda ONLINE 0 0 0", "sdb REMOVED 0 0 0"], "none requested");
+        assert_eq!((gone[0].cause, gone[0].verdict), ("link-reset", Answer::Found));
+    }
+
+    #[test]
+    fn checksum_errors_alone_and_a_healthy_pool_accuse_no_device() {
+        assert!(of(&["sda ONLINE 0 0 0", "sdb ONLINE 0 0 7"], "none requested").is_empty());
+        assert!(of(&["sda ONLINE 0 0 0"], "scrub repaired 0B in 01:00:00 with 0 errors on Sun").is_empty());
+        let one = of(&["sda ONLINE 1 0 0"], "none requested");
+        assert_eq!((one[0].cause, one[0].verdict), ("device-errors", Answer::CannotTell));
+    }
+
+    #[test]
+    fn a_pool_that_copies_is_busy() {
+        let all = of(&["sda ONLINE 0 0 0"], "resilver in progress since Sat May 12 19:45:12 2018");
+        assert_eq!((all[0].cause, all[0].verdict), ("raid-resync", Answer::CannotTell));
+        assert_eq!(
+            all[0].evidence[0].sentence(),
+            "tank is busy with a resilver, which uses all its devices (pool:3)"
+        );
+    }
+
+    /// A name is text of somebody else's: it never becomes part of a command.
+    #[test]
+    fn a_hostile_name_is_in_no_command() {
+        let all = of(&["a-$(reboot) FAULTED 1 1 1"], "none requested");
+        assert!(all[0].remedies.iter().all(|r| !r.command().contains("reboot")));
+    }
+}

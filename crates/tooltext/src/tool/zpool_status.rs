@@ -1,0 +1,161 @@
+//! Reads zpool status: the state of a pool's devices and the errors that ZFS counted for each.
+//!
+//! ```text
+//!   pool: tank
+//!   scan: resilver in progress since Sat May 12 19:45:12 2018
+//!         NAME                      STATE     READ WRITE CKSUM
+//!         tank                      DEGRADED     0     0     0
+//!           mirror-0                DEGRADED     0     0     0
+//!             sdh                   ONLINE       0     0     0  (resilvering)
+//!             wwn-0x5000c500a4b1d2  FAULTED     12   753    83  too many errors
+//!         logs
+//!           nvme0n1                 ONLINE       0     0     0
+//! ```
+//!
+//! A row for each line of the table, and a setting `state NAME` in the same order: `FAULTED, too many errors`. The setting `scan` tells that a
+//! resilver or a scrub is in progress. Counts are since the pool was
+//! imported or cleared; `K` and so on are powers of 1024 (`zfs_nicenum`).
+//!
+//! **Versions**: OpenZFS 0.6 to 2.2 (`zpool_main.c`, `print_status_config`) by published output.
+
+use super::reader::{texts, Found, Tool};
+use crate::output::number::{with_suffix, Unit};
+use crate::output::reading::{Reading, Row, Setting};
+use crate::output::words::Word;
+
+pub struct ZpoolStatus;
+
+const HEADING: [&str; 5] = ["NAME", "STATE", "READ", "WRITE", "CKSUM"];
+/// States of a device (`zpool_state_to_name`, lib/libzfs/libzfs_pool.c), and of a spare.
+const STATES: [&str; 9] =
+    ["ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "UNAVAIL", "REMOVED", "SPLIT", "AVAIL", "INUSE"];
+const COUNTS: [&str; 3] = ["read errors", "write errors", "checksum errors"];
+/// Limit on words between the pool's name and its table, and on those of a remark.
+const MOST_BEFORE: usize = 200;
+const MOST_OF_REMARK: usize = 16;
+/// Limit on devices.
+const MOST: usize = 1000;
+
+impl Tool for ZpoolStatus {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let mut reading = Reading { tool: "zpool status", at: words.first()?.spot, ..Reading::default() };
+        let head = head(words)?;
+        let mut used = head + HEADING.len();
+        if head > 0 {
+            reading.name = words.get(1)?.text.to_owned();
+            reading.settings.extend(scan(&words[..head]));
+        }
+        while reading.rows.len() < MOST {
+            let rest = &words[used..];
+            let Some((row, state, length)) = device(rest) else {
+                // `logs`, `cache`, `spares`: a line of one word.
+                let alone =
+                    rest.first().is_some_and(|w| w.first) && device(rest.get(1..).unwrap_or(&[])).is_some();
+                if !alone {
+                    break;
+                }
+                used += 1;
+                continue;
+            };
+            reading.settings.push(Setting {
+                name: format!("state {}", row.of),
+                value: state,
+                at: rest[0].spot,
+            });
+            reading.rows.push(row);
+            used += length;
+        }
+        (!reading.rows.is_empty()).then_some(())?;
+        Found::all(reading, used)
+    }
+}
+
+/// The number of words before the table's heading: 0, or those from `pool:` on.
+fn head(words: &[Word]) -> Option<usize> {
+    let heading = |at: usize| words.get(at..).and_then(texts) == Some(HEADING);
+    if heading(0) {
+        return Some(0);
+    }
+    (words[0].text == "pool:").then_some(())?;
+    let before = (1..MOST_BEFORE.min(words.len())).take_while(|at| words[*at].text != "pool:");
+    before.into_iter().find(|at| heading(*at))
+}
+
+/// A resilver or a scrub that is in progress.
+fn scan(words: &[Word]) -> Option<Setting> {
+    let at = words.iter().position(|w| w.text == "scan:")?;
+    let [_, what, "in", "progress"] = texts(&words[at..])? else { return None };
+    ["resilver", "scrub"].contains(&what).then(|| Setting {
+        name: "scan".into(),
+        value: what.to_owned(),
+        at: words[at].spot,
+    })
+}
+
+/// A device's row and state, and the number of words: `sdh ONLINE 0 0 0 (resilvering)`.
+fn device(words: &[Word]) -> Option<(Row, String, usize)> {
+    let [name, state, counts @ ..] = words.get(..2 + COUNTS.len())? else { return None };
+    if !name.first || !STATES.contains(&state.text) {
+        return None;
+    }
+    let mut row = Row::of(name.text);
+    for (word, kind) in counts.iter().zip(COUNTS) {
+        row.values.put(kind, count(word.text)?, Unit::Count, word.spot);
+    }
+    let used = 2 + COUNTS.len();
+    let remark: Vec<&str> =
+        words[used..].iter().take(MOST_OF_REMARK).take_while(|w| !w.first).map(|w| w.text).collect();
+    let state = match remark.is_empty() {
+        true => state.text.to_owned(),
+        false => format!("{}, {}", state.text, remark.join(" ")),
+    };
+    Some((row, state, used + remark.len()))
+}
+
+/// A count: `12`, `12.3K`.
+fn count(text: &str) -> Option<f64> {
+    let (value, suffix) = with_suffix(text)?;
+    let power = match suffix {
+        "" => 0,
+        "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        _ => return None,
+    };
+    (value >= 0.0).then_some(value * 1024f64.powi(power))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::{all, one};
+
+    const POOL: &str = "  pool: tank\n state: DEGRADED\nstatus: One or more devices is currently being resilvered.\n  \
+        scan: resilver in progress since Sat May 12 19:45:12 2018\n\t123G resilvered, 66.46% done\nconfig:\n\n\
+        \tNAME                     STATE     READ WRITE CKSUM\n\ttank                     DEGRADED     0     0     0\n\
+        \t  mirror-0               DEGRADED     0     0     0\n\t    sdh                  ONLINE       0     0     0  (resilvering)\n\
+        \t    wwn-0x5000c500a4b1d2 FAULTED     12  1.5K    83  too many errors\n\tlogs\n\t  nvme0n1                ONLINE       0     0     0\n\n\
+        errors: No known data errors\n";
+
+    #[test]
+    fn each_device_has_its_state_and_errors() {
+        let reading = one(POOL, "zpool status");
+        assert_eq!((reading.name.as_str(), reading.setting("scan")), ("tank", Some("resilver")));
+        let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(names, ["tank", "mirror-0", "sdh", "wwn-0x5000c500a4b1d2", "nvme0n1"]);
+        let bad = reading.row("wwn-0x5000c500a4b1d2").expect("a row");
+        let counts = ["read errors", "write errors", "checksum errors"].map(|kind| bad.value(kind));
+        assert_eq!(counts, [Some(12.0), Some(1536.0), Some(83.0)]);
+        assert_eq!(reading.setting("state wwn-0x5000c500a4b1d2"), Some("FAULTED, too many errors"));
+    }
+
+    #[test]
+    fn a_table_without_its_pool_is_read_and_other_states_are_not() {
+        let (_, table) = POOL.split_once("config:\n\n").expect("a table");
+        assert_eq!(one(table, "zpool status").rows.len(), 5);
+        assert!(all(
+            &table.replace("ONLINE", "fine").replace("DEGRADED", "so").replace("FAULTED", "no"),
+            "zpool status"
+        )
+        .is_empty());
+    }
+}
