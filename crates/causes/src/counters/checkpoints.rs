@@ -4,7 +4,7 @@
 //! src/backend/postmaster/checkpointer.c). Each writes and syncs all that changed since the one before, and after each the log has whole
 //! pages again. Whether others wait for that is not in the log: never more than a suspicion.
 
-use super::place::readings;
+use super::place::rows;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
@@ -13,9 +13,7 @@ use trace::Nanos;
 
 /// Suspected if PostgreSQL complains twice.
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let (place, row) = readings(outputs, "database log")
-        .flat_map(|(place, reading)| reading.rows.iter().map(move |row| (place, row)))
-        .find(|(_, row)| row.of == "checkpoints apart")?;
+    let (place, row) = rows(outputs, "database log").find(|(_, row)| row.of == "checkpoints apart")?;
     let (count, mean) = (row.get("count")?, row.get("lat.mean")?);
     if count.value < 2.0 {
         return None;

@@ -91,11 +91,11 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
     let processors = if stuck.is_none() { pressure::processors(outputs) } else { None };
     let causes = [
         stuck,
-        kernel_errors::errors(outputs).or_else(|| pool::errors(outputs)),
-        kernel_errors::resets(outputs).or_else(|| pool::gone(outputs)).or_else(|| multipath::judge(outputs)),
+        surest([kernel_errors::errors(outputs), pool::errors(outputs)]),
+        surest([kernel_errors::resets(outputs), pool::gone(outputs), multipath::judge(outputs)]),
         file_system::judge(outputs),
         hung::judge(outputs),
-        writeback_flood::judge(outputs).or_else(|| checkpoints::judge(outputs)),
+        surest([writeback_flood::judge(outputs), checkpoints::judge(outputs)]),
         stable_page::judge(outputs),
         request_size::judge(outputs),
         scheduler_starvation::judge(outputs),
@@ -108,16 +108,25 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         fsync::judge(outputs).or_else(|| flushing::judge(outputs)).or_else(|| slow_syncs::judge(outputs)),
         slow_member::judge(outputs),
         busy::stalled(outputs),
-        busy::saturated(outputs).or_else(|| pressure::io(outputs)).or_else(|| own_queue::judge(outputs)),
+        surest([busy::saturated(outputs), pressure::io(outputs), own_queue::judge(outputs)]),
         swap::judge(outputs),
         pressure::memory(outputs).or_else(|| notices::memory(outputs)),
         processors,
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();
-    verdicts.sort_by_key(|v| match v.verdict {
+    verdicts.sort_by_key(rank);
+    verdicts
+}
+
+/// Of what several kinds of texts say of one cause: what is found before what is suspected; of equals the first.
+fn surest<const N: usize>(all: [Option<Verdict>; N]) -> Option<Verdict> {
+    all.into_iter().flatten().min_by_key(rank)
+}
+
+fn rank(v: &Verdict) -> u8 {
+    match v.verdict {
         Answer::Found => 0,
         Answer::CannotTell => 1,
         Answer::Rejected => 2,
-    });
-    verdicts
+    }
 }

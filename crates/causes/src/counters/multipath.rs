@@ -3,50 +3,38 @@
 //! I/O to a device whose paths all failed waits or fails, by its setting; while single paths fail, what was sent on them waits for a
 //! timeout and is sent again on another.
 
-use super::place::readings;
-use crate::proof::proof;
+use super::place::{readings, In};
+use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
-use tooltext::ToolOutput;
+use tooltext::{Number, Reading, ToolOutput};
 use trace::Nanos;
 
 /// The most devices that are reported.
 const MOST: usize = 4;
 
+/// A device with paths that failed, or without any.
+struct Device<'a> {
+    place: In<'a>,
+    reading: &'a Reading,
+    name: &'a str,
+    paths: Number,
+    failed: u64,
+}
+
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let rows = readings(outputs, "multipath")
-        .flat_map(|(place, reading)| reading.rows.iter().map(move |row| (place, reading, row)));
-    let mut all: Vec<_> = rows
-        .filter_map(|(place, reading, row)| {
-            let (paths, failed) = (row.get("paths")?, row.value("failed paths")?);
-            (failed > 0.0 || paths.value == 0.0).then(|| {
-                let left = paths.value - failed;
-                (left as u64, place, reading, row, paths, failed as u64)
-            })
+    let devices = readings(outputs, "multipath").flat_map(|(place, reading)| {
+        reading.rows.iter().filter_map(move |row| {
+            let (paths, failed) = (row.get("paths")?, row.value("failed paths")? as u64);
+            Some(Device { place, reading, name: &row.of, paths, failed })
         })
-        .collect();
-    all.sort_by_key(|(left, ..)| *left);
+    });
+    let mut all: Vec<Device> = devices.filter(|d| d.failed > 0 || d.left() == 0).collect();
+    all.sort_by_key(Device::left);
     if all.is_empty() {
         return None;
     }
-    let told = all.iter().take(MOST).map(|(left, place, reading, row, paths, failed)| {
-        let device = row.of.as_str();
-        let at = place.at(*paths);
-        let name = format!("failed {device}");
-        let disks: Vec<&str> =
-            reading.settings.iter().filter(|s| s.name == name).map(|s| s.value.as_str()).take(MOST).collect();
-        match (left, *failed) {
-            (0, 0) => proof!("{device} has no path ({at})", device, at = Source(at)),
-            _ => proof!(
-                "{failed} of {paths} of {device} failed: {disks} ({at})",
-                failed = Count(*failed),
-                paths = Counted(paths.value as u64, "path", "paths"),
-                device,
-                disks = disks.join(", "),
-                at = Source(at)
-            ),
-        }
-    });
+    let told = all.iter().take(MOST).map(Device::told);
     let v = told.fold(Verdict::found("link-reset", Nanos(0), Confidence::Medium), Verdict::because);
     Some(
         v.unless("the same paths active a moment later")
@@ -56,6 +44,30 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
                 Action::look("multipath -ll; dmesg -T | grep -iE 'multipath|path|rport|offline|timeout'"),
             ),
     )
+}
+
+impl Device<'_> {
+    /// Paths that did not fail.
+    fn left(&self) -> u64 {
+        (self.paths.value as u64).saturating_sub(self.failed)
+    }
+
+    fn told(&self) -> Proof {
+        let (device, at) = (self.name, self.place.at(self.paths));
+        if self.failed == 0 {
+            return proof!("{device} has no path ({at})", device, at = Source(at));
+        }
+        let of_it = format!("failed {device}");
+        let disks = self.reading.settings.iter().filter(|s| s.name == of_it).map(|s| s.value.as_str());
+        proof!(
+            "{failed} of {paths} of {device} failed: {disks} ({at})",
+            failed = Count(self.failed),
+            paths = Counted(self.paths.value as u64, "path", "paths"),
+            device,
+            disks = disks.take(MOST).collect::<Vec<_>>().join(", "),
+            at = Source(at)
+        )
+    }
 }
 
 #[cfg(test)]

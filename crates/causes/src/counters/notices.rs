@@ -3,22 +3,20 @@
 //! While a processor is stuck, nothing else runs there, and what its tasks wait for looks slow. Before the kernel kills a process, all that
 //! need memory reclaim it themselves.
 
-use super::place::{readings, In};
+use super::place::{rows, In};
 use super::say::number;
 use crate::proof::proof;
 use crate::verdict::Verdict;
 use tooltext::{Row, ToolOutput};
 
 /// The rows of one kind, each with its place.
-fn rows<'a>(outputs: &'a [ToolOutput], kind: &'static str) -> impl Iterator<Item = (In<'a>, &'a Row)> {
-    readings(outputs, "kernel notices")
-        .flat_map(|(place, r)| r.rows.iter().map(move |row| (place, row)))
-        .filter(move |(_, row)| row.of == kind)
+fn of_kind<'a>(outputs: &'a [ToolOutput], kind: &'static str) -> impl Iterator<Item = (In<'a>, &'a Row)> {
+    rows(outputs, "kernel notices").filter(move |(_, row)| row.of == kind)
 }
 
 /// The number of lines of a kind, with its place.
 fn counted(outputs: &[ToolOutput], kind: &'static str) -> Option<(u64, String)> {
-    let (place, row) = rows(outputs, kind).next()?;
+    let (place, row) = of_kind(outputs, kind).next()?;
     let count = row.get("count")?;
     Some((count.value as u64, place.at(count)))
 }
@@ -55,7 +53,7 @@ pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 /// `cpu-wait` is suspected if processors were stuck, or slowed by heat.
 pub(super) fn processors(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let stuck = rows(outputs, "stuck processors").find_map(|(place, row)| {
+    let stuck = of_kind(outputs, "stuck processors").find_map(|(place, row)| {
         let (count, longest) = (row.get("count")?, row.get("longest"));
         let told = proof!(
             "a processor was stuck {times} ({at})",
@@ -68,7 +66,7 @@ pub(super) fn processors(outputs: &[ToolOutput]) -> Option<Verdict> {
         })
     });
     let hot = || {
-        rows(outputs, "throttled by heat").find_map(|(place, row)| {
+        of_kind(outputs, "throttled by heat").find_map(|(place, row)| {
             let count = row.get("count")?;
             Some(proof!(
                 "processors were slowed by heat {times} ({at})",

@@ -1,6 +1,6 @@
 //! Where a number stands: in which run of which text.
 
-use tooltext::{Number, Reading, Run, ToolOutput};
+use tooltext::{Number, Reading, Row, Run, ToolOutput};
 
 /// A run, and the text that contains it.
 #[derive(Clone, Copy)]
@@ -20,6 +20,11 @@ pub(super) fn readings<'a>(
     tool: &'a str,
 ) -> impl Iterator<Item = (In<'a>, &'a Reading)> {
     runs(outputs).flat_map(move |place| place.run.of(tool).map(move |reading| (place, reading)))
+}
+
+/// The rows of these readings, each with its run.
+pub(super) fn rows<'a>(outputs: &'a [ToolOutput], tool: &'a str) -> impl Iterator<Item = (In<'a>, &'a Row)> {
+    readings(outputs, tool).flat_map(|(place, reading)| reading.rows.iter().map(move |row| (place, row)))
 }
 
 impl In<'_> {

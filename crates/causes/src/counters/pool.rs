@@ -165,6 +165,18 @@ mod tests {
         assert_eq!((gone[0].cause, gone[0].verdict), ("link-reset", Answer::Found));
     }
 
+    /// One line of the log, which alone is no more than a suspicion, does not hide it.
+    #[test]
+    fn what_the_pool_proves_is_told_before_what_the_log_suggests() {
+        let log = "[ 61.0] I/O error, dev sdz, sector 8472 op 0x0:(READ) flags 0x3000\n";
+        let pool = "  pool: tank\nconfig:\n\n\tNAME STATE READ WRITE CKSUM\n\ttank DEGRADED 0 0 0\n\t  sdb FAULTED 12 7 3 too many errors\n";
+        let all = judge_counters(&[
+            ToolOutput::read("log", log.as_bytes()),
+            ToolOutput::read("pool", pool.as_bytes()),
+        ]);
+        assert_eq!((all[0].cause, all[0].verdict), ("device-errors", Answer::Found));
+    }
+
     #[test]
     fn checksum_errors_alone_and_a_healthy_pool_accuse_no_device() {
         assert!(of(&["sda ONLINE 0 0 0", "sdb ONLINE 0 0 7"], "none requested").is_empty());

@@ -5,7 +5,7 @@
 //! `reclaim`, with low confidence. Stalls for I/O say that tasks wait for a disk, but neither for which one nor why:
 //! *cannot tell*, with the number. **Refuted** if less than a tenth of the time was stalled.
 
-use super::place::{readings, In};
+use super::place::{rows, In};
 use super::say::number;
 use super::thresholds::pressure::NOTICED;
 use crate::proof::{proof, Proof};
@@ -38,9 +38,7 @@ fn is_of(row: &Row, resource: &str) -> bool {
 }
 
 fn worst<'a>(outputs: &'a [ToolOutput], resource: &str, kind: &str) -> Option<Stall<'a>> {
-    let rows = readings(outputs, "pressure")
-        .flat_map(|(place, reading)| reading.rows.iter().map(move |row| (place, row)));
-    let of = rows.filter(|(_, row)| row.of.ends_with(kind) && is_of(row, resource));
+    let of = rows(outputs, "pressure").filter(|(_, row)| row.of.ends_with(kind) && is_of(row, resource));
     let all = of.flat_map(|(place, row)| {
         MEANS.iter().filter_map(move |(name, over)| Some(Stall { place, part: row.get(name)?, over }))
     });

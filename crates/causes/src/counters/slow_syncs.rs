@@ -5,7 +5,7 @@
 //!
 //! Example: of 57,035 syncs all but 132 took longer than 16 ms.
 
-use super::place::{readings, In};
+use super::place::{readings, rows, In};
 use super::thresholds::evidence::REQUESTS;
 use super::thresholds::slow_syncs::{LOGGED, MOST_SLOW, WAL_FSYNC};
 use crate::proof::proof;
@@ -43,9 +43,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 /// Suspected if a database logged a sync that took longer than the limit. Told of the longest.
 fn by_log(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let rows = readings(outputs, "database log")
-        .flat_map(|(place, reading)| reading.rows.iter().map(move |row| (place, row)));
-    let syncs = rows.filter_map(|(place, row)| {
+    let syncs = rows(outputs, "database log").filter_map(|(place, row)| {
         let (_, whose) = SYNCS.iter().find(|(kind, _)| row.of == *kind)?;
         let longest = row.get("lat.max").filter(|n| n.value >= LOGGED.0 as f64)?;
         Some((place, *whose, row.get("count")?, longest))
@@ -73,9 +71,7 @@ fn by_redis(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 /// Suspected if more than one in a hundred syncs took longer than the limit. Told of the member with the most.
 fn by_etcd(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let all = readings(outputs, "etcd").flat_map(|(place, reading)| {
-        reading.rows.iter().filter_map(move |row| syncs(place, row)).collect::<Vec<_>>()
-    });
+    let all = rows(outputs, "etcd").filter_map(|(place, row)| syncs(place, row));
     let slow = all.filter(|s| s.count >= REQUESTS && s.slow > MOST_SLOW);
     let most = slow.max_by(|a, b| a.slow.total_cmp(&b.slow))?;
     let told = proof!(
