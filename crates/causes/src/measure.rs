@@ -112,6 +112,14 @@ impl Load {
         self.random
     }
 
+    /// The writes of each of the group's syncs, if they are several, and their usual size.
+    pub fn of_each_sync(&self) -> Option<(u64, Bytes)> {
+        match self.does {
+            Does::Synced(Syncs { every, at_once: Some(_), .. }) if every > 1 => Some((every, self.each)),
+            _ => None,
+        }
+    }
+
     /// The size of a request, if requests are sequential and small ([`SMALL`]); else `None`.
     pub fn in_small_steps(&self) -> Option<Bytes> {
         (!self.random && self.each <= SMALL).then_some(self.each)

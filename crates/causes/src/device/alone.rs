@@ -52,7 +52,7 @@ pub const COLD_READS: Cause = Cause {
 /// All other operations: writes, flushes, and reads that pass by the page cache.
 pub const SLOW_DEVICE: Cause = Cause {
     name: "slow-device",
-    title: "no queueing, no interference: the device itself takes this long",
+    title: "nobody else's I/O is in the way: the device itself takes this long",
     nature: Nature::General,
     page: include_str!("../../pages/slow-device.md"),
     judge: each(|case, slow, v| of(case, slow, v, false)),
@@ -260,6 +260,17 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos, of_all: Option<f6
             claimed = Share(slow.share(claimed))
         ),
     });
+    // The requests of one operation wait for each other in the device: the time of each says little.
+    if let Some((writes, size)) = Load::of(case, slow).of_each_sync() {
+        let all = &slow.group.all.time;
+        return v.because(proof!(
+            "{what} waited for {writes} writes of {size} each time, {each} a write",
+            what = slow.words(),
+            writes = Count(writes),
+            size,
+            each = Nanos(all.total.0 / (all.operations * writes).max(1))
+        ));
+    }
     if requests.d2c.count() < MIN_SAMPLES {
         return v;
     }

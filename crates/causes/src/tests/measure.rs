@@ -95,16 +95,20 @@ fn a_slow_device_is_measured_by_what_was_slow_on_it() {
         }
         let v = built.verdict("slow-device");
         found(&v);
-        commands(&v)[0].clone()
+        v
     };
-    let of = |kind: Kind| of_so_many(kind, 297);
+    let of = |kind: Kind| commands(&of_so_many(kind, 297))[0].clone();
     let (sync, write) = (of(Kind::Call(Call::Fdatasync)), of(Kind::Call(Call::Write)));
     // Three hundred syncs of fifty writes, which no commit followed: what they write has its place.
     assert!(sync.contains("--rw=randwrite --bs=16k --fdatasync=1 --overwrite=1 --runtime"), "{sync}");
     assert!(of(Kind::Call(Call::Syncfs)).contains("--fsync=1 "));
     // Twenty-five syncs of fifty writes.
     let seldom = of_so_many(Kind::Call(Call::Fsync), 22);
-    assert!(seldom.contains("--fsync=2 --overwrite=1 --runtime"), "{seldom}");
+    assert!(commands(&seldom)[0].contains("--fsync=2 --overwrite=1 --runtime"), "{seldom:?}");
+    // The writes of one sync wait for each other: the time of each alone is not the device's.
+    assert!(says(&seldom, "fsyncs waited for 2 writes of 16 KiB each time"), "{seldom:?}");
+    let often = of_so_many(Kind::Call(Call::Fsync), 297);
+    assert!(!says(&often, "each time"), "{often:?}");
     assert!(write.contains("--directory=/mnt") && write.contains("--bs=16k --direct=1"), "{write}");
 }
 
