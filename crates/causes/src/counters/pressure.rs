@@ -5,13 +5,13 @@
 //! `reclaim`, with low confidence. Stalls for I/O say that tasks wait for a disk, but neither for which one nor why:
 //! *cannot tell*, with the number. **Refuted** if less than a tenth of the time was stalled.
 
-use super::place::{rows, In};
+use super::place::{readings, In};
 use super::say::number;
 use super::thresholds::pressure::NOTICED;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
-use tooltext::{Number, Row, Run, ToolOutput};
+use tooltext::{Number, Reading, Row, Run, ToolOutput};
 use trace::Nanos;
 
 /// The means, and the time that each covers.
@@ -20,7 +20,9 @@ const MEANS: [(&str, &str); 3] = [("avg10", "10 s"), ("avg60", "60 s"), ("avg300
 /// The longest stall for one resource, `some` or `full`.
 struct Stall<'a> {
     place: In<'a>,
+    reading: &'a Reading,
     part: Number,
+    mean: &'static str,
     over: &'static str,
 }
 
@@ -37,10 +39,18 @@ fn is_of(row: &Row, resource: &str) -> bool {
     }
 }
 
+/// Whether the row is of this kind of stall, for this resource.
+fn is_stall(row: &Row, resource: &str, kind: &str) -> bool {
+    row.of.ends_with(kind) && is_of(row, resource)
+}
+
 fn worst<'a>(outputs: &'a [ToolOutput], resource: &str, kind: &str) -> Option<Stall<'a>> {
-    let of = rows(outputs, "pressure").filter(|(_, row)| row.of.ends_with(kind) && is_of(row, resource));
-    let all = of.flat_map(|(place, row)| {
-        MEANS.iter().filter_map(move |(name, over)| Some(Stall { place, part: row.get(name)?, over }))
+    let of = readings(outputs, "pressure")
+        .flat_map(|(place, reading)| reading.rows.iter().map(move |row| (place, reading, row)))
+        .filter(|(_, _, row)| is_stall(row, resource, kind));
+    let all = of.flat_map(|(place, reading, row)| {
+        let of_mean = move |(mean, over)| Some(Stall { place, reading, part: row.get(mean)?, mean, over });
+        MEANS.into_iter().filter_map(of_mean)
     });
     all.max_by(|a, b| a.part.value.total_cmp(&b.part.value))
 }
@@ -55,9 +65,11 @@ fn told(outputs: &[ToolOutput], resource: &str, what: &'static str) -> Option<(f
         over = some.over,
         at = Source(some.place.at(some.part))
     );
-    let all = worst(outputs, resource, "full").filter(|full| full.part.value >= NOTICED);
-    let said = match all {
-        Some(full) => proof!("{said}, all of them at once for {part}", said, part = number(full.part)),
+    // Of the same time: `full` is a part of `some`.
+    let full = some.reading.rows.iter().find(|row| is_stall(row, resource, "full"));
+    let full = full.and_then(|row| row.get(some.mean)).filter(|part| part.value >= NOTICED);
+    let said = match full {
+        Some(full) => proof!("{said}, all of them at once for {part}", said, part = number(full)),
         None => said,
     };
     Some((some.part.value, said))

@@ -115,6 +115,14 @@ fn pressure_of_memory_is_found_and_that_of_io_is_told() {
     for (resource, cause) in [("memory", "reclaim"), ("io", "device-saturated"), ("cpu", "cpu-wait")] {
         assert_eq!(verdict(&of(resource, 1.0), cause).unwrap().verdict, Answer::Rejected, "{resource}");
     }
+    // All at once, of the same time.
+    let rising = "==> /proc/pressure/io <==\nsome avg10=0.00 avg60=20.00 avg300=30.00 total=1\n\
+        full avg10=40.00 avg60=15.00 avg300=25.00 total=1\n";
+    let rising = verdict(rising, "device-saturated").unwrap().evidence[0].sentence();
+    assert!(
+        rising.contains("30 % of the last 300 s") && rising.ends_with("all of them at once for 25 %"),
+        "{rising}"
+    );
     // Each resource is judged by its own numbers.
     assert_eq!(verdict(&(of("io", 62.5) + &of("memory", 1.0)), "reclaim").unwrap().verdict, Answer::Rejected);
 }

@@ -90,17 +90,24 @@ pub(crate) fn of(start: &[u8]) -> Option<Shape> {
     words.or_else(|| json_or_csv(&text))
 }
 
+/// What to give instead of JSON of an unknown tool.
+const JSON: &str =
+    "supported are fio's, iostat's, smartctl's, nvme's and lsblk's JSON, and the text of other tools";
+
 /// Recognises JSON or comma-separated values of an unknown tool.
 fn json_or_csv(text: &str) -> Option<Shape> {
     let first = text.trim_start();
     // Lines of the kernel's log and prompts begin with a bracket, too.
     let in_list = |rest: &str| rest.trim_start().starts_with(['{', '[', '"', ']']);
     if first.starts_with('{') || first.strip_prefix('[').is_some_and(in_list) && !is_kernels_log(text) {
-        let instead =
-            "supported are fio's, iostat's, smartctl's, nvme's and lsblk's JSON, and the text of other tools";
-        return Some(Shape { what: "JSON of a tool that is not known", instead });
+        return Some(Shape { what: "JSON of a tool that is not known", instead: JSON });
     }
     let mut lines = text.lines().filter(|l| !l.trim().is_empty()).take(3);
+    // Objects in lines of a log have commas too.
+    let holds_object = |l: &str| l.contains("{\"") && l.trim_end().ends_with('}');
+    if lines.clone().next().is_some_and(holds_object) {
+        return Some(Shape { what: "JSON of a tool that is not known", instead: JSON });
+    }
     // Commas of prose are followed by a blank.
     let commas = |l: &str| l.matches(',').count().saturating_sub(l.matches(", ").count());
     let first = lines.next().map_or(0, commas);
@@ -189,6 +196,8 @@ mod tests {
         assert_eq!(what(b"[\n  {\"a\": 1}]"), "JSON of a tool that is not known");
         assert_eq!(what(b"[root@db7 ~]# pidstat -d\n"), "");
         assert_eq!(what(b"a,b,c,d\n1,2,3,4\n"), "a table with commas");
+        let log = b"Oct  1 10:00:00 h app[1]: {\"a\":1,\"b\":2,\"c\":3,\"d\":4}\n".repeat(2);
+        assert_eq!(what(&log), "JSON of a tool that is not known");
         assert_eq!(what(b"Hello, this disk is slow, since Monday, please help\n"), "");
         let log = "[    1.234567] ata1: SATA max UDMA/133 irq 24, D or C\n> [   12.345678] sd 0:0:0:0: [sda] Write Protect is off\n".repeat(2);
         assert_eq!(of(log.as_bytes()), None);

@@ -1,22 +1,28 @@
 //! Decodes mails in quoted-printable (RFC 2045, 6.7): long lines are broken after a `=`, and `=3D` is a `=`. Without decoding,
 //! words would be broken.
 //!
-//! **Invariant**: a text without the header of this form is unchanged; otherwise the number of lines is kept, so that
-//! places are still right to within a paragraph.
+//! A part of such a mail, without its header, is known by its longest lines: they have 76 characters, of which the last is a `=`.
+//!
+//! **Invariant**: any other text is unchanged; otherwise the number of lines is kept, so that places are still right to
+//! within a paragraph.
 
 use std::borrow::Cow;
 
 const HEADER: &str = "content-transfer-encoding: quoted-printable";
 
+/// The longest line of this form, with the `=` at which it is broken (RFC 2045, 6.7, rule 5).
+const LONGEST: usize = 76;
+
 /// The decoded text.
 pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     let says_so = |line: &str| line.trim().eq_ignore_ascii_case(HEADER);
-    if !text.lines().any(says_so) {
+    let has_header = text.lines().any(says_so);
+    if !has_header && !is_broken(text) {
         return Cow::Borrowed(text);
     }
     let mut out: Vec<u8> = Vec::with_capacity(text.len());
     // Number of lines read from the text (`lines`), and written to the result (`made`).
-    let (mut within, mut lines) = (false, 0usize);
+    let (mut within, mut lines) = (!has_header, 0usize);
     let mut made = 0usize;
     let mut goes_on = false;
     for line in text.lines() {
@@ -44,6 +50,23 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(lossy(&out).into_owned())
+}
+
+/// Whether a text without a header has this form: no line is too long, several are broken where they would be, and each `=` is at the
+/// end of a line or stands for a byte in capital hexadecimal digits.
+fn is_broken(text: &str) -> bool {
+    let is_digit = |b: &u8| b.is_ascii_digit() || (b'A'..=b'F').contains(b);
+    let stands_for_a_byte = |rest: &str| rest.len() >= 2 && rest.as_bytes()[..2].iter().all(is_digit);
+    let fits = |line: &str| {
+        let mut parts = line.split('=').skip(1).peekable();
+        let mut all = true;
+        while let Some(rest) = parts.next() {
+            all &= stands_for_a_byte(rest) || rest.is_empty() && parts.peek().is_none();
+        }
+        all && line.len() <= LONGEST
+    };
+    let broken = text.lines().filter(|line| line.len() == LONGEST && line.ends_with('='));
+    broken.take(2).count() == 2 && text.lines().all(fits)
 }
 
 /// Whether another part of the mail starts, possibly in another form. Rulers of tables consist of dashes only.
@@ -118,6 +141,21 @@ mod tests {
         let lines: Vec<&str> = whole.lines().collect();
         assert_eq!(lines[2..], [" a long line", "", " __schedule+0x1/0x2", "third", "last"]);
         assert_eq!(lossy(b"\xa0x \xe9\xa0y \xc2\xa0z"), " x \u{fffd} y \u{a0}z");
+    }
+
+    /// A part of a mail's text, pasted without the mail's header.
+    #[test]
+    fn without_a_header_lines_that_are_all_broken_at_the_limit_are_whole_again() {
+        let long = |word: &str| format!("{word}{}", "x".repeat(LONGEST - 1 - word.len()));
+        let text = format!("{}=\ny a=3D1\n{}=\ny\n", long("one "), long("two "));
+        let whole = decoded(&text);
+        assert!(whole.contains("xxy a=1\n\n") && whole.ends_with("xxy\n\n"), "{whole}");
+        let (once, of_shell) = (format!("{}=\ny\n", long("one ")), format!("{text}size=4k\n"));
+        for plain in
+            [once, of_shell, text.replace("=\n", "+\n"), format!("{text}{}", long("more ") + "xxx\n")]
+        {
+            assert_eq!(decoded(&plain), plain);
+        }
     }
 
     /// A ruler, and the rest of a broken heading, start no other part; two dashes with a name do.
