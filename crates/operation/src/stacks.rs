@@ -213,6 +213,9 @@ const RULES: &[Rule] = &[
     ("wait_on_page_writeback", &[], Wait::OwnData),
     ("__filemap_fdatawait_range", &[], Wait::OwnData),
     ("filemap_fdatawait_range", &[], Wait::OwnData),
+    // The flusher waits for a page that another task has locked.
+    ("__lock_page", &["write_cache_pages"], Wait::Lock),
+    ("__folio_lock", &["write_cache_pages"], Wait::Lock),
     ("write_cache_pages", &[], Wait::OwnData),
     ("rwsem_down_read_slowpath", BLOCK_MAP, Wait::Lock),
     ("rwsem_down_write_slowpath", BLOCK_MAP, Wait::Lock),
@@ -279,6 +282,9 @@ const RULES: &[Rule] = &[
     ("__ext4_find_entry", &[], Wait::Metadata),
     ("__sync_dirty_buffer", &[], Wait::Metadata),
     ("fsync_buffers_list", &[], Wait::Metadata),
+    // A page that is being read, before Linux 4.17.
+    ("__lock_page_killable", &[], Wait::PageRead),
+    ("__wait_on_bit_lock", &["do_generic_file_read", "generic_file_aio_read"], Wait::PageRead),
     ("__wait_on_bit_lock", &[], Wait::Lock),
     // `wait_on_buffer` inlined.
     ("ext4_wait_block_bitmap", &[], Wait::Metadata),
@@ -383,11 +389,11 @@ impl Wait {
     }
 
     /// The function that identifies the wait of a stack. If no rule matches, the innermost function that is not one in
-    /// which any task sleeps.
+    /// which any task sleeps, or the outermost one if there are only such.
     pub fn function_of(stack: &str) -> &str {
         let known = rule_of(stack).map(|rule| rule.0);
         let telling = || stack.split('\n').find(|f| !SLEEPING.contains(f));
-        known.or_else(telling).unwrap_or(stack)
+        known.or_else(telling).or_else(|| stack.rsplit('\n').next()).unwrap_or(stack)
     }
 }
 

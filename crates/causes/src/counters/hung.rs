@@ -2,7 +2,8 @@
 //!
 //! Tasks wait for one another: many for a lock or a commit, one of those for the device. The tasks nearest to the
 //! device are reported first, since the others wait behind them. **Proof**: the kernel says that the tasks are blocked,
-//! and where. No stack says what the device does meanwhile.
+//! and where. No stack says what the device does meanwhile. Stacks that somebody looked at (`/proc/PID/stack`) say where
+//! tasks waited at one moment, not that they hang: *cannot tell*.
 
 use super::place::{readings, In};
 use super::thresholds::hung::MANY;
@@ -58,9 +59,9 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
         add(&mut places, place, reading);
     }
     if all == 0 {
-        return None;
+        return looked_at(outputs);
     }
-    places.sort_by_key(|p| (!OF_DEVICES.contains(&p.wait), std::cmp::Reverse(p.tasks.len())));
+    nearest_first(&mut places);
     let known = places.iter().any(|p| !p.function.is_empty());
     let told: Vec<Proof> = places.iter().take(MANY).map(Place::told).collect();
     let end = "what the device did meanwhile: the kernel's log of errors and resets, iostat -x 1, and iowhy \
@@ -90,12 +91,42 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     )
 }
 
+/// The tasks nearest to the device first; of equals, those in the place with the most of them.
+fn nearest_first(places: &mut [Place]) {
+    places.sort_by_key(|p| (!OF_DEVICES.contains(&p.wait), std::cmp::Reverse(p.tasks.len())));
+}
+
+/// Where tasks waited when somebody looked at their stacks; `None` if no stack says that a task waited for I/O or for another task.
+fn looked_at(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let mut places: Vec<Place> = vec![];
+    for (place, reading) in readings(outputs, "kernel stack") {
+        add(&mut places, place, reading);
+    }
+    places.retain(|p| !matches!(p.wait, Wait::Unknown | Wait::Timer | Wait::Input));
+    nearest_first(&mut places);
+    let first = places.first()?;
+    let (place, reading) = &first.first;
+    let said = proof!(
+        "{tasks} for {wait} ({function}) at {at}, at the moment of the look",
+        tasks = Counted(first.tasks.len() as u64, "task waited", "tasks waited"),
+        wait = first.wait.words(),
+        function = first.function,
+        at = Source(place.output.at(reading.at).to_string())
+    );
+    let missing = "whether they wait there for long, and for which disk: look several times, a second apart (cat /proc/PID/stack); \
+                   iowhy record shows how long each wait takes";
+    Some(Verdict::cannot_tell(NAME, missing).because(said))
+}
+
 fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
     let frames: Vec<&str> =
         reading.settings.iter().filter(|s| s.name == "frame").map(|s| s.value.as_str()).collect();
     let stack = frames.join("\n");
-    let (wait, function) = (Wait::of_stack(&stack), Wait::function_of(&stack).to_owned());
     let longest = reading.rows.first().and_then(|r| r.get("blocked"));
+    let (wait, function) = (Wait::of_stack(&stack), Wait::function_of(&stack));
+    // A thread that sleeps for a time has such a stack too.
+    let may_end = function == "schedule_timeout" && longest.is_none();
+    let function = if may_end { String::new() } else { function.to_owned() };
     let same = places.iter_mut().find(|p| p.wait == wait && p.function == function);
     match same {
         Some(p) => {

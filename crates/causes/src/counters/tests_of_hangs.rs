@@ -233,3 +233,31 @@ fn only_what_has_a_medium_is_copied_from_and_commands_name_devices() {
     let all = commands(&"ata5.00: error: { UNC }\n".repeat(2));
     assert!(all.contains("smartctl -a /dev/$(ls -l") && all.contains("ddrescue /dev/$(ls -l"), "{all}");
 }
+
+/// `/proc/PID/stack` shows one moment of a task that somebody chose.
+#[test]
+fn a_stack_that_somebody_looked_at_shows_a_wait_and_no_hang() {
+    let of = |frames: &[&str]| {
+        let text: String = frames.iter().map(|frame| format!("[<0>] {frame}+0x46/0x80\n")).collect();
+        verdicts(&text).into_iter().find(|v| v.cause == "hung")
+    };
+    let commit = of(&["jbd2_log_wait_commit", "ext4_sync_file", "do_fsync"]).expect("a verdict");
+    assert_eq!(commit.verdict, Answer::CannotTell);
+    let said = commit.evidence[0].sentence();
+    assert_eq!(
+        said,
+        "1 task waited for the journal's commit (jbd2_log_wait_commit) at dmesg:1, at the moment of the look"
+    );
+    assert!(of(&["do_nanosleep", "hrtimer_nanosleep"]).is_none(), "asleep by choice");
+}
+
+/// Of a list of tasks that are not running, one that may be asleep for a time.
+#[test]
+fn a_timer_is_no_hang_unless_the_kernel_says_how_long_it_lasts() {
+    let list = "[22147.5] arc_reclaim   D 0000000000000000     0 23352      2 0x00000080\n\
+        [22147.5] Call Trace:\n[22147.5]  [<ffffffff81467eb1>] schedule_timeout+0xab/0xe3\n\
+        [22147.5]  [<ffffffff81059cf5>] ? process_timeout+0x0/0x10\n";
+    assert_eq!(found(list), [""; 0]);
+    let long = format!("[22147.5] INFO: task arc_reclaim:23352 blocked for more than 120 seconds.\n{list}");
+    assert_eq!(found(&long), ["hung"]);
+}

@@ -23,6 +23,25 @@ fn the_same_function_means_what_is_around_it() {
     assert_eq!(Wait::of_stack(throttle), Wait::DirtyThrottle);
 }
 
+#[test]
+fn a_locked_page_is_read_for_who_reads_and_held_by_another_task_for_the_flusher() {
+    // Linux 3.10 to 4.16, and with the page's lock inlined.
+    let read = "io_schedule\nsleep_on_page_killable\n__wait_on_bit_lock\n__lock_page_killable\ngeneric_file_aio_read";
+    let inlined = "sleep_on_page_killable\n__wait_on_bit_lock\ndo_generic_file_read";
+    assert_eq!((Wait::of_stack(read), Wait::of_stack(inlined)), (Wait::PageRead, Wait::PageRead));
+    assert_eq!(Wait::of_stack("bit_wait_io\n__wait_on_bit_lock\nsome_function"), Wait::Lock);
+    let flusher = "io_schedule\n__lock_page\nwrite_cache_pages\nfuse_writepages\ndo_writepages";
+    assert_eq!(Wait::of_stack(flusher), Wait::Lock);
+    assert_eq!(Wait::of_stack("io_schedule\nwait_on_page_bit\nwrite_cache_pages"), Wait::OwnData);
+}
+
+/// Nobody knows what for: the last function says at least how.
+#[test]
+fn a_stack_of_functions_in_which_any_task_sleeps_is_told_by_the_last() {
+    assert_eq!(Wait::function_of("schedule\nschedule_timeout\n__wait_for_common"), "__wait_for_common");
+    assert_eq!(Wait::function_of("schedule\nsome_function"), "some_function");
+}
+
 /// As recorded on Linux 6.18: a read of the file behind a loop device, and the same with direct I/O
 /// waiting for a tag.
 #[test]
