@@ -2,7 +2,9 @@
 //! not. With a queue of 200, a disk that takes 350 ms a request is saturated; a disk that completes nothing for six reports hangs.
 //!
 //! Stacked devices (md, dm, loop, drbd) are as busy as the devices below them, so only disks are judged. **Refuted** by
-//! short waits: an SSD at 100 % with a short queue serves one request at a time as fast as it can.
+//! short waits: an SSD at 100 % with a short queue serves one request at a time as fast as it can. **Suspected** are a queue in which
+//! requests wait for longer than Linux expects of flash, since the disk may rotate, and a disk that is busy for very long with each of a
+//! few requests, since it may be a burst.
 
 use super::place::In;
 use super::say::{judged, number, plain};
@@ -11,9 +13,11 @@ use super::thresholds::evidence::REPORTS;
 use crate::hardware::Hardware;
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::thresholds::WBT_FLASH;
 use crate::verdict::{Confidence, Verdict};
 use std::ops::RangeInclusive;
 use tooltext::{Number, Reading, Row, Run, ToolOutput};
+use trace::Nanos;
 
 /// One disk in one report.
 pub(super) struct Report<'a> {
@@ -42,6 +46,12 @@ impl Report<'_> {
         let nothing = self.completed().is_some_and(|n| n < 1.0)
             && self.wait().is_none_or(|(_, wait)| wait.value == 0.0);
         nothing && self.value("util") >= BUSY
+    }
+
+    /// For how long the disk is busy for each request; on average each takes at least as long, and longer if several are served together.
+    fn busy_with_each(&self) -> Option<Nanos> {
+        let rate = self.completed().filter(|rate| *rate > 0.0)?;
+        Some(Nanos((self.value("util") / rate * 1e9) as u64))
     }
 
     /// Whether the text says that there are requests. Linux counts the time of requests when they are completed (from 5.0 on), so the queue
@@ -135,8 +145,8 @@ pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-stall";
     let disks = by_disk(outputs);
     let of = |queue, enough| longest(&disks, queue, enough).map(|(name, reports)| (name, reports, queue));
-    let (name, reports, has_queue) =
-        of(true, REPORTS).or_else(|| of(false, REPORTS)).or_else(|| of(true, 1))?;
+    let hangs = of(true, REPORTS).or_else(|| of(false, REPORTS)).or_else(|| of(true, 1));
+    let Some((name, reports, has_queue)) = hangs else { return few_and_long(&disks) };
     let first = &reports[0];
     let queue = first.row.get("queue")?;
     if !has_queue {
@@ -167,6 +177,28 @@ pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
                 Action::look("dmesg -T | grep -iE 'reset|timeout|error|hung'"),
             ),
     )
+}
+
+/// A disk that is busy all the time with a few requests, each of which takes longer than Linux expects of any disk: suspected, the one
+/// that is busy longest with each.
+fn few_and_long(disks: &[(&str, Vec<Report>)]) -> Option<Verdict> {
+    let of = |report: &Report| report.busy_with_each().filter(|each| *each >= LONG_WAIT);
+    let is_busy = |report: &&Report| report.value("util") >= BUSY && !report.is_full();
+    let all = disks.iter().flat_map(|(name, reports)| {
+        reports.iter().filter(is_busy).filter_map(move |report| Some((*name, report, of(report)?)))
+    });
+    let (name, report, each) = all.max_by_key(|(_, _, each)| *each)?;
+    let util = report.row.get("util")?;
+    let said = proof!(
+        "{name} is busy {util} of the time and completes only {rate} requests a second ({at}): {each} for each",
+        name,
+        util = number(util),
+        rate = plain(report.completed().unwrap_or(0.0)),
+        at = Source(report.place.at(util)),
+        each
+    );
+    let (shows, look) = Hardware::check(&in_commands(name));
+    Some(Verdict::cannot_tell("device-stall", WHAT_TAKES_LONG).because(said).try_this(shows, look))
 }
 
 /// `device-saturated`: a disk that is always busy, with a queue, and takes long for each request.
@@ -201,7 +233,9 @@ pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
             rate = plain(worst.completed().unwrap_or(0.0))
         ));
     }
-    (!told.is_empty()).then_some(())?;
+    if told.is_empty() {
+        return crowded(outputs);
+    }
     let v = judged(NAME, enough, Confidence::Medium, MORE_REPORTS);
     let v = told.into_iter().fold(v, Verdict::because);
     if !enough {
@@ -213,6 +247,42 @@ pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
             .try_this("which task loads it", Action::look("pidstat -d 1 10; iotop -oa")),
     )
 }
+
+/// A queue in which requests wait for longer than Linux expects of flash: suspected, since the disk may be one that rotates.
+fn crowded(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let slow = |r: &&Report| r.wait().is_some_and(|(_, wait)| wait.value >= WBT_FLASH.0 as f64);
+    let disks = by_disk(outputs);
+    let all = disks.iter().flat_map(|(name, reports)| {
+        let full: Vec<&Report> = reports.iter().filter(|r| r.is_full()).filter(slow).collect();
+        let most = 2 * full.len() >= reports.len();
+        full.into_iter().filter(move |_| most).map(move |report| (*name, report))
+    });
+    let (name, report) = all.max_by(|(_, a), (_, b)| a.value("queue").total_cmp(&b.value("queue")))?;
+    let ((kind, wait), util) = (report.wait()?, report.row.get("util")?);
+    let said = proof!(
+        "{name} is busy {util}: {queue} requests in flight at {rate} a second, so {kind} take {wait} ({at})",
+        name,
+        util = number(util),
+        queue = plain(report.value("queue")),
+        rate = plain(report.completed().unwrap_or(0.0)),
+        kind = Text(kind.to_owned()),
+        wait = number(wait),
+        at = Source(report.place.at(wait))
+    );
+    Some(
+        Verdict::cannot_tell("device-saturated", ALONE)
+            .because(said)
+            .try_this("which task loads it", Action::look("pidstat -d 1 10; iotop -oa")),
+    )
+}
+
+/// What is missing to call a queue too long.
+const ALONE: &str =
+    "what a request takes with few others in the device, who sends them and who waits: iowhy record";
+
+/// What is missing if a disk is busy with a few long requests.
+const WHAT_TAKES_LONG: &str = "whether it stays so (iostat -x 1 30), what the kernel's log says of that time (dmesg -T), and which requests take long: \
+                               iowhy record";
 
 /// What is missing if a disk is busy, completes nothing, and shows no queue.
 const WHETHER_ANY: &str = "whether it has requests and what it hangs on: grep -H . /sys/block/*/inflight; dmesg -T | tail; sudo iowhy record -o slow";

@@ -62,6 +62,37 @@ fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
     assert!(!found(&burst, "device-saturated"));
 }
 
+#[test]
+fn a_busy_disk_is_suspected_for_its_queue_or_for_a_few_long_requests() {
+    let suspected = |row: (&str, f64, f64, f64, f64), cause: &str| {
+        let v = verdict(&iostat(&[row]).repeat(2), cause).filter(|v| v.verdict == Answer::CannotTell)?;
+        Some(v.evidence[0].sentence())
+    };
+    assert_eq!(
+        suspected(("sda", 29_695.0, 8.07, 240.0, 98.2), "device-saturated").as_deref(),
+        Some("sda is busy 98.2 %: 240 requests in flight at 29,696 a second, so reads take 8.07 ms (text:5)")
+    );
+    assert_eq!(
+        suspected(("sdf", 3.0, 754.67, 2.7, 100.0), "device-stall").as_deref(),
+        Some(
+            "sdf is busy 100 % of the time and completes only 4 requests a second (text:5): 250 ms for each"
+        )
+    );
+    // As fast as flash, not full, with little in flight; stacked on others.
+    for row in [
+        ("nvme0n1", 9e4, 0.9, 120.0, 100.0),
+        ("sda", 29_695.0, 8.07, 240.0, 90.0),
+        ("sda", 57.0, 17.0, 2.0, 100.0),
+        ("dm-3", 3.0, 754.67, 2.7, 100.0),
+    ] {
+        assert_eq!(
+            [suspected(row, "device-saturated"), suspected(row, "device-stall")],
+            [None, None],
+            "{row:?}"
+        );
+    }
+}
+
 /// vmstat: the mean since the start of the machine, then intervals with so many blocked, KiB a second in and out of swap.
 fn vmstat(intervals: &[(u64, u64, u64)]) -> String {
     let mut text =
