@@ -1,6 +1,6 @@
 //! What to look at, by the device that the kernel's log names: a command that works as it stands, also where the log names no disk.
 
-use super::logged::{Behind, Logged, DISCONNECTS, PATHS};
+use super::logged::{Behind, Logged, ASKED, DISCARDS, DISCONNECTS, PATHS, TIMEOUTS};
 use crate::hardware::Hardware;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
@@ -50,7 +50,13 @@ pub(super) fn behind(v: Verdict) -> Verdict {
 }
 
 /// Devices that are no disk of this machine, by the beginnings of their names: what to look at, with which command.
-const OTHERS: [(&str, &str, &str); 8] = [
+const OTHERS: [(&str, &str, &str); 9] = [
+    (
+        "USB controller ",
+        "the USB controller stopped answering, and all that is attached to it is gone: its driver or firmware, or a device that draws too much power; \
+         try another port or a hub with a supply of its own",
+        "lsusb -t; lspci -nn | grep -i usb; dmesg | grep -iE 'xhci|usb'",
+    ),
     (
         "server ",
         "the server did not answer: look at it and at the network at that time; retransmissions are counted here",
@@ -72,6 +78,35 @@ const OTHERS: [(&str, &str, &str); 8] = [
     ("vd", "a virtual disk: its host did not answer; look there at that time", "lsblk -d -o NAME,SIZE,MODEL,SERIAL"),
     ("adapter hv_storvsc", "a virtual disk: its host did not answer; look there at that time", "lsblk -S"),
 ];
+
+/// What to do if several disks did not answer or were reset.
+pub(super) fn shared(v: Verdict) -> Verdict {
+    v.try_this(
+        "several disks were reset: what they share comes first, the adapter and its firmware, an expander, the backplane, cables, power; else the one \
+         whose commands time out first",
+        Action::look("lsblk -S -o NAME,HCTL,TRAN,MODEL; dmesg -T | grep -iE 'timeout|reset|abort|fault'"),
+    )
+}
+
+/// What to look at if most of the commands that timed out were of one kind: not the medium, and hardly the link.
+fn of_commands(device: &Logged, disk: &str) -> Option<(&'static str, String)> {
+    let timed_out = device.count(&[TIMEOUTS]);
+    let mostly = |kind: &str| timed_out > 0 && 2 * device.count(&[kind]) >= timed_out;
+    if mostly(DISCARDS) {
+        return Some((
+            "the commands that timed out are discards (UNMAP), which the disk does too slowly: send smaller ones, or none (mount without discard, \
+             no fstrim, mkfs without discards); the limit is in this file",
+            format!("grep . /sys/block/{disk}/queue/discard_max_bytes"),
+        ));
+    }
+    mostly(ASKED).then(|| {
+        (
+            "the commands that timed out were sent by a program or a monitor with a time limit of its own (smartd, drivetemp, hddtemp): stop it for \
+             a test; a disk that is busy or asleep answers late",
+            "pgrep -a 'smartd|hddtemp|udisksd'; lsmod | grep drivetemp; grep -s . /sys/class/hwmon/hwmon*/name".to_owned(),
+        )
+    })
+}
 
 /// What to do about a link that was reset, or a device that did not answer.
 pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict {
@@ -108,6 +143,9 @@ pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict 
             );
     }
     let disk = disk(output, name);
+    if let Some((what, command)) = of_commands(device, &disk) {
+        return v.try_this(what, Action::look(command));
+    }
     let usb = output.log_fact(LogFact::Uas, name);
     let v = match usb {
         Some(ids) => {

@@ -9,6 +9,8 @@ use crate::proof::{proof, Proof};
 use crate::verdict::Confidence;
 use tooltext::{Number, Reading, Row, ToolOutput};
 
+/// Bits that say nothing of the data: the temperature, and the power backup of the cache.
+const NOT_OF_DATA: u8 = 1 << 1 | 1 << 4;
 /// Set for errors of the medium or inside the drive; drives also set it when their rated endurance is used up.
 const UNRELIABLE: u8 = 1 << 2;
 /// Bits of NVMe's critical warning (NVM Express, SMART / Health Information log).
@@ -23,13 +25,21 @@ const WARNINGS: [(u8, &str); 6] = [
 /// Sectors that could not be read and wait to be replaced: each attempt takes seconds.
 const PENDING: &str = "Current_Pending_Sector";
 
+/// What a drive reports.
+pub(super) struct Report {
+    pub sure: Confidence,
+    pub said: Proof,
+    /// Whether its data may be lost.
+    pub loses: bool,
+}
+
 /// What drives report, the most certain first.
-pub(super) fn told(outputs: &[ToolOutput]) -> Vec<(Confidence, Proof)> {
-    let mut all: Vec<(Confidence, Proof)> = vec![];
+pub(super) fn told(outputs: &[ToolOutput]) -> Vec<Report> {
+    let mut all: Vec<Report> = vec![];
     for (place, reading) in readings(outputs, "smart") {
         all.extend(reading.rows.iter().flat_map(|row| said(place, reading, row)));
     }
-    all.sort_by_key(|(sure, _)| std::cmp::Reverse(*sure));
+    all.sort_by_key(|report| std::cmp::Reverse(report.sure));
     all
 }
 
@@ -40,14 +50,14 @@ fn is_worn(output: &ToolOutput, drive: &str) -> bool {
     values("used").any(|part| part >= 1.0) && values("media errors").all(|n| n == 0.0)
 }
 
-fn said(place: In, reading: &Reading, row: &Row) -> Vec<(Confidence, Proof)> {
+fn said(place: In, reading: &Reading, row: &Row) -> Vec<Report> {
     let name = if reading.name.is_empty() { "the drive" } else { &reading.name };
     let at = |n: Number| place.at(n);
     let above_0 = |what: &str| row.get(what).filter(|n| n.value > 0.0);
     let mut all = vec![];
     if let Some(n) = above_0("failing") {
         let said = proof!("{name} reports that it is failing ({at})", name, at = Source(at(n)));
-        all.push((Confidence::Medium, said));
+        all.push(Report { sure: Confidence::Medium, said, loses: true });
     }
     if let Some(n) = above_0("critical warning") {
         let bits = n.value as u8;
@@ -60,11 +70,12 @@ fn said(place: In, reading: &Reading, row: &Row) -> Vec<(Confidence, Proof)> {
             false => what.join("; "),
         };
         let said = proof!("{name} warns: {what} ({at})", name, what, at = Source(at(n)));
-        all.push((if wear { Confidence::Low } else { Confidence::Medium }, said));
+        let sure = if wear { Confidence::Low } else { Confidence::Medium };
+        all.push(Report { sure, said, loses: !wear && bits & !NOT_OF_DATA != 0 });
     }
     if let Some(n) = above_0("self-test failed") {
         let said = proof!("the last self-test of {name} failed ({at})", name, at = Source(at(n)));
-        all.push((Confidence::Low, said));
+        all.push(Report { sure: Confidence::Low, said, loses: true });
     }
     if let Some(n) = above_0(PENDING) {
         let said = proof!(
@@ -73,7 +84,7 @@ fn said(place: In, reading: &Reading, row: &Row) -> Vec<(Confidence, Proof)> {
             n = Counted(n.value as u64, "sector", "sectors"),
             at = Source(at(n))
         );
-        all.push((Confidence::Low, said));
+        all.push(Report { sure: Confidence::Low, said, loses: true });
     }
     all
 }

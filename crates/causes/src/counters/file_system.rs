@@ -8,7 +8,7 @@
 //! slow time without such lines.
 
 use super::advice;
-use super::logged::{logged, Logged, STOPPED};
+use super::logged::{logged, Logged, FULL, STOPPED, THIN_POOL};
 use super::say::judged;
 use super::thresholds::evidence::DAMAGED;
 use crate::proof::{proof, Proof};
@@ -23,8 +23,6 @@ const NAME: &str = "file-system-error";
 const CORRUPT: [&str; 2] = ["corruption messages", "further corruption messages"];
 /// Kind of lines about damage that was repaired from another copy.
 const REPAIRED: &str = "repaired blocks";
-/// Kind of lines about space that a file system lacks for its own data.
-const FULL: &str = "lacks of space";
 
 /// The most devices that are reported.
 const MOST: usize = 4;
@@ -77,10 +75,11 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
 fn troubles<'a>(output: &'a ToolOutput) -> Vec<Trouble<'a>> {
     let log = logged(output);
     let of_one = |of: &Logged<'a>| {
-        let stopped = of.first(&[STOPPED]);
+        let called = output.log_fact(LogFact::FileSystem, of.device);
+        let full = of.first(&[FULL]).filter(|_| called == Some(THIN_POOL));
+        let stopped = of.first(&[STOPPED]).or(full);
         let damage = CORRUPT.map(|kind| of.count(&[kind])).into_iter().max()?;
         let first = stopped.into_iter().chain(of.first(&CORRUPT)).chain(of.first(&[REPAIRED])).min()?;
-        let called = output.log_fact(LogFact::FileSystem, of.device);
         let below = below(output, &log, of, first).filter(|_| damage == 0);
         Some(Trouble {
             output,
@@ -106,6 +105,10 @@ fn below(output: &ToolOutput, log: &[Logged], of: &Logged, at: Spot) -> Option<P
 impl Trouble<'_> {
     fn enough(&self) -> bool {
         self.stopped.is_some() || self.damage.max(self.repaired) >= DAMAGED
+    }
+
+    fn is_pool(&self) -> bool {
+        self.called == Some(THIN_POOL)
     }
 
     /// Whether all damage was repaired.
@@ -136,19 +139,37 @@ impl Trouble<'_> {
             ));
         }
         if let Some(at) = self.stopped {
-            let at = self.output.at(at);
-            let said = proof!(
-                "{called} on {device} stopped: it was shut down or made read-only ({at})",
-                called,
-                device,
-                at
-            );
+            let (at, stops) = (self.output.at(at), self.of.first(&[STOPPED]).is_some());
+            let said = match self.is_pool() {
+                false => proof!(
+                    "{called} on {device} stopped: it was shut down or made read-only ({at})",
+                    called,
+                    device,
+                    at
+                ),
+                true if stops => {
+                    proof!(
+                        "{called} {device} takes no more writes: it failed or is read-only ({at})",
+                        called,
+                        device,
+                        at
+                    )
+                }
+                true => proof!(
+                    "{called} {device} has no free space: new writes wait, or fail ({at})",
+                    called,
+                    device,
+                    at
+                ),
+            };
             all.push(match self.below.clone() {
                 Some(below) => proof!("{said}, {below}", said, below),
                 None => said,
             });
         }
-        if let Some(at) = self.of.first(&[FULL]) {
+        if let Some(at) =
+            self.of.first(&[FULL]).filter(|_| !self.is_pool() || self.of.first(&[STOPPED]).is_some())
+        {
             all.push(proof!("it found no space for its own data ({at})", at = self.output.at(at)));
         }
         all
@@ -157,6 +178,13 @@ impl Trouble<'_> {
     /// What to look at: nothing here writes.
     fn advice(&self, v: Verdict) -> Verdict {
         let device = self.of.device;
+        if self.is_pool() {
+            return v.try_this(
+                "see how full the pool's data and metadata are: lvextend gives it more, fstrim in the volumes gives unused blocks back; a pool \
+                 that failed has to be checked before it is used again (thin_check)",
+                Action::look("lvs -a -o lv_name,lv_size,data_percent,metadata_percent,lv_health_status; dmsetup status --target thin-pool"),
+            );
+        }
         let (shows, look) = advice::health(&advice::disk(self.output, device));
         let mended = self.is_mended();
         let v = v

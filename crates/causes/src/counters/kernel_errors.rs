@@ -177,13 +177,14 @@ pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
         return no_disk(others, outputs);
     }
     let sure =
-        all.first().map(LoggedErrors::sure).into_iter().chain(drives.iter().map(|(sure, _)| *sure)).max()?;
+        all.first().map(LoggedErrors::sure).into_iter().chain(drives.iter().map(|drive| drive.sure)).max()?;
     let enough = !drives.is_empty() || all.first().is_some_and(LoggedErrors::enough);
     all.truncate(MOST);
-    let loses = !drives.is_empty() || all.first().is_some_and(|t| t.of.count(&LOSING) > 0);
+    let loses =
+        drives.iter().any(|drive| drive.loses) || all.first().is_some_and(|t| t.of.count(&LOSING) > 0);
     let disk = all.first().map_or("DISK".into(), |t| advice::disk(t.output, t.of.device));
     let proofs = all.into_iter().flat_map(LoggedErrors::proofs);
-    let proofs = proofs.chain(drives.into_iter().map(|(_, said)| said).take(MOST));
+    let proofs = proofs.chain(drives.into_iter().map(|drive| drive.said).take(MOST));
     let v = proofs.fold(judged("device-errors", enough, sure, MORE_LINES), Verdict::because);
     if !enough {
         return Some(v);
@@ -248,6 +249,9 @@ fn consequence(outputs: &[ToolOutput]) -> Option<Proof> {
 /// `link-reset`
 pub(super) fn resets(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut all = told(outputs, &LINK);
+    let disks: BTreeSet<&str> =
+        all.iter().map(|t| whole_disk(t.of.device)).filter(|disk| disk.starts_with("sd")).collect();
+    let several = disks.len() >= AT_ONCE;
     all.truncate(MOST);
     let after = consequence(outputs);
     let first = all.first()?;
@@ -262,5 +266,5 @@ pub(super) fn resets(outputs: &[ToolOutput]) -> Option<Verdict> {
     let v = v
         .unless("a log of the slow time without these lines")
         .without("how long I/O waited for them: iowhy record");
-    Some(advice::link(v, output, &of))
+    Some(if several { advice::shared(v) } else { advice::link(v, output, &of) })
 }

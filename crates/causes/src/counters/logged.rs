@@ -8,7 +8,7 @@ use tooltext::{LogFact, LogForm, Number, Row, Spot, ToolOutput};
 pub(super) const ERRORS: [&str; 5] = ["I/O errors", MEDIUM[0], MEDIUM[1], MEDIUM[2], FAILED];
 pub(super) const LINK: [&str; 9] = [
     "resets",
-    "timeouts",
+    TIMEOUTS,
     "exceptions",
     "transport errors",
     GONE[0],
@@ -17,6 +17,7 @@ pub(super) const LINK: [&str; 9] = [
     "missed answers",
     AT_ONCE,
 ];
+pub(super) const TIMEOUTS: &str = "timeouts";
 /// Errors that only the device itself causes.
 pub(super) const MEDIUM: [&str; 3] = ["medium errors", "hardware errors", "corrected read errors"];
 /// Errors after which data may be lost.
@@ -26,11 +27,18 @@ pub(super) const FAILED: &str = "failed";
 /// The device is no longer there.
 const GONE: [&str; 3] = ["offline messages", DISCONNECTS, PATHS];
 pub(super) const DISCONNECTS: &str = "disconnects";
+/// The commands that messages are about: discards, and those that a program sent itself.
+pub(super) const DISCARDS: &str = "discards";
+pub(super) const ASKED: &str = "pass-through commands";
 pub(super) const PATHS: &str = "path failures";
 /// Requests at different places that failed in one moment: the kernel gave up all that the device had.
 pub(super) const AT_ONCE: &str = "errors at once";
 /// A file system on the device was shut down or made read-only.
 pub(super) const STOPPED: &str = "read-only or shut down";
+/// A file system or a pool has no space for its own data.
+pub(super) const FULL: &str = "lacks of space";
+/// What a thin pool is called. Its volumes' new blocks wait or fail when it has no more.
+pub(super) const THIN_POOL: &str = "the thin pool";
 /// Commands that the device refused, and writes that it answered with a read error.
 pub(super) const REFUSED: &str = "refused commands";
 const EMULATED: &str = "writes answered by a read error";
@@ -145,6 +153,14 @@ pub(super) fn follows(output: &ToolOutput, log: &[Logged], device: &Logged) -> b
     let Some(error) = device.first(&ERRORS).filter(|_| device.first(&MEDIUM).is_none()) else { return false };
     let before = |link: Spot| link < error && output.log_between(link, error).is_none_or(|s| s >= 0.0);
     let gone = |at: Spot| at_one_time(output, error, at);
+    // What a thin pool cannot serve fails on its volumes, which are mapped too.
+    let of_pool = |other: &Logged| {
+        let is_pool = output.log_fact(LogFact::FileSystem, other.device) == Some(THIN_POOL);
+        is_pool && device.device.starts_with("dm-") && other.first(&[STOPPED, FULL]).is_some()
+    };
+    if log.iter().any(of_pool) {
+        return true;
+    }
     let of_it = |other: &Logged| {
         other.first(&GONE).is_some_and(gone) || !other.is_nameless() && other.first(&LINK).is_some_and(before)
     };

@@ -65,7 +65,7 @@ use tooltext::ToolOutput;
 pub(crate) const PAGES: [(&str, &str, &str); 4] = [
     (
         "file-system-error",
-        "a file system reported an error and stopped, or its data is damaged",
+        "a file system, or the pool below it, stopped or found its data damaged",
         include_str!("../../pages/file-system-error.md"),
     ),
     (
@@ -94,6 +94,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         surest([kernel_errors::errors(outputs), pool::errors(outputs)]),
         surest([kernel_errors::resets(outputs), pool::gone(outputs), multipath::judge(outputs)]),
         file_system::judge(outputs),
+        surest([pool::scan(outputs), notices::resync(outputs)]),
         hung::judge(outputs),
         surest([writeback_flood::judge(outputs), checkpoints::judge(outputs)]),
         stable_page::judge(outputs),
@@ -101,7 +102,6 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         scheduler_starvation::judge(outputs),
         log_force::judge(outputs),
         raid::bitmap(outputs).or_else(|| raid_runs::judge(outputs)),
-        pool::scan(outputs),
         raid::stripe_cache(outputs),
         raid::read_modify_write(outputs),
         same_rate::judge(outputs),

@@ -1,4 +1,4 @@
-//! What the kernel's log says of memory and processors: no proof that I/O waited for these, and a better suspicion than storage.
+//! What the kernel's log says of memory, processors and arrays: no proof that I/O waited for these, and a better suspicion than storage.
 //!
 //! While a processor is stuck, nothing else runs there, and what its tasks wait for looks slow. Before the kernel kills a process, all that
 //! need memory reclaim it themselves.
@@ -49,6 +49,22 @@ pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
     let missing = "whether I/O waited for that: iowhy record; the limit and how often it was reached: memory.max and memory.events of the \
          control group (memory.limit_in_bytes and memory.failcnt in version 1)";
     Some(Verdict::cannot_tell("reclaim", missing).because(killed.or_else(reached)?))
+}
+
+/// `raid-resync` is suspected if md began to check or copy an array and the log does not say that it ended.
+pub(super) fn resync(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let (place, array, action, at) = rows(outputs, "kernel notices").find_map(|(place, row)| {
+        let (array, action) = row.of.split_once(' ').filter(|(array, _)| array.starts_with("md"))?;
+        Some((place, array, action, row.get("count")?))
+    })?;
+    let told = proof!(
+        "{array} is busy with a {action}, which uses all its disks ({at})",
+        array,
+        action,
+        at = Source(place.at(at))
+    );
+    let missing = "what that costs others: iowhy record; how far it is: cat /proc/mdstat";
+    Some(Verdict::cannot_tell("raid-resync", missing).because(told))
 }
 
 /// `cpu-wait` is suspected if processors were stuck, or slowed by heat.
@@ -102,6 +118,17 @@ mod tests {
         let heat =
             "[  551.000000] CPU0: Core temperature above threshold, cpu clock throttled (total events = 1)\n";
         assert_eq!(suspected(heat).1, "processors were slowed by heat 1 time (dmesg:1)");
+    }
+
+    #[test]
+    fn an_array_that_is_checked_is_a_better_suspicion_than_a_hang_without_a_stack() {
+        let hung = "[ 250.0] INFO: task txg_sync:2552 blocked for more than 120 seconds.\n";
+        let check = "[ 61.1] md: data-check of RAID array md3\n";
+        let (causes, said) = suspected(&format!("{check}{hung}"));
+        assert_eq!(causes, ["raid-resync", "hung"]);
+        assert_eq!(said, "md3 is busy with a data-check, which uses all its disks (dmesg:1)");
+        let (causes, _) = suspected(&format!("{check}[ 99.0] md: md3: data-check done.\n{hung}"));
+        assert_eq!(causes, ["hung"]);
     }
 
     #[test]

@@ -32,6 +32,8 @@ struct Device<'a> {
     row: &'a Row,
     /// Its state, and what ZFS remarks on it: `FAULTED, too many errors`.
     state: &'a str,
+    /// Whether it is the one that is being replaced: the first below `replacing-4`.
+    replaced: bool,
 }
 
 fn devices(outputs: &[ToolOutput]) -> impl Iterator<Item = Device<'_>> {
@@ -41,8 +43,12 @@ fn devices(outputs: &[ToolOutput]) -> impl Iterator<Item = Device<'_>> {
             !pool && GROUPS.iter().all(|group| !row.of.starts_with(group))
         };
         let states = reading.settings.iter().filter(|s| s.name.starts_with("state "));
-        let all = reading.rows.iter().zip(states).filter(move |(row, _)| is_one(row));
-        all.map(move |(row, state)| Device { place, reading, row, state: &state.value })
+        let above = std::iter::once(None).chain(reading.rows.iter().map(Some));
+        let all = reading.rows.iter().zip(states).zip(above).filter(move |((row, _), _)| is_one(row));
+        all.map(move |((row, state), above)| {
+            let replaced = above.is_some_and(|row| row.of.starts_with("replacing-"));
+            Device { place, reading, row, state: &state.value, replaced }
+        })
     })
 }
 
@@ -61,7 +67,7 @@ pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 /// `link-reset` if a device is no longer there.
 pub(super) fn gone(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let all: Vec<Device> = devices(outputs).filter(|d| d.is(&GONE)).collect();
+    let all: Vec<Device> = devices(outputs).filter(|d| d.is(&GONE) && !d.replaced).collect();
     let first = all.first()?;
     let v = Verdict::found("link-reset", trace::Nanos(0), Confidence::Medium);
     let v = all.iter().take(MOST).map(Device::told).fold(v, Verdict::because);
@@ -193,6 +199,19 @@ mod tests {
             all[0].evidence[0].sentence(),
             "tank is busy with a resilver, which uses all its devices (pool:3)"
         );
+    }
+
+    /// The first below `replacing` is the one that was taken away on purpose.
+    #[test]
+    fn a_device_that_is_being_replaced_is_not_missed() {
+        let resilver = "resilver in progress since Sat May 12 19:45:12 2018";
+        let all = of(
+            &["replacing-4 DEGRADED 0 0 0", "sde UNAVAIL 0 0 0", "sdx ONLINE 0 0 0 (resilvering)"],
+            resilver,
+        );
+        assert_eq!(all.iter().map(|v| v.cause).collect::<Vec<_>>(), ["raid-resync"]);
+        let all = of(&["replacing-4 DEGRADED 0 0 0", "sde UNAVAIL 0 0 0", "sdx REMOVED 0 0 0"], resilver);
+        assert_eq!(all[0].cause, "link-reset");
     }
 
     /// A name is text of somebody else's: it never becomes part of a command.

@@ -49,6 +49,17 @@ fn a_drive_that_is_worn_is_not_called_unreliable() {
     assert_eq!([of(99, 0), of(100, 1)], [(Some(Confidence::Medium), false); 2]);
 }
 
+/// A copy is for data that may be lost.
+#[test]
+fn a_hot_drive_is_not_copied() {
+    let of = |bits: u8| {
+        let text = format!("Smart Log for NVME device:nvme0 namespace-id:ffffffff\ncritical_warning : {bits:#x}\ntemperature : 84 C\navailable_spare : 100%\n");
+        let v = verdict(&text, "device-errors").expect("a warning");
+        v.remedies.iter().any(|r| r.command().contains("ddrescue"))
+    };
+    assert!(!of(0x2) && !of(0x10) && of(0x4) && of(0x6));
+}
+
 #[test]
 fn a_self_test_that_failed_is_a_suspicion() {
     let test = "# 1  Short offline       Completed: read failure       10%     18145         181539\n";

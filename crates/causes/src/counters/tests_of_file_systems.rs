@@ -128,3 +128,23 @@ fn a_device_that_is_gone_is_told_by_the_file_system_too() {
     assert_eq!(found(&text.repeat(2)), ["link-reset"]);
     assert!(commands(&verdicts(&text.repeat(2))[0]).contains("lsblk -s"));
 }
+
+/// A pool whose volumes cannot write, and errors of its volumes that are the consequence.
+#[test]
+fn a_thin_pool_without_space_is_no_disk_that_fails() {
+    let volume =
+        "[ 61.5] Buffer I/O error on dev dm-7, logical block 2621407, lost async page write\n".repeat(3);
+    let full = "[ 61.0] device-mapper: thin: 253:4: switching pool to out-of-data-space (queue IO) mode\n";
+    assert_eq!(found(&format!("{full}{volume}")), ["file-system-error"]);
+    let v = of(full);
+    assert_eq!(said(&v), "the thin pool dm-4 has no free space: new writes wait, or fail (dmesg:1)\n");
+    assert!(commands(&v).contains("lvs -a -o lv_name") && !commands(&v).contains("back up"), "{v:?}");
+    let failed = "[ 61.0] device-mapper: thin: 253:4: unable to service pool target messages in READ_ONLY or FAIL mode\n";
+    assert_eq!(
+        said(&of(failed)),
+        "the thin pool dm-4 takes no more writes: it failed or is read-only (dmesg:1)\n"
+    );
+    // Nearly full is nothing yet.
+    let low = "[ 61.0] device-mapper: thin: 253:4: reached low water mark for data device: sending event.\n";
+    assert_eq!(found(&format!("{low}{volume}")), ["device-errors"]);
+}

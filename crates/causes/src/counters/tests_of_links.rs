@@ -157,3 +157,55 @@ fn what_is_to_try_is_of_the_kind_of_link() {
         assert!(commands(&v).lines().next().unwrap().contains(first_to_try), "{}", commands(&v));
     }
 }
+
+/// What timed out says where to look: the medium, the link, or the command itself.
+#[test]
+fn a_command_that_timed_out_is_looked_at() {
+    let of = |command: &str| {
+        let lines = format!(
+            "[ 61.0] sd 6:0:4:0: attempting task abort!scmd(0x0000000075f63919), outstanding for 30397 ms & timeout 30000 ms\n\
+             [ 61.0] sd 6:0:4:0: [sdg] tag#2762 CDB: {command}\n[ 61.1] sd 6:0:4:0: task abort: SUCCESS scmd(0x0000000075f63919)\n"
+        );
+        let v = first(&lines.repeat(2));
+        assert_eq!((v.cause, v.verdict), ("link-reset", Answer::Found), "{command}");
+        commands(&v)
+    };
+    for discard in
+        ["opcode=0x42 42 00 00 00 00 00 00 00 18 00", "Unmap/Read sub-channel 42 00 00 00 00 00 00 00 18 00"]
+    {
+        let all = of(discard);
+        assert!(all.contains("/sys/block/sdg/queue/discard_max_bytes") && !all.contains("cable"), "{all}");
+    }
+    let asked = of("ATA command pass through(16) 85 08 0e 00 d5 00 01 00 e0 00 4f 00 c2 00 b0 00");
+    assert!(asked.contains("sent by a program or a monitor") && !asked.contains("cable"), "{asked}");
+    assert!(of("Read(10) 28 00 12 5c 3a 18 00 00 08 00").contains("cable"));
+}
+
+#[test]
+fn of_several_disks_that_were_reset_what_they_share_is_looked_at() {
+    let of = |disks: &[&str]| {
+        let line = |(i, disk): (usize, &&str)| {
+            format!("[ 6{i}.5] sd 2:2:{i}:0: [{disk}] megasas: RESET cmd=28 retries=0\n")
+        };
+        commands(&first(&disks.iter().enumerate().map(line).collect::<String>().repeat(2)))
+    };
+    let all = of(&["sda", "sdb", "sdc"]);
+    assert!(all.contains("what they share comes first") && !all.contains("/dev/sda"), "{all}");
+    assert!(of(&["sda", "sdb"]).contains("/dev/sda"));
+}
+
+#[test]
+fn a_usb_controller_that_died_took_its_disks_along() {
+    let v = first(
+        "[ 61.0] xhci_hcd 0000:01:00.0: xHCI host controller not responding, assume dead\n\
+         [ 61.0] xhci_hcd 0000:01:00.0: HC died; cleaning up\n[ 61.1] usb 2-1: USB disconnect, device number 2\n",
+    );
+    assert_eq!((v.cause, v.verdict), ("link-reset", Answer::Found));
+    assert!(
+        v.evidence[0].sentence().starts_with("USB controller 0000:01:00.0: 1 timeout, 1 offline message"),
+        "{v:?}"
+    );
+    assert!(
+        commands(&v).contains("the USB controller stopped answering") && !commands(&v).contains("unplugged")
+    );
+}

@@ -59,5 +59,13 @@ mod tests {
             Some("md0 runs without a disk: mdadm --detail /dev/md0")
         );
         assert_eq!(of("sdb1[1] sda1[0]", "2", ""), None);
+        // As mdadm --detail says it.
+        let detail = |active: u8| {
+            super::tests::of(&format!(
+                "/dev/md0:\n        Raid Level : raid6\n      Raid Devices : 10\n             State : clean, degraded\n    Active Devices : {active}\n"
+            ))
+        };
+        assert_eq!(detail(9).as_deref(), Some("md0 runs without a disk: mdadm --detail /dev/md0"));
+        assert_eq!(detail(10), None);
     }
 }

@@ -15,6 +15,8 @@
 #[derive(Debug, Default)]
 pub(super) struct Detail {
     array: Option<String>,
+    /// The number of its disks, if it has all.
+    disks: u64,
     members: Vec<String>,
 }
 
@@ -43,7 +45,7 @@ impl Detail {
         if let Some(name) = text.strip_prefix("/dev/").and_then(|t| t.strip_suffix(':')) {
             let name = name.trim_start_matches("md/");
             let is_array = name.starts_with("md") && evidence::is_device_name(name);
-            (self.array, self.members) = (is_array.then(|| name.to_owned()), vec![]);
+            *self = Detail { array: is_array.then(|| name.to_owned()), ..Detail::default() };
             return is_array.then(Vec::new);
         }
         let array = self.array.as_deref()?;
@@ -51,9 +53,17 @@ impl Detail {
             if let Some((_, action)) = ACTIONS.iter().find(|(known, _)| *known == key.trim()) {
                 return Some(vec![(format!("{array}/md/sync_action"), (*action).to_owned())]);
             }
+            if key.trim() == "Active Devices" {
+                let missing = self.disks.saturating_sub(value.trim().parse().unwrap_or(self.disks));
+                return Some(vec![(format!("{array}/md/degraded"), missing.to_string())]);
+            }
             let (_, name) = NAMES.iter().find(|(known, _)| *known == key.trim())?;
             let value = match *name {
                 "md/chunk_size" => bytes(value)?.to_string(),
+                "md/raid_disks" => {
+                    self.disks = value.trim().parse().unwrap_or(0);
+                    value.trim().to_owned()
+                }
                 _ => value.trim().to_owned(),
             };
             return Some(vec![(format!("{array}/{name}"), value)]);

@@ -97,6 +97,9 @@ pub(crate) const TRANSPORT: &str = "transport errors";
 pub(crate) const OFFLINE: &str = "offline messages";
 /// Paths that dm-multipath no longer uses.
 const PATHS: &str = "path failures";
+/// The command that a message is about: a discard; one that a program sent itself, such as a question for the drive's health.
+const DISCARDS: &str = "discards";
+const ASKED: &str = "pass-through commands";
 /// A server on the network that does not answer.
 const SERVER: &str = "missed answers";
 /// A device on USB was removed, which is no failure of its own; [`scsi_disks`](crate::output) leaves it out beside nothing else.

@@ -1,4 +1,4 @@
-//! Reads lines of the kernel's log about memory and processors that explain slow I/O without a fault of storage.
+//! Reads lines of the kernel's log about memory, processors and arrays that explain slow I/O without a fault of storage.
 //!
 //! ```text
 //! Out of memory: Killed process 15784 (python3) total-vm:11964kB, ...                mm/oom_kill.c
@@ -8,9 +8,11 @@
 //! BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 31s!         kernel/workqueue.c
 //! rcu: INFO: rcu_sched self-detected stall on CPU                                    kernel/rcu/tree_stall.h
 //! CPU0: Core temperature above threshold, cpu clock throttled (total events = 1)     drivers/thermal/intel/therm_throt.c
+//! md: data-check of RAID array md3                                                   drivers/md/md.c; `md: md3: data-check done.` ends it
 //! ```
 //!
-//! Each kind has a row with the number of its lines; lockups also with the longest.
+//! Each kind has a row with the number of its lines; lockups also with the longest. What md does with an array is a kind, `md3 data-check`,
+//! unless it ended.
 //!
 //! **Versions**: Linux 2.6.32 to 6.12 by published logs.
 
@@ -30,6 +32,11 @@ const LIMIT: &str = "memory limits reached";
 const LOCKUPS: &str = "stuck processors";
 const HEAT: &str = "throttled by heat";
 
+/// What md does with all data of an array, in its words.
+const ACTIONS: [&str; 5] = ["data-check", "requested-resync", "resync", "recovery", "reshape"];
+
+/// Limit on arrays of one log.
+const MOST_ARRAYS: usize = 64;
 /// Limit on words between two lines: others of the log.
 const MOST_BETWEEN: usize = 400;
 /// Limit on words up to `stuck`.
@@ -40,20 +47,38 @@ const LONGEST: f64 = 1e6;
 impl Tool for KernelNotices {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let mut kinds: BTreeMap<&'static str, Lines> = BTreeMap::new();
+        let mut arrays: BTreeMap<&str, (&str, Spot)> = BTreeMap::new();
         let (mut used, mut unknown) = (0, 0);
         loop {
             let rest = &words[used..];
             let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
-            let next = (0..most).find_map(|skip| Some((skip, line(&rest[skip..])?)));
-            let Some((skip, (kind, stuck, length))) = next else { break };
+            let next = (0..most).find_map(|skip| Some((skip, says(&rest[skip..])?)));
+            let Some((skip, (said, length))) = next else { break };
+            unknown += skip;
+            used += skip + length;
+            let (kind, stuck) = match said {
+                Says::Notice(kind, stuck) => (kind, stuck),
+                Says::Array(array, Some(action)) if arrays.len() < MOST_ARRAYS => {
+                    arrays.insert(array, (action, rest[skip].spot));
+                    continue;
+                }
+                Says::Array(array, _) => {
+                    arrays.remove(array);
+                    continue;
+                }
+            };
             let lines = kinds.entry(kind).or_insert(Lines { count: 0.0, longest: None, at: rest[skip].spot });
             lines.count += 1.0;
             lines.longest = lines.longest.into_iter().chain(stuck).reduce(f64::max);
-            unknown += skip;
-            used += skip + length;
         }
-        let rows = kinds.into_iter().map(|(kind, lines)| lines.row(kind)).collect();
-        let reading = Reading { tool: "kernel notices", rows, at: words.first()?.spot, ..Reading::default() };
+        let of_array = |(array, (action, at))| {
+            let lines = Lines { count: 1.0, longest: None, at };
+            lines.row(&format!("{array} {action}"))
+        };
+        let rows = kinds.into_iter().map(|(kind, lines)| lines.row(kind));
+        let rows = rows.chain(arrays.into_iter().map(of_array)).collect();
+        let at = words.first()?.spot;
+        let reading = Reading { tool: "kernel notices", rows, at, ..Reading::default() };
         (used > 0).then_some(Found { reading: Some(reading), used, unknown })
     }
 }
@@ -76,6 +101,38 @@ impl Lines {
         }
         row
     }
+}
+
+/// What a line says.
+enum Says<'a> {
+    /// A kind, and for how long a processor was stuck, in seconds.
+    Notice(&'static str, Option<f64>),
+    /// An array, and what md does with it from now on, if anything.
+    Array(&'a str, Option<&'a str>),
+}
+
+/// What a line says, and its number of words.
+fn says<'a>(words: &[Word<'a>]) -> Option<(Says<'a>, usize)> {
+    let notice = line(words).map(|(kind, stuck, used)| (Says::Notice(kind, stuck), used));
+    notice.or_else(|| array(words))
+}
+
+/// What md does with an array, and its number of words (drivers/md/md.c, `md_do_sync`).
+fn array<'a>(words: &[Word<'a>]) -> Option<(Says<'a>, usize)> {
+    let is_array = |name: &str| name.starts_with("md") && evidence::is_device_name(name);
+    let begins = || match texts(words)? {
+        ["md:", action, "of", "RAID", "array", name] if ACTIONS.contains(&action) && is_array(name) => {
+            Some((Says::Array(name, Some(action)), 6))
+        }
+        _ => None,
+    };
+    let ends = || match texts(words)? {
+        ["md:", name, action, "done." | "interrupted."] if ACTIONS.contains(&action) => {
+            Some((Says::Array(name.trim_end_matches(':'), None), 4))
+        }
+        _ => None,
+    };
+    begins().or_else(ends)
 }
 
 /// The kind of a line, for how long a processor was stuck in seconds, and the number of words.
@@ -123,6 +180,9 @@ mod tests {
         assert_eq!(value("throttled by heat", "count"), Some(1.0));
         let end = one("memory: usage 1048576kB, limit 1048576kB, failcnt 141\n", "kernel notices");
         assert_eq!(end.row("memory limits reached").and_then(|row| row.value("count")), Some(1.0));
+        let checked = "[ 61.1] md: data-check of RAID array md3\n[ 61.2] md: resync of RAID array md4\n[ 99.0] md: md4: resync done.\n";
+        let rows = one(checked, "kernel notices").rows;
+        assert_eq!(rows.iter().map(|row| row.of.as_str()).collect::<Vec<_>>(), ["md3 data-check"]);
         assert!(all("We are out of memory and of patience\n", "kernel notices").is_empty());
     }
 }

@@ -5,6 +5,7 @@
 //! XFS (dm-8): xfs_do_force_shutdown(0x1) called from line 370 of file fs/xfs/xfs_trans_buf.c.      read-only or shut down
 //! EXT4-fs warning (device dm-1): ext4_end_bio:316: I/O error -19 writing to inode 10223621 (...    dm-1: offline messages
 //! JBD2: Detected IO errors while flushing file data on sda1-8                                      sda1: I/O errors
+//! device-mapper: thin: 253:4: switching pool to out-of-data-space (queue IO) mode                  dm-4: lacks of space
 //! BTRFS error (device sda1): bdev /dev/sdb1 errs: wr 0, rd 3536, flush 0, corrupt 0, gen 0         sdb1: I/O errors
 //! ```
 
@@ -33,6 +34,7 @@ pub(super) fn speaker(words: &[Word]) -> Option<(By, String, usize)> {
     let text = |i: usize| words.get(i).map_or("", |w| w.text);
     let first = without_level(text(0));
     match [first, text(1), text(2)] {
+        ["device-mapper:", "thin:", number] => return Some((By::Thin, mapped(number)?, 3)),
         ["JBD2:" | "JBD:", ..] => {
             let mut all = words.iter().take(LONGEST).skip_while(|w| !["on", "for"].contains(&w.text)).skip(1);
             return Some((By::Jbd2, of_journal(all.next()?.text)?, 1));
@@ -69,8 +71,19 @@ pub(super) fn name(words: &[Word]) -> Option<&'static str> {
     called.or_else(|| match speaker(words)?.0 {
         By::Xfs => Some("XFS"),
         By::Jbd2 => Some("ext4"),
+        By::Thin => Some(THIN_POOL),
         _ => None,
     })
+}
+
+/// What a pool of device-mapper, from which volumes take their blocks, is called beside file systems.
+const THIN_POOL: &str = "the thin pool";
+
+/// The device of device-mapper with a number: `253:4:` is dm-4.
+fn mapped(number: &str) -> Option<String> {
+    let (major, minor) = number.strip_suffix(':')?.split_once(':')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    (is_number(major) && is_number(minor)).then(|| format!("dm-{minor}"))
 }
 
 /// Words of a line in which the device of a journal is searched for.

@@ -109,6 +109,9 @@ fn speaker(words: &[Word]) -> Option<(By, String, usize)> {
         }
         "nvme" => numbered(second, "nvme").then(|| (By::Nvme, second.to_owned(), 2)),
         "usb" => is_port(second).then(|| (By::Usb, format!("usb {second}"), 2)),
+        "xhci_hcd" | "xhci-hcd" if text(1).ends_with(':') => {
+            Some((By::Usb, format!("USB controller {second}"), 2))
+        }
         "device-mapper:" if second == "multipath" => {
             let path = words.iter().take(LOOKED_AT).skip_while(|w| w.text != "path").nth(1)?.text;
             Some((By::Multipath, scsi_disk(path.trim_end_matches('.'))?, 3))

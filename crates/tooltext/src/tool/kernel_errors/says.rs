@@ -12,6 +12,7 @@ pub(super) enum By {
     Mmc,
     Usb,
     Multipath,
+    Thin,
     Server,
     Floppy,
     Disk,
@@ -70,6 +71,12 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     // What libata makes of a command that ended without an error of its own (drivers/ata/libata-scsi.c, `ata_to_sense_error`).
     (By::Scsi, "Add. Sense: Unaligned write command", LOST),
     (By::Scsi, "CDB: Write(", WRITE),
+    // Which command it was, by name or, without CONFIG_SCSI_CONSTANTS, by number: UNMAP; ATA PASS-THROUGH of 16, 12 and 32 bytes.
+    (By::Scsi, "CDB: Unmap", DISCARDS),
+    (By::Scsi, "CDB: opcode=0x42 ", DISCARDS),
+    (By::Scsi, "CDB: ATA command pass through", ASKED),
+    (By::Scsi, "CDB: opcode=0x85 ", ASKED),
+    (By::Scsi, "CDB: opcode=0xa1 ", ASKED),
     // drivers/scsi/sd.c: a disk that is gone
     (By::Scsi, "Synchronize Cache*failed: Result: hostbyte=DID_OK", NOTHING),
     (By::Scsi, "Synchronize Cache*failed: Result:", UNPLUGGED),
@@ -163,11 +170,22 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     // drivers/usb/core/hub.c
     (By::Usb, "reset *USB device", RESETS),
     (By::Usb, "USB disconnect", UNPLUGGED),
+    // drivers/usb/host/xhci.c, xhci-ring.c; drivers/usb/core/hcd.c
+    (By::Usb, "assume dead", TIMEOUTS),
+    (By::Usb, "HC died", OFFLINE),
     // drivers/md/dm-mpath.c
     (By::Multipath, "Failing path", PATHS),
     (By::Multipath, " - path offline", PATHS),
     (By::Multipath, " - path down", PATHS),
     (By::Multipath, "mark as failed", PATHS),
+    // drivers/md/dm-thin.c (`set_pool_mode`, `alloc_data_block`), dm-thin-metadata.c; -28 is ENOSPC
+    (By::Thin, "out-of-data-space", FULL),
+    (By::Thin, "no free data space", FULL),
+    (By::Thin, "no free metadata space", FULL),
+    (By::Thin, "error = -28", FULL),
+    (By::Thin, "read-only mode", STOPPED),
+    (By::Thin, "fail mode", STOPPED),
+    (By::Thin, "READ_ONLY or FAIL mode", STOPPED),
     // net/sunrpc/clnt.c (`call_timeout`); fs/smb/client/connect.c; drivers/block/nbd.c
     (By::Server, "not responding", SERVER),
     (By::Server, "has not responded", SERVER),
