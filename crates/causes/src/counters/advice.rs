@@ -170,7 +170,7 @@ pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict 
     let asleep = output.log_fact(LogFact::PowerSaving, name).is_some();
     let v = v.when(
         asleep,
-        "the link had been asleep (CommWake), and may fail to wake from power saving: test without, by writing max_performance into \
+        "the link woke (CommWake): if it had been asleep, it may fail to wake from power saving; test without, by writing max_performance into \
          these files",
         Action::look("grep . /sys/class/scsi_host/host*/link_power_management_policy"),
     );

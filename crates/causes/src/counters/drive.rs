@@ -26,7 +26,9 @@ const WARNINGS: [(u8, &str); 6] = [
 const PENDING: &str = "Current_Pending_Sector";
 
 /// What a drive reports.
-pub(super) struct Report {
+pub(super) struct Report<'a> {
+    /// Its name, if the text has it.
+    pub disk: Option<&'a str>,
     pub sure: Confidence,
     pub said: Proof,
     /// Whether its data may be lost.
@@ -34,7 +36,7 @@ pub(super) struct Report {
 }
 
 /// What drives report, the most certain first.
-pub(super) fn told(outputs: &[ToolOutput]) -> Vec<Report> {
+pub(super) fn told(outputs: &[ToolOutput]) -> Vec<Report<'_>> {
     let mut all: Vec<Report> = vec![];
     for (place, reading) in readings(outputs, "smart") {
         all.extend(reading.rows.iter().flat_map(|row| said(place, reading, row)));
@@ -50,14 +52,15 @@ fn is_worn(output: &ToolOutput, drive: &str) -> bool {
     values("used").any(|part| part >= 1.0) && values("media errors").all(|n| n == 0.0)
 }
 
-fn said(place: In, reading: &Reading, row: &Row) -> Vec<Report> {
+fn said<'a>(place: In, reading: &'a Reading, row: &Row) -> Vec<Report<'a>> {
     let name = if reading.name.is_empty() { "the drive" } else { &reading.name };
     let at = |n: Number| place.at(n);
     let above_0 = |what: &str| row.get(what).filter(|n| n.value > 0.0);
+    let disk = Some(reading.name.as_str()).filter(|name| evidence::is_device_name(name));
     let mut all = vec![];
     if let Some(n) = above_0("failing") {
         let said = proof!("{name} reports that it is failing ({at})", name, at = Source(at(n)));
-        all.push(Report { sure: Confidence::Medium, said, loses: true });
+        all.push(Report { disk, sure: Confidence::Medium, said, loses: true });
     }
     if let Some(n) = above_0("critical warning") {
         let bits = n.value as u8;
@@ -71,11 +74,11 @@ fn said(place: In, reading: &Reading, row: &Row) -> Vec<Report> {
         };
         let said = proof!("{name} warns: {what} ({at})", name, what, at = Source(at(n)));
         let sure = if wear { Confidence::Low } else { Confidence::Medium };
-        all.push(Report { sure, said, loses: !wear && bits & !NOT_OF_DATA != 0 });
+        all.push(Report { disk, sure, said, loses: !wear && bits & !NOT_OF_DATA != 0 });
     }
     if let Some(n) = above_0("self-test failed") {
         let said = proof!("the last self-test of {name} failed ({at})", name, at = Source(at(n)));
-        all.push(Report { sure: Confidence::Low, said, loses: true });
+        all.push(Report { disk, sure: Confidence::Low, said, loses: true });
     }
     if let Some(n) = above_0(PENDING) {
         let said = proof!(
@@ -84,7 +87,7 @@ fn said(place: In, reading: &Reading, row: &Row) -> Vec<Report> {
             n = Counted(n.value as u64, "sector", "sectors"),
             at = Source(at(n))
         );
-        all.push(Report { sure: Confidence::Low, said, loses: true });
+        all.push(Report { disk, sure: Confidence::Low, said, loses: true });
     }
     all
 }

@@ -41,8 +41,9 @@ fn sure(lines: u64) -> Confidence {
     }
 }
 
-/// What is missing if there is a single line.
-const MORE_LINES: &str =
+/// What is missing if there is a single line; and if it is about a disk.
+const MORE_LINES: &str = "whether the line is of the slow time, and the only one: dmesg -T of that time";
+const MORE_OF_DISK: &str =
     "whether the line is of the slow time, and the only one: dmesg -T of that time; smartctl -a of the disk";
 
 /// What the log says about one device.
@@ -182,10 +183,15 @@ pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
     all.truncate(MOST);
     let loses =
         drives.iter().any(|drive| drive.loses) || all.first().is_some_and(|t| t.of.count(&LOSING) > 0);
-    let disk = all.first().map_or("DISK".into(), |t| advice::disk(t.output, t.of.device));
+    let of_drive = || drives.iter().find_map(|drive| drive.disk);
+    let disk = match all.first() {
+        Some(first) => advice::disk(first.output, first.of.device),
+        None => of_drive().unwrap_or("DISK").to_owned(),
+    };
+    let missing = if advice::has_medium(&disk) { MORE_OF_DISK } else { MORE_LINES };
     let proofs = all.into_iter().flat_map(LoggedErrors::proofs);
     let proofs = proofs.chain(drives.into_iter().map(|drive| drive.said).take(MOST));
-    let v = proofs.fold(judged("device-errors", enough, sure, MORE_LINES), Verdict::because);
+    let v = proofs.fold(judged("device-errors", enough, sure, missing), Verdict::because);
     if !enough {
         return Some(v);
     }

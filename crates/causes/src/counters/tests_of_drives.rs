@@ -49,6 +49,14 @@ fn a_drive_that_is_worn_is_not_called_unreliable() {
     assert_eq!([of(99, 0), of(100, 1)], [(Some(Confidence::Medium), false); 2]);
 }
 
+#[test]
+fn commands_name_the_drive_that_the_text_names() {
+    let text = "root@db7:~# smartctl -H /dev/sdb\nsmartctl 7.2 2020-12-30 r5155 [x86_64-linux-6.1.0-18-amd64] (local build)\n\n=== START OF READ SMART DATA SECTION ===\nSMART overall-health self-assessment test result: FAILED!\n";
+    let v = verdict(text, "device-errors").expect("it fails");
+    let commands: Vec<String> = v.remedies.iter().map(|r| r.command()).collect();
+    assert_eq!(commands, ["smartctl -a /dev/sdb", "ddrescue /dev/sdb IMAGE MAP"]);
+}
+
 /// A copy is for data that may be lost.
 #[test]
 fn a_hot_drive_is_not_copied() {
