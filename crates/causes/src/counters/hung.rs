@@ -107,7 +107,7 @@ fn looked_at(outputs: &[ToolOutput]) -> Option<Verdict> {
     let first = places.first()?;
     let (place, reading) = &first.first;
     let said = proof!(
-        "{tasks} for {wait} ({function}) at {at}, at the moment of the look",
+        "{tasks} for {wait} ({function}) when this stack was taken ({at})",
         tasks = Counted(first.tasks.len() as u64, "task waited", "tasks waited"),
         wait = first.wait.words(),
         function = first.function,

@@ -246,7 +246,7 @@ fn a_stack_that_somebody_looked_at_shows_a_wait_and_no_hang() {
     let said = commit.evidence[0].sentence();
     assert_eq!(
         said,
-        "1 task waited for the journal's commit (jbd2_log_wait_commit) at dmesg:1, at the moment of the look"
+        "1 task waited for the journal's commit (jbd2_log_wait_commit) when this stack was taken (dmesg:1)"
     );
     assert!(of(&["do_nanosleep", "hrtimer_nanosleep"]).is_none(), "asleep by choice");
 }
