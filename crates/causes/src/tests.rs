@@ -15,6 +15,7 @@ mod flush_cost;
 mod healthy;
 mod journal;
 mod journal_commit;
+mod larger_reads;
 mod limits;
 mod locks;
 mod losses;

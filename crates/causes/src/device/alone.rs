@@ -11,7 +11,7 @@ use crate::device::power_state;
 use crate::growth::Growth;
 use crate::journal::durable;
 use crate::measure::Load;
-use crate::memory::{group_memory, in_turn, read_again};
+use crate::memory::{group_memory, in_turn, larger_reads, read_again};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
@@ -162,14 +162,16 @@ fn is_served(case: &Case, slow: &Slow, row: &TailRow, seeks: bool) -> bool {
     is_alone(case, &slow.group.task, row) || seeks && row.phase == Phase::Paused
 }
 
-/// Whether a row is time of a small read that missed the cache beside other such reads of its task, hardly ever alone, and took no
-/// longer with more of them in flight: threads that read at the same time. For small reads the bytes are not what takes time.
+/// Whether a row is time of a read that missed the cache beside other such reads of its task, hardly ever alone, and took no longer with
+/// more of them in flight: threads that read at the same time, or what is read ahead. Of large reads, on a disk that may rotate, the
+/// bytes are what takes time.
 fn is_abreast(case: &Case, slow: &Slow, row: &TailRow) -> bool {
     let is_own = case.facts.waits.culprit_of(row.culprit).kind == CulpritKind::Own;
     let requests = slow.requests();
-    let is_small = flash_takes(requests.bytes.0 / requests.count.max(1)) < FLASH_ALONE + FLASH_ALONE;
+    let is_small = || flash_takes(requests.bytes.0 / requests.count.max(1)) < FLASH_ALONE + FLASH_ALONE;
+    let rests = || rotational(case, slow.on.id).is_some_and(|turns| !turns.value);
     let abreast = || slow.group.is_mostly_unknown() && Growth::of(slow).is_some_and(|growth| !growth.grows());
-    row.phase == Phase::Behind && is_own && is_small && abreast()
+    row.phase == Phase::Behind && is_own && (is_small() || rests()) && abreast()
 }
 
 /// Whether a row is time of the victim's own request, alone in the device; or of the journal's request for the victim's changes or
@@ -311,6 +313,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, cached: bool) -> Verdict {
             Action::look(format!("for n in 1 16; do {}; done", load.with_depth("own", "$n"))),
         );
     }
+    let v = larger_reads::told(v, case, slow);
     let v = match slow.reads_before_writing() {
         true => v.try_on(
             Acts::Victim,

@@ -4,6 +4,7 @@ pub(crate) mod dirty_limits;
 pub mod dirty_throttling;
 pub(crate) mod group_memory;
 pub(crate) mod in_turn;
+pub(crate) mod larger_reads;
 pub mod loop_double_cache;
 pub(crate) mod own_writeback;
 mod page_by_page;
