@@ -8,6 +8,7 @@
 //! are searched for ("bitmap", "w/o") only tell which of two runs is which.
 
 mod advice;
+mod asleep;
 mod busy;
 mod checkpoints;
 mod drive;
@@ -95,7 +96,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         surest([kernel_errors::resets(outputs), pool::gone(outputs), multipath::judge(outputs)]),
         file_system::judge(outputs),
         surest([pool::scan(outputs), notices::resync(outputs)]),
-        hung::judge(outputs),
+        hung::judge(outputs).or_else(|| asleep::judge(outputs)),
         surest([writeback_flood::judge(outputs), checkpoints::judge(outputs)]),
         stable_page::judge(outputs),
         request_size::judge(outputs),
