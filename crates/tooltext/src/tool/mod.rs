@@ -24,6 +24,7 @@ mod diskspd_xml;
 mod diskstats;
 mod dstat;
 mod etcd;
+mod etcd_quantiles;
 mod filebench;
 mod fio_command;
 mod fio_excerpt;
@@ -119,6 +120,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &rbd_bench::RbdBench,
         &rados_bench::RadosBench,
         &etcd::Etcd,
+        &etcd_quantiles::EtcdQuantiles,
         &bpf_histogram::BpfHistogram,
         &iotop::Iotop,
         &pressure::Pressure,
