@@ -23,6 +23,7 @@ mod kernel_errors;
 mod log_force;
 mod logged;
 mod multipath;
+mod no_space;
 mod notices;
 mod own_queue;
 mod place;
@@ -94,7 +95,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         stuck,
         surest([kernel_errors::errors(outputs), pool::errors(outputs)]),
         surest([kernel_errors::resets(outputs), pool::gone(outputs), multipath::judge(outputs)]),
-        file_system::judge(outputs),
+        file_system::judge(outputs).or_else(|| no_space::judge(outputs)),
         surest([pool::scan(outputs), notices::resync(outputs)]),
         hung::judge(outputs).or_else(|| asleep::judge(outputs)),
         surest([writeback_flood::judge(outputs), checkpoints::judge(outputs)]),
