@@ -16,6 +16,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
             "iostat",
             "iotop",
             "ioztat",
+            "lvs",
             "nfsiostat",
             "pidstat",
             "pressure",
@@ -47,7 +48,10 @@ const FAMILIES: [(&str, &[&str]); 6] = [
         ],
     ),
     ("text-kernel", &["blocked_task", "kernel_errors", "stack"]),
-    ("text-lines", &["btt", "btt_tables", "database_log", "etcd", "strace", "time"]),
+    (
+        "text-lines",
+        &["btt", "btt_tables", "database_log", "etcd", "etcd_quantiles", "no_space", "strace", "time"],
+    ),
     ("text-benchmarks", &[]),
 ];
 

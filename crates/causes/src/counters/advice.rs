@@ -18,7 +18,9 @@ pub(super) fn disk(output: &ToolOutput, device: &str) -> String {
     match device.strip_prefix("usb ") {
         _ if port => output.log_fact(LogFact::DiskOf, device).map_or_else(|| by_path(device), str::to_owned),
         Some(port) => by_path(port),
-        None if digit(device) => format!("$(ls /sys/class/scsi_device/{device}/device/block)"),
+        None if digit(device) && device.contains(':') => {
+            format!("$(ls /sys/class/scsi_device/{device}/device/block)")
+        }
         None if is_device_name(device) => whole_disk(device).to_owned(),
         None => DISK.to_owned(),
     }
@@ -50,7 +52,7 @@ pub(super) fn behind(v: Verdict) -> Verdict {
 }
 
 /// Devices that are no disk of this machine, by the beginnings of their names: what to look at, with which command.
-const OTHERS: [(&str, &str, &str); 9] = [
+const OTHERS: [(&str, &str, &str); 12] = [
     (
         "USB controller ",
         "the USB controller stopped answering, and all that is attached to it is gone: its driver or firmware, or a device that draws too much power; \
@@ -61,6 +63,17 @@ const OTHERS: [(&str, &str, &str); 9] = [
         "server ",
         "the server did not answer: look at it and at the network at that time; retransmissions are counted here",
         "nfsstat -rc; nstat -az TcpRetransSegs",
+    ),
+    ("drbd", "its peer did not answer: look at it and its disks, and at the network, at that time", "drbdadm status; ss -tin"),
+    (
+        "Lustre server",
+        "the server did not answer: look at it and its disks, and at the network, at that time",
+        "lfs check servers; lctl get_param osc.*.import mdc.*.import | grep -E 'name|state|connect'",
+    ),
+    (
+        "Lustre service",
+        "this machine's service does not keep up with its clients: look at its disks and processors at that time",
+        "iostat -x 1 10; vmstat 1 10",
     ),
     ("nbd", "its server did not answer: look at it and at the network at that time", "ss -tin"),
     ("iSCSI ", "the target did not answer: look at it and at the network at that time", "iscsiadm -m session -P 3"),

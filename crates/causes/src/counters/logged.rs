@@ -71,7 +71,8 @@ impl Logged<'_> {
 
     /// Whether the log names a port or an address: which disk is there, only the time tells.
     pub fn is_nameless(&self) -> bool {
-        self.device.starts_with("usb ") || self.device.starts_with(|c: char| c.is_ascii_digit())
+        let is_address = self.device.starts_with(|c: char| c.is_ascii_digit()) && self.device.contains(':');
+        self.device.starts_with("usb ") || is_address
     }
 
     /// What is behind its name.

@@ -8,6 +8,7 @@
 //! are searched for ("bitmap", "w/o") only tell which of two runs is which.
 
 mod advice;
+mod asleep;
 mod busy;
 mod checkpoints;
 mod drive;
@@ -22,6 +23,7 @@ mod kernel_errors;
 mod log_force;
 mod logged;
 mod multipath;
+mod no_space;
 mod notices;
 mod own_queue;
 mod place;
@@ -93,9 +95,9 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         stuck,
         surest([kernel_errors::errors(outputs), pool::errors(outputs)]),
         surest([kernel_errors::resets(outputs), pool::gone(outputs), multipath::judge(outputs)]),
-        file_system::judge(outputs),
+        file_system::judge(outputs).or_else(|| no_space::judge(outputs)),
         surest([pool::scan(outputs), notices::resync(outputs)]),
-        hung::judge(outputs),
+        hung::judge(outputs).or_else(|| asleep::judge(outputs)),
         surest([writeback_flood::judge(outputs), checkpoints::judge(outputs)]),
         stable_page::judge(outputs),
         request_size::judge(outputs),

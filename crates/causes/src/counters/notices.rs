@@ -5,7 +5,7 @@
 
 use super::place::{rows, In};
 use super::say::number;
-use crate::proof::proof;
+use crate::proof::{proof, Proof};
 use crate::verdict::Verdict;
 use tooltext::{Row, ToolOutput};
 
@@ -21,7 +21,8 @@ fn counted(outputs: &[ToolOutput], kind: &'static str) -> Option<(u64, String)> 
     Some((count.value as u64, place.at(count)))
 }
 
-/// `reclaim` is suspected if the kernel killed processes for want of memory, of the machine's or of a control group's.
+/// `reclaim` is suspected if the kernel, systemd or earlyoom killed processes for want of memory, of the machine's or of a control group's, or if
+/// XFS found none.
 pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
     let of_machine = counted(outputs, "killed for memory").map(|(n, at)| {
         proof!(
@@ -30,6 +31,7 @@ pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
             at = Source(at)
         )
     });
+    let of_machine = of_machine.or_else(|| before_the_end(outputs)).or_else(|| retried(outputs));
     if let Some(told) = of_machine {
         let missing =
             "who reclaims memory, and for how long each time: iowhy record; vmstat 1 shows swapping (si, so)";
@@ -46,9 +48,42 @@ pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
         let (_, at) = counted(outputs, "memory limits reached")?;
         Some(proof!("a control group reached its memory limit ({at})", at = Source(at)))
     };
+    let killed = killed.or_else(|| units(outputs));
     let missing = "whether I/O waited for that: iowhy record; the limit and how often it was reached: memory.max and memory.events of the \
          control group (memory.limit_in_bytes and memory.failcnt in version 1)";
     Some(Verdict::cannot_tell("reclaim", missing).because(killed.or_else(reached)?))
+}
+
+/// Killed by a program that watches memory.
+fn before_the_end(outputs: &[ToolOutput]) -> Option<Proof> {
+    let (n, at) = counted(outputs, "killed before memory ends")?;
+    Some(proof!(
+        "systemd-oomd or earlyoom killed {killed} for want of memory ({at})",
+        killed = Counted(n, "time", "times"),
+        at = Source(at)
+    ))
+}
+
+/// XFS tries again until it gets memory, and logs each hundredth attempt (fs/xfs/kmem.c): its tasks wait meanwhile.
+fn retried(outputs: &[ToolOutput]) -> Option<Proof> {
+    let (n, at) = counted(outputs, "allocations that XFS retries")?;
+    Some(proof!(
+        "XFS found no memory and tried again, as it reports {times} ({at})",
+        times = Counted(n, "time", "times"),
+        at = Source(at)
+    ))
+}
+
+/// What systemd reports of its units: of the machine's memory or of a limit, its lines do not say.
+fn units(outputs: &[ToolOutput]) -> Option<Proof> {
+    let of = |kind| counted(outputs, kind);
+    let found = of("units killed for memory").or_else(|| of("services ended for memory"));
+    let (n, at) = found.or_else(|| of("slices killed for memory"))?;
+    Some(proof!(
+        "systemd reports {times} that a process of a unit was killed for want of memory ({at})",
+        times = Counted(n, "time", "times"),
+        at = Source(at)
+    ))
 }
 
 /// `raid-resync` is suspected if md began to check or copy an array and the log does not say that it ended.
@@ -144,6 +179,25 @@ mod tests {
         let (causes, said) = suspected(&format!("{usage}{group}"));
         assert_eq!(causes, ["reclaim"]);
         assert_eq!(said, "the kernel killed 1 process at the memory limit of a control group (dmesg:2)");
+        let unit = "host systemd[1]: a.service: A process of this unit has been killed by the OOM killer.\n";
+        let slice =
+            "host systemd[1]: system.slice: A process of this unit has been killed by the OOM killer.\n";
+        let (causes, said) = suspected(&format!("{slice}{unit}{slice}"));
+        assert_eq!(
+            (causes.as_slice(), said.as_str()),
+            (
+                &["reclaim"][..],
+                "systemd reports 1 time that a process of a unit was killed for want of memory (dmesg:2)"
+            )
+        );
+        let oomd = "host systemd-oomd[7]: Killed /a.slice due to memory pressure for /a.slice being 78.42% > 50.00% for > 20s\n";
+        assert_eq!(suspected(oomd).1, "systemd-oomd or earlyoom killed 1 time for want of memory (dmesg:1)");
+        let xfs =
+            "[ 7.5] XFS: cp(812) possible memory allocation deadlock size 65552 in kmem_alloc (mode:0x250)\n";
+        assert_eq!(
+            suspected(&xfs.repeat(2)).1,
+            "XFS found no memory and tried again, as it reports 2 times (dmesg:1)"
+        );
         assert_eq!(suspected(usage).1, "a control group reached its memory limit (dmesg:1)");
     }
 }

@@ -1,6 +1,7 @@
 //! Syncs that take longer than an application can bear, as it says itself: suspected `flush-cost`.
 //!
-//! Redis logs that a sync of its append-only file goes on for longer than 2 s; etcd, Ceph and PostgreSQL log how long one took. etcd has histograms of its syncs; its FAQ asks for a 99th percentile of less than 10 ms for the syncs of its log. How long a sync takes does not say what it waits for:
+//! Redis logs that a sync of its append-only file goes on for longer than 2 s; etcd, Ceph, PostgreSQL, ZooKeeper and HDFS log how long one
+//! took, CockroachDB how long one has gone on. What HDFS only writes, and what HBase sends through HDFS, is no sync of a disk. etcd has histograms of its syncs; its FAQ asks for a 99th percentile of less than 10 ms for the syncs of its log. How long a sync takes does not say what it waits for:
 //! never more than a suspicion.
 //!
 //! Example: of 57,035 syncs all but 132 took longer than 16 ms.
@@ -17,11 +18,15 @@ const NAME: &str = "flush-cost";
 const MISSING: &str = "what they wait for, and whose requests: sudo iowhy record -o slow while it is so";
 
 /// Times in databases' logs that are those of syncs, and whose.
-const SYNCS: [(&str, &str); 4] = [
+const SYNCS: [(&str, &str); 8] = [
     ("etcd fdatasync", "etcd"),
     ("PostgreSQL longest sync", "PostgreSQL"),
     ("Ceph kv_sync", "Ceph"),
     ("Ceph kv_commit", "Ceph"),
+    ("ZooKeeper sync", "ZooKeeper"),
+    ("HDFS sync", "HDFS"),
+    ("HDFS journal sync", "HDFS's journal"),
+    ("CockroachDB sync going on", "CockroachDB"),
 ];
 
 /// Syncs of one member's log.
@@ -38,24 +43,38 @@ struct Syncs<'a> {
 
 /// Suspected by Redis' log, etcd's histograms or a database's log.
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
-    by_redis(outputs).or_else(|| by_etcd(outputs)).or_else(|| by_log(outputs))
+    by_redis(outputs)
+        .or_else(|| by_etcd(outputs))
+        .or_else(|| by_quantile(outputs))
+        .or_else(|| by_log(outputs))
 }
 
 /// Suspected if a database logged a sync that took longer than the limit. Told of the longest.
 fn by_log(outputs: &[ToolOutput]) -> Option<Verdict> {
     let syncs = rows(outputs, "database log").filter_map(|(place, row)| {
         let (_, whose) = SYNCS.iter().find(|(kind, _)| row.of == *kind)?;
-        let longest = row.get("lat.max").filter(|n| n.value >= LOGGED.0 as f64)?;
-        Some((place, *whose, row.get("count")?, longest))
+        let ended = row.get("lat.max");
+        let longest = ended.or(row.get("longest so far")).filter(|n| n.value >= LOGGED.0 as f64)?;
+        Some((place, *whose, row.get("count").filter(|_| ended.is_some()), longest))
     });
     let (place, whose, count, longest) = syncs.max_by(|a, b| a.3.value.total_cmp(&b.3.value))?;
-    Some(Verdict::cannot_tell(NAME, MISSING).because(proof!(
-        "{n} took {whose} up to {longest} ({at})",
-        n = Counted(count.value as u64, "sync", "syncs"),
-        whose,
-        longest = Nanos(longest.value as u64),
-        at = Source(place.at(longest))
-    )))
+    let (time, at) = (Nanos(longest.value as u64), place.at(longest));
+    let said = match count {
+        Some(count) => proof!(
+            "{n} took {whose} up to {longest} ({at})",
+            n = Counted(count.value as u64, "sync", "syncs"),
+            whose,
+            longest = time,
+            at = Source(at)
+        ),
+        None => proof!(
+            "a sync of {whose} had gone on for {longest} ({at})",
+            whose,
+            longest = time,
+            at = Source(at)
+        ),
+    };
+    Some(Verdict::cannot_tell(NAME, MISSING).because(said))
 }
 
 /// Suspected if Redis says so, once or often.
@@ -82,6 +101,30 @@ fn by_etcd(outputs: &[ToolOutput]) -> Option<Verdict> {
         at = Source(most.place.at(most.at))
     );
     let asked = proof!("etcd asks for a p99 below {limit}", limit = WAL_FSYNC);
+    Some(Verdict::cannot_tell(NAME, MISSING).because(told).because(asked))
+}
+
+/// Suspected if the 99th percentile of a member's syncs is above the limit, as Prometheus tells it. Told of the slowest member.
+fn by_quantile(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let of_log = rows(outputs, "etcd").filter(|(_, row)| row.of.starts_with("wal fsync"));
+    let all = of_log.filter_map(|(place, row)| Some((place, row.get("lat.p99")?)));
+    let (members, slow): (Vec<_>, Vec<_>) = {
+        let all: Vec<_> = all.collect();
+        let slow = all.iter().filter(|(_, n)| n.value > WAL_FSYNC.0 as f64).copied().collect();
+        (all, slow)
+    };
+    let (place, most) = slow.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    let told = proof!(
+        "the 99th percentile of the syncs of etcd's log is {longest} ({at})",
+        longest = Nanos(most.value as u64),
+        at = Source(place.at(*most))
+    );
+    let asked = proof!(
+        "etcd asks for a p99 below {limit}; above that are {n} of {all}",
+        limit = WAL_FSYNC,
+        n = Count(slow.len() as u64),
+        all = Counted(members.len() as u64, "member", "members")
+    );
     Some(Verdict::cannot_tell(NAME, MISSING).because(told).because(asked))
 }
 
@@ -140,6 +183,38 @@ mod tests {
         };
         assert_eq!(first(&checkpoint("8.1")).as_deref(), Some("1 sync took PostgreSQL up to 8.1 s (log:1)"));
         assert_eq!(first(&checkpoint("0.9")), None);
+        let zookeeper = |ms: u32| {
+            format!("WARN - fsync-ing the write ahead log in SyncThread:1 took {ms}ms which will adversely effect operation latency.\n")
+        };
+        assert_eq!(
+            first(&zookeeper(1234).repeat(2)).as_deref(),
+            Some("2 syncs took ZooKeeper up to 1.23 s (log:1)")
+        );
+        assert_eq!(first(&zookeeper(999)), None);
+        let hdfs = |sync: bool| {
+            format!("WARN datanode.DataNode: Slow flushOrSync took 4016ms (threshold=300ms), isSync:{sync}, flushTotalNanos=9ns\n")
+        };
+        assert_eq!(first(&hdfs(true)).as_deref(), Some("1 sync took HDFS up to 4.02 s (log:1)"));
+        assert_eq!(first(&hdfs(false)), None, "a write into the page cache is no sync");
+        let cockroach = "disk slowness detected: syncdata on file 000003.log has been ongoing for 5.2s\n";
+        assert_eq!(
+            first(&cockroach.repeat(3)).as_deref(),
+            Some("a sync of CockroachDB had gone on for 5.2 s (log:1)")
+        );
+    }
+
+    #[test]
+    fn a_slow_percentile_of_prometheus_is_suspicious() {
+        let said = |seconds: f64| {
+            let text = format!("histogram_quantile(0.99, rate(etcd_disk_wal_fsync_duration_seconds_bucket[5m]))\n{{instance=\"a\"}} {seconds}\n{{instance=\"b\"}} 0.004\n");
+            let all = judge_counters(&[ToolOutput::read("text", text.as_bytes())]);
+            all.into_iter().find(|v| v.cause == "flush-cost").map(|v| v.evidence[0].sentence())
+        };
+        assert_eq!(
+            said(0.05).as_deref(),
+            Some("the 99th percentile of the syncs of etcd's log is 50 ms (text:2)")
+        );
+        assert_eq!(said(0.009), None);
     }
 
     #[test]

@@ -129,6 +129,13 @@ fn a_device_that_is_gone_is_told_by_the_file_system_too() {
     assert!(commands(&verdicts(&text.repeat(2))[0]).contains("lsblk -s"));
 }
 
+#[test]
+fn a_file_system_with_a_uuid_has_no_disk_of_a_number() {
+    let v = of("[1.0] bcachefs (000bfc4b-0000-41dd-895b-a200832c0000): inconsistency detected - emergency read only\n");
+    assert_eq!(v.verdict, Answer::Found);
+    assert!(!commands(&v).contains("scsi_device"), "{}", commands(&v));
+}
+
 /// A pool whose volumes cannot write, and errors of its volumes that are the consequence.
 #[test]
 fn a_thin_pool_without_space_is_no_disk_that_fails() {

@@ -158,6 +158,26 @@ fn what_is_to_try_is_of_the_kind_of_link() {
     }
 }
 
+#[test]
+fn storage_on_another_machine_has_advice_of_its_own() {
+    for (text, look) in [
+        ("[8.0] drbd r1 node2: PingAck did not arrive in time.\n", "drbdadm status"),
+        (
+            "[1.0] Lustre: fs-OST0001-osc-ffff8800: Connection to fs-OST0001 (at 10.0.0.1@tcp) was lost; in progress operations wait\n",
+            "lfs check servers",
+        ),
+        ("[1.0] Lustre: ost_io: This server is not able to keep up with request traffic (cpu-bound).\n", "iostat -x"),
+    ] {
+        let v = first(&text.repeat(2));
+        assert_eq!((v.cause, v.verdict), ("link-reset", Answer::Found), "{text}");
+        assert!(commands(&v).contains(look) && !commands(&v).contains("smartctl"), "{}", commands(&v));
+        let v = first(text);
+        assert_eq!(v.verdict, Answer::CannotTell);
+        let missing: String = v.missing.iter().map(|m| m.sentence()).collect();
+        assert!(missing.contains("dmesg -T") && !missing.contains("smartctl"), "{missing}");
+    }
+}
+
 /// What timed out says where to look: the medium, the link, or the command itself.
 #[test]
 fn a_command_that_timed_out_is_looked_at() {

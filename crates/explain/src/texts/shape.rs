@@ -158,7 +158,7 @@ fn is_text(start: &[u8]) -> bool {
         && (is_utf8 || MOSTLY_ASCII * (start.len() - letters) <= start.len())
 }
 
-/// Whether at least 4 lines have timestamps of the kernel's log, such as `[   12.345678] `.
+/// Whether at least 4 lines have timestamps of the kernel's log, such as `[   12.345678] ` or, with `dmesg -T`, `[Sun May  7 10:21:03 2023] `.
 fn is_kernels_log(text: &str) -> bool {
     const LEAST: usize = 4;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -166,9 +166,14 @@ fn is_kernels_log(text: &str) -> bool {
         let parts = text.trim_start().split_once('.');
         parts.is_some_and(|(s, us)| us.len() == 6 && digits(s) && digits(us))
     };
+    let is_date = |text: &str| {
+        let mut words = text.split_whitespace();
+        let weekday = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&words.next().unwrap_or(""));
+        weekday && words.nth(2).is_some_and(|time| time.len() == 8 && time.matches(':').count() == 2)
+    };
     let has_time = |line: &&str| {
         let time = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        time.is_some_and(|(time, _)| is_time(time))
+        time.is_some_and(|(time, _)| is_time(time) || is_date(time))
     };
     text.lines().filter(has_time).take(LEAST).count() == LEAST
 }
@@ -208,6 +213,9 @@ mod tests {
             said(&log)
         );
         assert!(said(&log[..log.len() / 2]).starts_with("x: text without"));
+        let dated = "[Sun May  7 10:22:35 2023] sd 6:0:0:0: [sda] Attached SCSI disk\n";
+        assert!(said(&dated.repeat(4)).starts_with("x: a log of the kernel with nothing"));
+        assert!(said(&"[Sun and moon, at 10] are out\n".repeat(4)).starts_with("x: text without"));
         assert_eq!(of(b"A mail about a slow disk.\nIt is no recording.\n"), None);
         assert!(error("x", b"A mail about a slow disk.\n").is_none());
         assert!(nothing_in("x", b"A mail about a slow disk.\n")

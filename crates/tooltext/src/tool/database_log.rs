@@ -1,4 +1,4 @@
-//! Reads log lines in which databases report slow I/O: PostgreSQL, MySQL's InnoDB, etcd, Ceph.
+//! Reads log lines in which databases report slow I/O: PostgreSQL, MySQL's InnoDB, etcd, Ceph; those of distributed stores in [`stores`].
 //!
 //! ```text
 //! LOG:  duration: 9712.345 ms  statement: COMMIT                                            PostgreSQL: statements
@@ -6,6 +6,7 @@
 //! LOG:  checkpoints are occurring too frequently (2 seconds apart)                          PostgreSQL: time between checkpoints
 //! LOG:  checkpoint complete: wrote 1234 buffers (7.5%); ... write=26.9 s, sync=12.3 s, total=39.9 s; ... longest=8.1 s
 //! InnoDB: page_cleaner: 1000ms intended loop took 4321ms.                                   InnoDB: page cleaner
+//! wal: sync duration of 1.23s, expected less than 1s                                        etcd before 3.5; `WAL.sync: ...` without a bound
 //! {"level":"warn","msg":"slow fdatasync","took":"1.234s","expected-duration":"1s"}          etcd: fdatasync
 //! 'agreement among raft nodes before linearized reading'  (duration: 3.6s)                 etcd: agreement with the other members
 //! read-only range request "key..." with result "..." took too long (1.2s) to execute       etcd: request
@@ -18,7 +19,9 @@
 //! Each kind of line has a row with its count and the percentiles of its times. Fast operations are not in these logs. Times that an
 //! operation has waited for so far are bounds: only the longest is kept.
 //!
-//! **Versions**: PostgreSQL 15 run; by published logs InnoDB of MySQL 5.7 and 8.0 and of MariaDB 10.3, etcd 3.0 to 3.6, Ceph 10 to 16.
+//! **Versions**: PostgreSQL 15 run; by published logs InnoDB of MySQL 5.7 and 8.0 and of MariaDB 10.3, etcd 3.0 to 3.6, Ceph 10 to 16; ZooKeeper, HDFS, HBase and Pebble by their published sources, MongoDB by logs of 2020 to 2026.
+
+mod stores;
 
 use super::biosnoop::Groups;
 use super::reader::{texts, Found, Tool};
@@ -59,7 +62,9 @@ impl Tool for DatabaseLog {
         }
         let mut rows = groups.rows();
         rows.iter_mut()
-            .filter(|row| [OLDEST, BLOCKED].iter().any(|kind| row.of.starts_with(kind)))
+            .filter(|row| {
+                [OLDEST, BLOCKED].iter().chain(&stores::GOING_ON).any(|kind| row.of.starts_with(kind))
+            })
             .for_each(bound);
         let reading = Reading { tool: "database log", rows, at: words.first()?.spot, ..Reading::default() };
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
@@ -141,7 +146,7 @@ fn line(words: &[Word]) -> Option<TimedLine> {
         ["heartbeat", "on"] if [text(2), text(3), text(6)] == ["time", "(exceeded", "timeout"] => {
             Some((vec![("etcd heartbeat late", ns(text(8).trim_end_matches([')', ',']))?)], 9))
         }
-        _ => etcd(words),
+        _ => etcd(words).or_else(|| stores::line(words)),
     }
 }
 
@@ -178,12 +183,13 @@ fn ceph(words: &[Word]) -> Option<TimedLine> {
     Some((vec![(kind, ns(value.text.trim_end_matches(','))?)], at + 3))
 }
 
-/// Parses `"msg":"slow fdatasync","took":"1.234s"`; before version 3.5 `wal: sync duration of 1.23s, expected less than 1s`.
+/// Parses `"msg":"slow fdatasync","took":"1.234s"`; before version 3.5 `sync duration of 1.23s, expected less than 1s`.
 fn etcd(words: &[Word]) -> Option<TimedLine> {
     let first = words.first()?.text;
-    if first == "wal:" && words.get(1)?.text == "sync" && words.get(2)?.text == "duration" {
-        let took = words.get(4)?.text.trim_end_matches(',');
-        return Some((vec![("etcd fdatasync", ns(took)?)], 5));
+    if let Some(["sync", "duration", "of", took]) = texts(words) {
+        // In prose the unit stands apart.
+        let took = took.trim_end_matches(',');
+        return Some((vec![("etcd fdatasync", ns(took).filter(|_| took.ends_with('s'))?)], 4));
     }
     if !first.contains("\"msg\":\"slow") && !first.contains("\"msg\":\"apply") {
         return None;
@@ -246,6 +252,7 @@ mod tests {
             ("Nov 25 01:02:03 host etcd[77]: failed to send out heartbeat on time (exceeded the 100ms timeout for 318.5ms)", "etcd heartbeat late", 318.5e6),
             ("{\"level\":\"warn\",\"msg\":\"slow fdatasync\",\"took\":\"1m2.5s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 62.5e9),
             ("etcd: wal: sync duration of 1.5s, expected less than 1s", "etcd fdatasync", 1.5e9),
+            ("10:00:00 etcd1 | 2026-01-02 10:00:00.5 W | wal: wal/wal.go: WAL.sync: sync duration of 8.5ms", "etcd fdatasync", 8.5e6),
             ("etcdserver: read-only range request \"key\" with result \"size:5\" took too long (1.5s) to execute", "etcd request", 1.5e9),
             ("--Thread 139911 has waited at buf0flu.cc line 1209 for 241.00 seconds the semaphore:", "InnoDB semaphore", 241e9),
             ("2015 UTC:10.0.1.77(33798):u@d:[10269]:LOG: duration: 515.5 ms execute <unnamed>: SELECT 1", "PostgreSQL statement", 515.5e6),

@@ -1,6 +1,7 @@
 //! Reads messages about failing devices in the kernel's log: errors, timeouts, resets of links, controllers and servers. The lines are in
 //! `says.rs`, with their sources (drivers/ata, drivers/scsi, drivers/nvme, drivers/mmc, drivers/usb, drivers/md, block/blk-core.c, fs);
-//! those of file systems are understood by `file_systems.rs`.
+//! those of file systems are understood by `file_systems.rs`,
+//! those of storage on other machines by `remote.rs`.
 //!
 //! ```text
 //! ata3.00: exception Emask 0x0 SAct 0x7fffffff SErr 0x0 action 0x6 frozen              sata link: exceptions
@@ -33,6 +34,7 @@ use std::collections::BTreeMap;
 
 mod file_systems;
 mod lines;
+mod remote;
 mod says;
 
 pub struct KernelErrors;
@@ -135,7 +137,12 @@ const TARGET: &str = "target error";
 /// A file system's message about an I/O error below it, and the count of errors that btrfs prints with it.
 const SEEN: &str = "seen";
 const TOTAL: &str = "total";
-const AGAIN: [(&str, &str); 8] = [
+/// The state of a connection after its peer did not answer, and an operation that failed then.
+const STATE: &str = "state";
+const OPERATION: &str = "operation";
+/// A file system that waits for its own journal, and reports it.
+const STUCK: &str = "stuck journals";
+const AGAIN: [(&str, &str); 10] = [
     (RESULT, ERRORS),
     (BUFFER, ERRORS),
     (SENSE, MEDIUM),
@@ -144,6 +151,8 @@ const AGAIN: [(&str, &str); 8] = [
     (BUS, EXCEPTIONS),
     (SEEN, ERRORS),
     (TOTAL, ERRORS),
+    (STATE, SERVER),
+    (OPERATION, SERVER),
 ];
 /// Errors of a file system whose number tells the kind, and EIO that btrfs also returns for data that is damaged, and every file system
 /// after it stopped.

@@ -1,9 +1,15 @@
-//! Reads lines of the kernel's log about memory, processors and arrays that explain slow I/O without a fault of storage.
+//! Reads lines about memory, processors and arrays that explain slow I/O without a fault of storage: the kernel's, and those of systemd and
+//! earlyoom about processes that were killed.
 //!
 //! ```text
 //! Out of memory: Killed process 15784 (python3) total-vm:11964kB, ...                mm/oom_kill.c
 //! Memory cgroup out of memory: Killed process 812 (java) ...                         the limit of a control group
 //! memory: usage 1048576kB, limit 1048576kB, failcnt 141                              mm/memcontrol.c; what was tried and refused
+//! XFS: cp(812) possible memory allocation deadlock size 65552 in kmem_alloc (mode:0x250)    fs/xfs/kmem.c: each hundredth attempt
+//! a.service: A process of this unit has been killed by the OOM killer.               systemd, core/unit.c; also for the slices above it
+//! a.service: Failed with result 'oom-kill'.                                          core/service.c
+//! Killed /user.slice/b.scope due to memory pressure for /user.slice being 78.42% > 50.00% for > 20s ...     systemd-oomd
+//! sending SIGTERM to process 812 uid 1000 "chrome": badness 800, VmRSS 9 MiB         earlyoom, before memory is used up
 //! watchdog: BUG: soft lockup - CPU#0 stuck for 197s! [kworker/0:1:23]                kernel/watchdog.c
 //! BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 31s!         kernel/workqueue.c
 //! rcu: INFO: rcu_sched self-detected stall on CPU                                    kernel/rcu/tree_stall.h
@@ -14,7 +20,7 @@
 //! Each kind has a row with the number of its lines; lockups also with the longest. What md does with an array is a kind, `md3 data-check`,
 //! unless it ended.
 //!
-//! **Versions**: Linux 2.6.32 to 6.12 by published logs.
+//! **Versions**: Linux 2.6.32 to 6.12, systemd and systemd-oomd by published logs, earlyoom by its documentation.
 
 use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
@@ -29,6 +35,15 @@ pub struct KernelNotices;
 const KILLS: &str = "killed for memory";
 const GROUP: &str = "killed at a limit";
 const LIMIT: &str = "memory limits reached";
+/// Units of systemd, and slices above them, of which a process was killed.
+const UNITS: &str = "units killed for memory";
+const SLICES: &str = "slices killed for memory";
+/// A service that ended so; systemd says it after the line about its unit.
+const SERVICES: &str = "services ended for memory";
+/// Killed by a program before memory is used up.
+const EARLY: &str = "killed before memory ends";
+/// XFS finds no memory and tries again.
+const RETRIES: &str = "allocations that XFS retries";
 const LOCKUPS: &str = "stuck processors";
 const HEAT: &str = "throttled by heat";
 
@@ -144,6 +159,22 @@ fn line(words: &[Word]) -> Option<(&'static str, Option<f64>, usize)> {
                 .filter(|[killed, process]| killed.starts_with("Kill") && *process == "process")?;
             Some((GROUP, None, 7))
         }
+        ["possible", "memory", "allocation", "deadlock"] => Some((RETRIES, None, 4)),
+        ["Killed", group, "due", "to"] if group.starts_with('/') && words.get(4)?.text == "memory" => {
+            Some((EARLY, None, 5))
+        }
+        ["sending", "SIGTERM" | "SIGKILL", "to", "process"] if words.get(5)?.text == "uid" => {
+            Some((EARLY, None, 6))
+        }
+        [unit, "Failed", "with", "result"] if words.get(4)?.text.starts_with("'oom-kill'") => {
+            is_unit(unit).then_some((SERVICES, None, 5))
+        }
+        [unit, "A", "process", "of"] => {
+            texts(&words[4..]).filter(|said| *said == ["this", "unit", "has", "been", "killed", "by"])?;
+            let by: [&str; 3] = texts(&words[10..])?;
+            (by[..2] == ["the", "OOM"] && by[2].starts_with("killer")).then_some(())?;
+            is_unit(unit).then_some((if unit.ends_with(".slice:") { SLICES } else { UNITS }, None, 13))
+        }
         ["memory:", "usage", _, "limit"] if words.get(5)?.text == "failcnt" => Some((LIMIT, None, 6)),
         ["BUG:", "soft" | "workqueue", "lockup", "-"] => {
             let at = words.iter().take(MOST_OF_LOCKUP).position(|w| w.text == "stuck")?;
@@ -156,6 +187,11 @@ fn line(words: &[Word]) -> Option<(&'static str, Option<f64>, usize)> {
         ["temperature", "above", "threshold,", "cpu"] => Some((HEAT, None, 4)),
         _ => None,
     }
+}
+
+/// Whether a word is a unit of systemd at the start of its message: `a.service:`.
+fn is_unit(text: &str) -> bool {
+    text.strip_suffix(':').is_some_and(|name| name.contains('.') && !name.ends_with('.'))
 }
 
 #[cfg(test)]
@@ -184,5 +220,34 @@ mod tests {
         let rows = one(checked, "kernel notices").rows;
         assert_eq!(rows.iter().map(|row| row.of.as_str()).collect::<Vec<_>>(), ["md3 data-check"]);
         assert!(all("We are out of memory and of patience\n", "kernel notices").is_empty());
+    }
+
+    #[test]
+    fn what_systemd_and_earlyoom_killed_is_counted() {
+        let text = "2026-02-08T00:40:07.1+00:00 host systemd[1]: system.slice: A process of this unit has been killed by the OOM killer.\n\
+            2026-02-08T00:40:07.2+00:00 host systemd[1]: a@1.service: A process of this unit has been killed by the OOM killer.\n\
+            2026-02-08T00:40:07.3+00:00 host systemd[1]: a@1.service: Failed with result 'oom-kill'.\n\
+            Feb 08 00:41:07 host systemd-oomd[700]: Killed /user.slice/b.scope due to memory pressure for /user.slice being 78.42% > 50.00% for > 20s with reclaim activity\n\
+            Feb 08 00:42:07 host systemd-oomd[700]: Killed /user.slice/c.scope due to memory used (8 G) / total (9 G) and swap used (1 G) / total (1 G) being more than 90.00%\n\
+            Feb 08 00:43:07 host earlyoom[701]: sending SIGTERM to process 812 uid 1000 \"chrome\": badness 800, VmRSS 9 MiB\n\
+            [  7.5] XFS: cp(812) possible memory allocation deadlock size 65552 in kmem_alloc (mode:0x250)\n";
+        let reading = one(text, "kernel notices");
+        let count = |of: &str| reading.row(of).and_then(|row| row.value("count"));
+        let kinds = [
+            "slices killed for memory",
+            "units killed for memory",
+            "services ended for memory",
+            "killed before memory ends",
+            "allocations that XFS retries",
+        ];
+        assert_eq!(kinds.map(count), [1.0, 1.0, 1.0, 3.0, 1.0].map(Some));
+        for other in [
+            "a.service: Failed with result 'exit-code'.\n",
+            "Killed it due to memory of old times\n",
+            "sending SIGTERM to process 812 now\n",
+            "There: A process of this unit has been killed by the OOM killer.\n",
+        ] {
+            assert!(all(other, "kernel notices").is_empty(), "{other}");
+        }
     }
 }

@@ -24,6 +24,7 @@ mod diskspd_xml;
 mod diskstats;
 mod dstat;
 mod etcd;
+mod etcd_quantiles;
 mod filebench;
 mod fio_command;
 mod fio_excerpt;
@@ -47,9 +48,11 @@ mod ioztat;
 pub(crate) mod kernel_errors;
 mod kernel_notices;
 mod lexeme;
+mod lvs;
 mod mdflush;
 mod multipath;
 mod nfsiostat;
+mod no_space;
 mod pg_test_fsync;
 mod pgbench;
 mod phrases;
@@ -119,6 +122,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &rbd_bench::RbdBench,
         &rados_bench::RadosBench,
         &etcd::Etcd,
+        &etcd_quantiles::EtcdQuantiles,
         &bpf_histogram::BpfHistogram,
         &iotop::Iotop,
         &pressure::Pressure,
@@ -132,6 +136,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &redis_log::RedisLog,
         &dbench::Dbench,
         &ps::Ps,
+        &lvs::Lvs,
         &nfsiostat::Nfsiostat,
         &time::Time,
         &cachestat::Cachestat,
@@ -145,6 +150,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &blocked_task::BlockedTask,
         &kernel_errors::KernelErrors,
         &kernel_notices::KernelNotices,
+        &no_space::NoSpace,
         &stack::KernelStack,
         &threads::ThreadTable,
     ]

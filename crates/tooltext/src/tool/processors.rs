@@ -67,8 +67,12 @@ impl Tool for Processors {
 
 /// Parses a row with its time. The percentages must add up to 100; otherwise a heading or a number was lost.
 fn row(words: &[Word], columns: &[Column]) -> Option<(Row, usize)> {
-    let times = words.iter().take(MOST_TIMES).take_while(|w| table::is_time(w.text)).count();
-    let average = words[..times].iter().any(|w| table::is_average(w.text));
+    // Tools that ask several hosts (pdsh, clush) put the host before each line: `node8: 12:10:01 all`.
+    let host = words.first().is_some_and(|w| w.first && w.text.ends_with(':') && !table::is_time(w.text));
+    let host = usize::from(host && words.get(1).is_some_and(|w| table::is_time(w.text)));
+    let times = words[host..].iter().take(MOST_TIMES).take_while(|w| table::is_time(w.text)).count();
+    let average = words[host..host + times].iter().any(|w| table::is_average(w.text));
+    let times = host + times;
     let (line, length) = table::row(&words[times..], columns)?;
     let of = match line.first().text {
         "all" => "cpu".to_owned(),
@@ -111,6 +115,17 @@ mod tests {
         assert_eq!((reading.rows[1].of.as_str(), reading.rows[1].value("iowait")), ("cpu 0", Some(1.0)));
         let sar = mpstat.replace("   %irq   %soft  %steal", "%steal    %irq   %soft");
         assert_eq!(one(&sar, "sar -u").rows[0].value("softirq"), Some(0.04));
+    }
+
+    #[test]
+    fn the_host_may_stand_before_each_line() {
+        let mpstat = "node8: 13:02:03     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n\
+            node8: 13:02:04     all    1.00    0.00    2.00   30.00    0.50    0.25    4.00    0.00    0.00   62.25\n\
+            node8: 13:02:05     all    1.00    0.00    2.00   40.00    0.50    0.25    4.00    0.00    0.00   52.25\n";
+        let reading = one(mpstat, "mpstat");
+        assert_eq!((reading.rows.len(), reading.rows[1].value("iowait")), (2, Some(0.4)));
+        let other = mpstat.replace("node8: 13:02:05", "then: after");
+        assert_eq!(one(&other, "mpstat").rows.len(), 1);
     }
 
     /// A row without one of its numbers is left out.

@@ -11,6 +11,9 @@
 //! Percentage Used:                    3%
 //! Media and Data Integrity Errors:    0
 //! media_errors                        : 0                 nvme smart-log
+//! ATA Error Count: 16 (device log contains only the most recent five errors)
+//! Error 16 occurred at disk power-on lifetime: 9377 hours (390 days + 17 hours)            ATA: the log of errors, the last first
+//!   40 51 c0 b0 92 94 40  Error: UNC at LBA = 0x009492b0 = 9736880                         a sector that could not be read
 //! Elements in grown defect list: 12                        SCSI
 //! read:          0      941       941       941       1090      47812.883           0      SCSI: the last could not be corrected
 //! ```
@@ -18,6 +21,8 @@
 //! A whole report (`# smartctl -a /dev/sda`, `smartctl 7.3 2022-02-28 r5338`) is one drive, named after the device in the command.
 //!
 //! **Versions**: smartmontools 6.6 to 7.5 (`ataprint.cpp`, `nvmeprint.cpp`), nvme-cli 1.0 to 2.3 (`nvme-print.c`).
+
+mod error_log;
 
 use super::phrases::{self, Phrase};
 use super::reader::{texts, Found, Tool};
@@ -142,6 +147,10 @@ fn part(words: &[Word]) -> Option<Found> {
             Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() },
             used,
         );
+    }
+    if let Some((row, used, unknown)) = error_log::read(words) {
+        let reading = Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() };
+        return Some(Found { reading: Some(reading), used, unknown });
     }
     let (row, used, unknown) = phrases::row(words, &PHRASES, "drive")?;
     // A single phrase may be prose.

@@ -32,7 +32,7 @@ const MOST_ROWS: usize = 500;
 /// Tolerance between the printed mean and the one computed from the sum.
 const ROUNDED: f64 = 0.01;
 /// Calls whose times are relevant to I/O.
-const CALLS: [&str; 56] = [
+const CALLS: [&str; 68] = [
     "read",
     "pread64",
     "readv",
@@ -89,6 +89,19 @@ const CALLS: [&str; 56] = [
     "munmap",
     "mount",
     "umount2",
+    "statfs",
+    "fstatfs",
+    "flock",
+    "fcntl",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "readlink",
+    "utimensat",
+    "getxattr",
+    // Locks between processes: who holds one may wait for I/O.
+    "semop",
+    "semtimedop",
 ];
 
 impl Tool for Strace {
@@ -206,6 +219,14 @@ mod tests {
     }
 
     use crate::tool::testing::{all, one};
+
+    #[test]
+    fn locks_and_names_are_calls_too() {
+        let text = "     0.000008 semop(9764864, [{sem_num=0, sem_op=-1, sem_flg=SEM_UNDO}], 1) = 0 <9.685337>\n     0.000022 statfs(\"/mnt\", {f_type=NFS_SUPER_MAGIC}) = 0 <0.046295>\n";
+        let rows = one(text, "strace").rows;
+        let told: Vec<_> = rows.iter().map(|r| (r.of.as_str(), r.value("lat.max"))).collect();
+        assert_eq!(told, [("semop", Some(9_685_337e3)), ("statfs", Some(46_295e3))]);
+    }
 
     #[test]
     fn a_call_that_is_not_finished_has_no_others_time() {

@@ -54,14 +54,28 @@ struct Columns {
 
 impl Tool for Zpool {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        if words.first()?.text != "capacity" || words.get(1)?.text != "operations" {
-            return None;
-        }
-        let (columns, used) = heading(words)?;
+        let (columns, used) = match words.first()?.text {
+            "capacity" if words.get(1)?.text == "operations" => heading(words)?,
+            "pool" => (usual(words)?, USUAL.len()),
+            _ => return None,
+        };
         let reading = Reading { tool: "zpool iostat", at: words[0].spot, ..Reading::default() };
         let ends = |w: &Word| w.text == "capacity" || w.text == "pool";
         table::gather(reading, words, used, table::MOST_ROWS, ends, |rest| row(rest, &columns))
     }
+}
+
+/// The second line of the heading without `-l` and `-q`, which says all if the first was lost.
+const USUAL: [&str; 7] = ["pool", "alloc", "free", "read", "write", "read", "write"];
+
+/// The columns below that line; none if others follow, which may be of any kind.
+fn usual(words: &[Word]) -> Option<Columns> {
+    let (line, rest) = words.split_at_checked(USUAL.len())?;
+    line.iter().zip(USUAL).all(|(w, text)| w.text == text).then_some(())?;
+    rest.first().filter(|w| w.first)?;
+    let known =
+        GROUPS[..3].iter().flat_map(|(_, names, unit)| names.iter().map(|name| (*name, *unit))).collect();
+    Some(Columns { known, more: 0 })
 }
 
 fn heading(words: &[Word]) -> Option<(Columns, usize)> {
@@ -106,7 +120,7 @@ fn value(text: &str, unit: Unit) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tool::testing::one;
+    use crate::tool::testing::{all, one};
 
     #[test]
     fn pools_have_their_waits_and_devices_no_size() {
@@ -160,5 +174,17 @@ mod tests {
             (row.value("r_disk"), row.value("w_asyncq"), row.value("r/s")),
             (Some(4e6), Some(1e6), Some(60.0))
         );
+    }
+
+    #[test]
+    fn the_second_line_of_the_usual_heading_says_all() {
+        let text = "pool        alloc   free   read  write   read  write\n\n---\n\ntank        1.50T  2.61T    120    345  12.5M  40.1M\n  sda           -      -     60    172  6.25M  20.0M\n";
+        let reading = one(text, "zpool iostat");
+        assert_eq!(
+            (reading.rows[0].value("r/s"), reading.rows[1].value("wbytes/s")),
+            (Some(120.0), Some(20.0 * 1048576.0))
+        );
+        let more = "pool        alloc   free   read  write   read  write   read  write\ntank        1.50T  2.61T    120    345  12.5M  40.1M   12ms    3ms\n";
+        assert!(all(more, "zpool iostat").is_empty(), "the columns behind may be waits");
     }
 }

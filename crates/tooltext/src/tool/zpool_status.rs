@@ -10,6 +10,8 @@
 //!             wwn-0x5000c500a4b1d2  FAULTED     12   753    83  too many errors
 //!         logs
 //!           nvme0n1                 ONLINE       0     0     0
+//!         NAME                      STATE     READ WRITE CKSUM             upath   health        with -c upath,health
+//!         scsi-35000c50094bacf9f    FAULTED      0     0     0  too many errors  /dev/sdy      OK
 //! ```
 //!
 //! A row for each line of the table, and a setting `state NAME` in the same order: `FAULTED, too many errors`. The setting `scan` tells that a
@@ -41,20 +43,18 @@ impl Tool for ZpoolStatus {
         let mut reading = Reading { tool: "zpool status", at: words.first()?.spot, ..Reading::default() };
         let head = head(words)?;
         let mut used = head + HEADING.len();
+        // Columns of a script (`-c`) stand behind these, and behind the remark of each device.
+        let more = words[used..].iter().take(MOST_OF_REMARK).take_while(|w| !w.first).count();
+        used += more;
         if head > 0 {
             reading.name = words.get(1)?.text.to_owned();
             reading.settings.extend(scan(&words[..head]));
         }
         while reading.rows.len() < MOST {
             let rest = &words[used..];
-            let Some((row, state, length)) = device(rest) else {
-                // `logs`, `cache`, `spares`: a line of one word.
-                let alone =
-                    rest.first().is_some_and(|w| w.first) && device(rest.get(1..).unwrap_or(&[])).is_some();
-                if !alone {
-                    break;
-                }
-                used += 1;
+            let Some((row, state, length)) = device(rest, more > 0) else {
+                let Some(length) = between(rest) else { break };
+                used += length;
                 continue;
             };
             reading.settings.push(Setting {
@@ -92,8 +92,19 @@ fn scan(words: &[Word]) -> Option<Setting> {
     })
 }
 
-/// A device's row and state, and the number of words: `sdh ONLINE 0 0 0 (resilvering)`.
-fn device(words: &[Word]) -> Option<(Row, String, usize)> {
+/// The number of words of a line between two devices: `logs`, `cache`, `spares`, or what somebody put in place of lines, `<snip>`, `[...]`.
+fn between(words: &[Word]) -> Option<usize> {
+    let first = words.first().filter(|w| w.first && !w.paragraph)?;
+    let length = match first.text.starts_with(['<', '[', '.']) {
+        true => 1 + words.iter().skip(1).take(MOST_OF_REMARK).take_while(|w| !w.first).count(),
+        false => 1,
+    };
+    device(words.get(length..)?, false).map(|_| length)
+}
+
+/// A device's row and state, and the number of words: `sdh ONLINE 0 0 0 (resilvering)`. The values of a script's columns are none of the
+/// state: they begin with the path of the device, a number or a dash.
+fn device(words: &[Word], scripted: bool) -> Option<(Row, String, usize)> {
     let [name, state, counts @ ..] = words.get(..2 + COUNTS.len())? else { return None };
     if !name.first || !STATES.contains(&state.text) {
         return None;
@@ -103,13 +114,16 @@ fn device(words: &[Word]) -> Option<(Row, String, usize)> {
         row.values.put(kind, count(word.text)?, Unit::Count, word.spot);
     }
     let used = 2 + COUNTS.len();
-    let remark: Vec<&str> =
-        words[used..].iter().take(MOST_OF_REMARK).take_while(|w| !w.first).map(|w| w.text).collect();
+    let all = words[used..].iter().take(2 * MOST_OF_REMARK).take_while(|w| !w.first).map(|w| w.text);
+    let all: Vec<&str> = all.collect();
+    let is_value =
+        |text: &&str| scripted && text.starts_with(|c: char| c == '/' || c == '-' || c.is_ascii_digit());
+    let remark = &all[..all.iter().position(is_value).unwrap_or(all.len())];
     let state = match remark.is_empty() {
         true => state.text.to_owned(),
         false => format!("{}, {}", state.text, remark.join(" ")),
     };
-    Some((row, state, used + remark.len()))
+    Some((row, state, used + all.len()))
 }
 
 /// A count: `12`, `12.3K`.
@@ -157,5 +171,25 @@ mod tests {
             "zpool status"
         )
         .is_empty());
+    }
+
+    #[test]
+    fn columns_of_a_script_are_no_state() {
+        let text = "  pool: tank\n state: DEGRADED\nconfig:\n\n\
+            \tNAME          STATE     READ WRITE CKSUM                     upath  defect  health\n\
+            \ttank          DEGRADED     0     0 13.5M\n\t  <skipping unrelated vdevs here>\n\
+            \t  sdh         DEGRADED     0     0     0  too many errors  (resilvering)    /dev/sdh     825     OK\n\
+            \t  sdi         ONLINE       0     0     0                   /dev/sdi       -     OK\n";
+        let reading = one(text, "zpool status");
+        let states: Vec<_> = reading.settings.iter().map(|s| (s.name.as_str(), s.value.as_str())).collect();
+        assert_eq!(
+            states,
+            [
+                ("state tank", "DEGRADED"),
+                ("state sdh", "DEGRADED, too many errors (resilvering)"),
+                ("state sdi", "ONLINE")
+            ]
+        );
+        assert_eq!(reading.rows[0].value("checksum errors"), Some(13.5 * 1048576.0));
     }
 }

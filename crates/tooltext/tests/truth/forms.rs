@@ -21,7 +21,7 @@ const fn form(
     Form { tool, head, row, called, rows }
 }
 
-pub const FORMS: [Form; 41] = [
+pub const FORMS: [Form; 42] = [
     form(
         "iostat",
         "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz     d/s     dkB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  aqu-sz  %util\n",
@@ -210,6 +210,13 @@ pub const FORMS: [Form; 41] = [
         "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       {Reallocated_Sector_Ct*1.0}\n194 Temperature_Celsius     0x0022   066   055   000    Old_age   Always       -       {Temperature_Celsius*1.0@20-60} (Min/Max 20/45)\n197 Current_Pending_Sector  0x0012   100   100   000    Old_age   Always       -       {Current_Pending_Sector*1.0}\n199 UDMA_CRC_Error_Count    0x0032   200   200   000    Old_age   Always       -       {UDMA_CRC_Error_Count*1.0}\n",
         "drive",
         1,
+    ),
+    form(
+        "lvs",
+        "  LV   VG     Attr       LSize  Pool Origin Data%  Meta%  Move Log Cpy%Sync Convert\n",
+        "  {of} vg0    twi-aotz-- 80.00g             {data used*1e-2.2@0-99}  {metadata used*1e-2.2@0-99}\n",
+        "vg0/{of}",
+        3,
     ),
     form(
         "fs_mark",

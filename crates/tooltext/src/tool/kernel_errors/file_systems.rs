@@ -13,8 +13,8 @@ use super::says::By;
 use super::*;
 
 /// The names of file systems at the start of a line (fs/xfs/xfs_message.c; fs/ext4/super.c; fs/btrfs/messages.c; fs/f2fs/super.c;
-/// fs/fat/misc.c), and what they are called.
-const NAMES: [(&str, By, &str); 9] = [
+/// fs/fat/misc.c; fs/bcachefs/bcachefs.h), and what they are called.
+const NAMES: [(&str, By, &str); 10] = [
     ("XFS", By::Xfs, "XFS"),
     ("EXT4-fs", By::Ext, "ext4"),
     ("EXT3-fs", By::Ext, "ext3"),
@@ -24,6 +24,7 @@ const NAMES: [(&str, By, &str); 9] = [
     ("F2FS-fs", By::F2fs, "F2FS"),
     ("FAT-fs", By::Fat, "FAT"),
     ("exFAT-fs", By::Fat, "exFAT"),
+    ("bcachefs", By::Bcachefs, "bcachefs"),
 ];
 
 /// Words of a line after its name within which the device stands: `BTRFS error (device sda1: state EA) in`.
@@ -60,9 +61,19 @@ pub(super) fn speaker(words: &[Word]) -> Option<(By, String, usize)> {
         "(device" => (text(at + 1), at + 2),
         name => (name.strip_prefix('(').filter(|name| name.ends_with("):"))?, at + 1),
     };
-    let of = device(name.trim_end_matches([':', ')']))?;
+    let name = name.trim_end_matches([':', ')']);
+    let of =
+        device(name).or_else(|| Some(name.to_owned()).filter(|name| *by == By::Bcachefs && is_uuid(name)))?;
     Some((*by, of, used))
 }
+
+/// Whether a name is a UUID: bcachefs names itself so if it has several devices.
+fn is_uuid(name: &str) -> bool {
+    UUID.contains(&name.len()) && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+}
+
+/// Characters of a UUID with its hyphens, also of one that was printed as a pointer.
+const UUID: std::ops::RangeInclusive<usize> = 16..=36;
 
 /// What the file system that speaks is called; `None` if the line does not say whose journal it is about.
 pub(super) fn name(words: &[Word]) -> Option<&'static str> {

@@ -33,13 +33,14 @@ const ADAPTERS: [&str; 15] = [
 
 /// The matching line at the start of `words`, if any.
 pub(super) fn event(words: &[Word]) -> Option<Event> {
-    let (by, device, used) = match speaker(words).or_else(|| file_systems::speaker(words)) {
-        Some(spoken) => spoken,
-        None => {
-            let line = &words[..line(words)];
-            return io_error(line).or_else(|| raid(line));
-        }
-    };
+    let (by, device, used) =
+        match speaker(words).or_else(|| file_systems::speaker(words)).or_else(|| remote::speaker(words)) {
+            Some(spoken) => spoken,
+            None => {
+                let line = &words[..line(words)];
+                return io_error(line).or_else(|| raid(line));
+            }
+        };
     let whole =
         || with_result(words).filter(|_| by == By::Ata && words.get(1).is_some_and(|w| w.text == "cmd"));
     let (end, used) = whole().map_or_else(|| (line(words), used), |end| (end, end));
@@ -74,7 +75,7 @@ fn line(words: &[Word]) -> usize {
 fn begins(text: &str) -> bool {
     let driver = [
         "sd", "scsi", "nvme", "critical", "res", "cmd", "XFS", "BTRFS", "EXT4-fs", "EXT3-fs", "F2FS-fs",
-        "FAT-fs",
+        "FAT-fs", "drbd", "block",
     ]
     .contains(&text);
     let date = text.contains(['-', ':']) && text.starts_with(|c: char| c.is_ascii_digit());

@@ -14,6 +14,8 @@ pub(super) enum By {
     Multipath,
     Thin,
     Server,
+    Drbd,
+    Lustre,
     Floppy,
     Disk,
     Xfs,
@@ -22,6 +24,7 @@ pub(super) enum By {
     Btrfs,
     F2fs,
     Fat,
+    Bcachefs,
 }
 
 /// What lines say, the first that fits counts; `*` stands for any text.
@@ -192,6 +195,25 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Server, "Connection timed out", SERVER),
     (By::Server, "Possible stuck request", SERVER),
     (By::Server, "Error connecting to socket", SERVER),
+    (By::Server, " hung", SERVER),
+    // drivers/block/drbd: drbd_req.c, drbd_receiver.c, drbd_main.c, drbd_state.c
+    (By::Drbd, "Remote failed to finish a request within", SERVER),
+    (By::Drbd, "We did not send a P_BARRIER for", SERVER),
+    (By::Drbd, "PingAck did not arrive in time", SERVER),
+    (By::Drbd, "time expired, ko =", SERVER),
+    (By::Drbd, "conn( * -> Timeout )", STATE),
+    (By::Drbd, "conn( * -> NetworkFailure )", STATE),
+    (By::Drbd, "Local backing device failed to meet the disk-timeout", TIMEOUTS),
+    (By::Drbd, "Local backing block device frozen", TIMEOUTS),
+    (By::Drbd, " IO error sector", ERRORS),
+    (By::Drbd, "Local IO failed in", ERRORS),
+    // lustre/ptlrpc: client.c, import.c, service.c
+    (By::Lustre, "Request sent has timed out", SERVER),
+    (By::Lustre, "Request sent has failed due to network error", SERVER),
+    (By::Lustre, ") was lost", STATE),
+    (By::Lustre, "operation * to node * failed: rc = -107", OPERATION),
+    (By::Lustre, "operation * to node * failed: rc = -110", SERVER),
+    (By::Lustre, "is not able to keep up with request traffic", SERVER),
     // drivers/block/floppy.c
     (By::Floppy, "disk absent or changed", REFUSED),
     // block/genhd.c, `set_capacity_and_notify`
@@ -272,6 +294,8 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::F2fs, "Remounting filesystem read-only", STOPPED),
     (By::F2fs, "Stopped filesystem due to", STOPPED),
     (By::F2fs, "run fsck to fix", CORRUPT),
+    (By::F2fs, "Failed to initialize F2FS", NUMBERED),
+    (By::F2fs, "Mismatch valid blocks", CORRUPT),
     (By::F2fs, "inconsistent", CORRUPT),
     (By::F2fs, "orrupt", CORRUPT),
     (By::F2fs, "invalid crc", CORRUPT),
@@ -279,6 +303,10 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Fat, "has been set read-only", STOPPED),
     (By::Fat, "bread*failed", SEEN),
     (By::Fat, "): error, ", CORRUPT),
+    // fs/bcachefs: error.c, super.c, journal.c
+    (By::Bcachefs, "emergency read only due to ioctl", NOTHING),
+    (By::Bcachefs, "emergency read only", STOPPED),
+    (By::Bcachefs, "Journal stuck", STUCK),
 ];
 
 /// A line that says nothing of interest although a later pattern would fit.

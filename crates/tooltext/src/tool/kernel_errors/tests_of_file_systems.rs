@@ -1,6 +1,7 @@
 //! What file systems say in the kernel's log, and what of it is counted for which device.
 
 use crate::output::ToolOutput;
+use crate::tool::testing::{all, one};
 
 /// Rows in words, sorted: `sda1 2 I/O errors`.
 fn told(text: &str) -> Vec<String> {
@@ -139,4 +140,36 @@ fn an_error_that_btrfs_returns_for_damage_is_none_of_the_disk() {
         [ 979.223808] BTRFS: error (device sdc2) in __btrfs_cow_block:1080:\nerrno=-5 IO failure\n\
         [ 979.223810] BTRFS info (device sdc2): forced readonly\n";
     assert_eq!(told(text), ["sdc2 1 corruption messages", "sdc2 1 read-only or shut down"]);
+}
+
+#[test]
+fn bcachefs_stops_under_its_uuid_or_its_device() {
+    for (text, of) in [
+        ("[1.0] bcachefs (000bfc4b-0000-41dd-895b-a200832c0000): inconsistency detected - emergency read only at journal seq 8\n", "000bfc4b-0000-41dd-895b-a200832c0000"),
+        ("[1.0] bcachefs (sda1): fatal error - emergency read only\n", "sda1"),
+    ] {
+        let reading = one(text, "kernel log");
+        assert_eq!(reading.row(of).and_then(|row| row.value("read-only or shut down")), Some(1.0), "{text}");
+    }
+    let stuck = one("[1.0] bcachefs (sda1): Journal stuck? Waited for 10 seconds...\n", "kernel log");
+    assert_eq!(stuck.rows[0].value("stuck journals"), Some(1.0));
+    for text in [
+        "[1.0] bcachefs (sda1): emergency read only due to ioctl\n",
+        "[1.0] bcachefs (sda1): mounted version 1.7\n",
+    ] {
+        assert!(all(text, "kernel log").is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn f2fs_that_cannot_be_mounted_is_damaged() {
+    let text = "[1.0] F2FS-fs (dm-1): Mismatch valid blocks 872 vs. 237\n[1.1] F2FS-fs (dm-1): Failed to initialize F2FS segment manager (-117)\n";
+    let reading = one(text, "kernel log");
+    let row = reading.row("dm-1").expect("a row");
+    assert_eq!(
+        (row.value("corruption messages"), row.value("further corruption messages")),
+        (Some(1.0), Some(1.0))
+    );
+    assert!(all("[1.0] F2FS-fs (dm-1): Failed to initialize F2FS segment manager (-12)\n", "kernel log")
+        .is_empty());
 }

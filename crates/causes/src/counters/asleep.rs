@@ -1,0 +1,108 @@
+//! Tasks in state D in a listing of ps: suspected `hung` if several sleep where the kernel waits for storage or for what others do with it.
+//!
+//! A listing is one moment, and a task may be in that state for a millisecond: never more than a suspicion. Without the kernel function
+//! (`wchan`), or with one that no rule knows ([`Wait`]), the state says nothing of what is waited for.
+
+use super::place::{readings, In};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::verdict::Verdict;
+use operation::Wait;
+use std::collections::BTreeMap;
+use tooltext::{Setting, ToolOutput};
+
+const NAME: &str = "hung";
+/// A single task may have waited for a moment only.
+const LEAST: usize = 2;
+/// The most names of tasks in one sentence, and the most waits that are told.
+const MOST_NAMES: usize = 5;
+const MOST: usize = 4;
+/// Waits that are no sign of slow storage.
+const OTHERS: [Wait; 4] = [Wait::Unknown, Wait::Timer, Wait::Rcu, Wait::Tracing];
+
+/// Tasks that sleep for one reason.
+struct Asleep<'a> {
+    wait: Wait,
+    tasks: Vec<&'a Setting>,
+    place: In<'a>,
+}
+
+/// Suspected if several tasks in state D are in waits that are known.
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let mut all: Vec<Asleep> = vec![];
+    for (place, reading) in readings(outputs, "ps") {
+        for task in &reading.settings {
+            let function = task.value.split(':').next().unwrap_or("");
+            let wait = Wait::of_stack(function.strip_prefix("call_").unwrap_or(function));
+            if OTHERS.contains(&wait) {
+                continue;
+            }
+            match all.iter_mut().find(|known| known.wait == wait) {
+                // The same task in another listing is one task.
+                Some(known) if known.tasks.iter().any(|other| other.name == task.name) => {}
+                Some(known) => known.tasks.push(task),
+                None => all.push(Asleep { wait, tasks: vec![task], place }),
+            }
+        }
+    }
+    if all.iter().map(|a| a.tasks.len()).sum::<usize>() < LEAST {
+        return None;
+    }
+    all.sort_by_key(|a| std::cmp::Reverse(a.tasks.len()));
+    let missing = "whether they stay there: the same listing some seconds later, and their stacks: echo w > /proc/sysrq-trigger; dmesg";
+    let v = Verdict::cannot_tell(NAME, missing);
+    let v = all.iter().take(MOST).map(Asleep::told).fold(v, Verdict::because);
+    Some(v.try_this(
+        "what each blocked task waits for, with its stack",
+        Action::look("echo w > /proc/sysrq-trigger; dmesg | tail -500"),
+    ))
+}
+
+impl Asleep<'_> {
+    fn told(&self) -> crate::proof::Proof {
+        let mut names: BTreeMap<&str, u64> = BTreeMap::new();
+        for task in &self.tasks {
+            let command = task.name.rsplit_once(':').map_or(task.name.as_str(), |(name, _)| name);
+            *names.entry(command.split(' ').next().unwrap_or(command).trim_end_matches(':')).or_default() +=
+                1;
+        }
+        let more = if names.len() > MOST_NAMES { ", ..." } else { "" };
+        let one = |(name, n): (&str, u64)| if n > 1 { format!("{name} ({n})") } else { name.to_owned() };
+        let named: Vec<String> = names.into_iter().take(MOST_NAMES).map(one).collect();
+        proof!(
+            "{tasks} in state D, waiting for {what}: {names}{more} ({at})",
+            tasks = Counted(self.tasks.len() as u64, "task is", "tasks are"),
+            what = self.wait.words(),
+            names = named.join(", "),
+            more,
+            at = Source(self.place.output.at(self.tasks[0].at).to_string())
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::counters::judge_counters;
+    use tooltext::ToolOutput;
+
+    fn said(text: &str) -> Option<String> {
+        let all = judge_counters(&[ToolOutput::read("ps", text.as_bytes())]);
+        all.into_iter().find(|v| v.cause == "hung").map(|v| v.evidence[0].sentence())
+    }
+
+    #[test]
+    fn several_tasks_in_a_known_wait_are_suspicious() {
+        let heading = "  PID STAT WCHAN                            COMMAND\n";
+        let one = " 1234 D    jbd2_log_wait_commit             postgres: writer\n";
+        let two = " 1235 D    jbd2_log_wait_commit             postgres: walwriter\n";
+        assert_eq!(
+            said(&format!("{heading}{one}{two}")).as_deref(),
+            Some("2 tasks are in state D, waiting for the journal's commit: postgres (2) (ps:2)")
+        );
+        assert_eq!(said(&format!("{heading}{one}")), None, "one task may have waited for a moment");
+        let unknown = "2770 D my_wait_for_group [my_io/0]\n2771 D my_wait_for_group [my_io/1]\n";
+        assert_eq!(said(unknown), None);
+        let places = "root 3377  0.0  0.0  11980  3352 ?        D    Jan24   0:00 blkid -o export\n";
+        assert_eq!(said(&places.repeat(3)), None, "no function says what for");
+    }
+}

@@ -1,0 +1,111 @@
+//! Reads errors of any program whose file system has no space left, or whose quota is used up: ENOSPC and EDQUOT, by the words of the C
+//! library (glibc and musl: `strerror`).
+//!
+//! ```text
+//! cp: error writing 'a': No space left on device
+//! java.io.IOException: No space left on device
+//! tar: a: Cannot write: Disk quota exceeded
+//! Error number 28 means 'No space left on device'                   InnoDB; also `OS errno 28 - No space left on device`
+//! ```
+//!
+//! The words count only where a program's message ends in them: after a colon, or after the number. Each kind has a row with its number.
+//!
+//! **Versions**: glibc 2.36 run; Java, Go and MySQL by published logs.
+
+use super::reader::{texts, Found, Tool};
+use crate::output::number::Unit;
+use crate::output::reading::{Reading, Row};
+use crate::output::words::Word;
+use evidence::Spot;
+
+pub struct NoSpace;
+
+const FULL: &str = "no space left";
+const QUOTA: &str = "quota used up";
+/// Limit on words between two: others of the log, a stack of Java.
+const MOST_BETWEEN: usize = 400;
+
+impl Tool for NoSpace {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        refused(words)?;
+        let mut kinds: [(&str, f64, Option<Spot>); 2] = [(FULL, 0.0, None), (QUOTA, 0.0, None)];
+        let (mut used, mut unknown) = (0, 0);
+        while let Some((skip, (kind, length))) = (0..MOST_BETWEEN.min(words.len() - used))
+            .find_map(|skip| Some((skip, refused(&words[used + skip..])?)))
+        {
+            let of = kinds.iter_mut().find(|(name, ..)| *name == kind)?;
+            (of.1, of.2) = (of.1 + 1.0, of.2.or(Some(words[used + skip].spot)));
+            unknown += skip;
+            used += skip + length;
+        }
+        let mut reading = Reading { tool: "no space", at: words[0].spot, ..Reading::default() };
+        for (kind, count, at) in kinds {
+            if let Some(at) = at {
+                let mut row = Row::of(kind);
+                row.values.put("count", count, Unit::Count, at);
+                reading.rows.push(row);
+            }
+        }
+        Some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+/// The kind of an error at the end of a message, and the number of words.
+fn refused(words: &[Word]) -> Option<(&'static str, usize)> {
+    let before = words.first()?.text;
+    let ends_message = before.ends_with(':') && before.len() > 1;
+    if !ends_message && !["-", "means"].contains(&before) {
+        return None;
+    }
+    let second = words.get(1)?.text;
+    let second = if before == "means" { second.strip_prefix('\'')? } else { second };
+    // What follows belongs to the next message, or is in brackets: `(os error 28)`, `; ...`.
+    let ends = |word: &str, last: &str| {
+        word.strip_prefix(last).is_some_and(|rest| rest.chars().all(|c| !c.is_alphanumeric()))
+    };
+    match second {
+        "No" => {
+            let [_, _, "space", "left", "on", device] = texts(words)? else { return None };
+            ends(device, "device").then_some((FULL, 6))
+        }
+        "no" if ends_message => {
+            let [_, _, "space", "left", "on", device] = texts(words)? else { return None };
+            ends(device, "device").then_some((FULL, 6))
+        }
+        "Disk" | "disk" if ends_message => {
+            let [_, _, "quota", exceeded] = texts(words)? else { return None };
+            ends(exceeded, "exceeded").then_some((QUOTA, 4))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::{all, one};
+
+    #[test]
+    fn errors_of_any_program_are_counted() {
+        let text = "broker-1  | 2026-03-08 16:42:33,730 ERROR Error while appending records to a-0 in dir /a: java.io.IOException: No space left on device\n\
+            broker-1  |   at java.base/sun.nio.ch.FileDispatcherImpl.write0(FileDispatcherImpl.java)\n\
+            write /var/lib/a: no space left on device\n\
+            [ERROR] InnoDB: Error number 28 means 'No space left on device'\n\
+            tar: a: Cannot write: Disk quota exceeded\n\
+            Error: No space left on device (os error 28)\n";
+        let reading = one(text, "no space");
+        let count = |of: &str| reading.row(of).and_then(|row| row.value("count"));
+        assert_eq!((count("no space left"), count("quota used up")), (Some(4.0), Some(1.0)));
+    }
+
+    #[test]
+    fn prose_about_it_is_no_error() {
+        for text in [
+            "We saw No space left on device once.\n",
+            "It has: no space left on devices of that kind, they say\n",
+            "The message means No space left on device\n",
+            "Note: No space left for jokes\n",
+        ] {
+            assert!(all(text, "no space").is_empty(), "{text}");
+        }
+    }
+}
