@@ -1,10 +1,9 @@
 //! The meaning of a sleep in the kernel, from the functions on its stack. All names of kernel functions that identify
 //! waits are here.
 //!
-//! The stack of an uninterruptible sleep names its wait. The innermost functions show how the task waits (a bit, a
-//! queue, a completion), the functions around them what for. Rules are tried in order, specific ones first:
-//! `folio_wait_writeback` under a write is a stable page, and under `fsync` the file's own data. A function without a
-//! rule is shown as it is.
+//! The stack of an uninterruptible sleep names its wait. The innermost functions show how the task waits (a bit, a queue, a completion), the
+//! functions around them what for. Rules are tried in order, specific ones first: `folio_wait_writeback` under a write is a stable page, and
+//! under `fsync` the file's own data. A function without a rule is shown as it is.
 
 use crate::wait::Wait;
 
@@ -282,21 +281,21 @@ const RULES: &[Rule] = &[
     ("__ext4_find_entry", &[], Wait::Metadata),
     ("__sync_dirty_buffer", &[], Wait::Metadata),
     ("fsync_buffers_list", &[], Wait::Metadata),
-    // A page that is being read, before Linux 4.17.
     ("__lock_page_killable", &[], Wait::PageRead),
     ("__wait_on_bit_lock", &["do_generic_file_read", "generic_file_aio_read"], Wait::PageRead),
     ("__wait_on_bit_lock", &[], Wait::Lock),
-    // `wait_on_buffer` inlined.
     ("ext4_wait_block_bitmap", &[], Wait::Metadata),
     ("__ext4_get_inode_loc", &[], Wait::Metadata),
     ("__bread_gfp", &[], Wait::Metadata),
     ("read_extent_buffer_pages", &[], Wait::Metadata),
     ("xfs_reclaim_inode", &[], Wait::Reclaim),
+    ("xfs_reclaim_inodes_ag", &[], Wait::Reclaim),
     ("submit_bio_wait", &[], Wait::DirectIo),
     ("fuse_simple_request", &[], Wait::Server),
     ("__fuse_simple_request", &[], Wait::Server),
     ("request_wait_answer", &[], Wait::Server),
     ("rpc_wait_bit_killable", &[], Wait::Server),
+    ("__rpc_execute", &[], Wait::Server),
     // 9p (net/9p/client.c), SMB (fs/smb/client/transport.c), Ceph (fs/ceph/mds_client.c).
     ("p9_client_rpc", &[], Wait::Server),
     ("p9_virtio_zc_request", &[], Wait::Server),
