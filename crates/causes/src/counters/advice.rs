@@ -8,7 +8,7 @@ use evidence::{is_device_name, whole_disk};
 use tooltext::{LogFact, ToolOutput};
 
 /// Words where no device is known.
-const DISK: &str = "DISK";
+pub(super) const DISK: &str = "DISK";
 
 /// The disk of a device: its name, or the command that finds it by the port or address that the log has.
 pub(super) fn disk(output: &ToolOutput, device: &str) -> String {

@@ -46,6 +46,13 @@ const MORE_LINES: &str = "whether the line is of the slow time, and the only one
 const MORE_OF_DISK: &str =
     "whether the line is of the slow time, and the only one: dmesg -T of that time; smartctl -a of the disk";
 
+fn missing(disk: &str) -> &'static str {
+    match disk != advice::DISK && advice::has_medium(disk) {
+        true => MORE_OF_DISK,
+        false => MORE_LINES,
+    }
+}
+
 /// What the log says about one device.
 struct LoggedErrors<'a> {
     output: &'a ToolOutput,
@@ -186,12 +193,11 @@ pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
     let of_drive = || drives.iter().find_map(|drive| drive.disk);
     let disk = match all.first() {
         Some(first) => advice::disk(first.output, first.of.device),
-        None => of_drive().unwrap_or("DISK").to_owned(),
+        None => of_drive().unwrap_or(advice::DISK).to_owned(),
     };
-    let missing = if advice::has_medium(&disk) { MORE_OF_DISK } else { MORE_LINES };
     let proofs = all.into_iter().flat_map(LoggedErrors::proofs);
     let proofs = proofs.chain(drives.into_iter().map(|drive| drive.said).take(MOST));
-    let v = proofs.fold(judged("device-errors", enough, sure, missing), Verdict::because);
+    let v = proofs.fold(judged("device-errors", enough, sure, missing(&disk)), Verdict::because);
     if !enough {
         return Some(v);
     }
@@ -263,7 +269,7 @@ pub(super) fn resets(outputs: &[ToolOutput]) -> Option<Verdict> {
     let first = all.first()?;
     let enough = first.enough() || after.is_some();
     let (output, of) = (first.output, first.of.clone());
-    let v = judged("link-reset", enough, first.sure(), MORE_LINES);
+    let v = judged("link-reset", enough, first.sure(), missing(&advice::disk(output, of.device)));
     let proofs = all.into_iter().flat_map(LoggedErrors::proofs).chain(after);
     let v = proofs.fold(v, Verdict::because);
     if !enough {
