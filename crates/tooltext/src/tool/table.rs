@@ -160,9 +160,9 @@ pub(super) fn next<'w, 'a, T>(
     (0..=most).find_map(|skip| {
         let rest = &words[skip..];
         (skip <= MOST_REMARKS || rest.first()?.first).then_some(())?;
-        let before = words[..skip].iter().rev().take_while(|w| is_sign(w.text) || is_time(w.text));
-        let aside = before.clone().count() == skip || before.clone().any(|w| w.first);
-        (rest.first()?.first || aside).then_some(())?;
+        let is_aside = |w: &&Word| is_sign(w.text) || is_time(w.text);
+        let stops = || words[..skip].iter().rev().find(|w| w.first || !is_aside(w));
+        (rest.first()?.first || stops().is_none_or(|w| is_aside(&w))).then_some(())?;
         let (row, length) = read(rest).filter(|(_, length)| !is_lent(rest, *length, &read))?;
         Some((skip, row, length))
     })
@@ -231,12 +231,10 @@ pub(super) fn is_average(text: &str) -> bool {
 
 /// Whether a word may be part of a time before a row: time of day, date, seconds since 1970; `Average:` in any language.
 pub(super) fn is_time(text: &str) -> bool {
-    ["AM", "PM", "^C"].contains(&text)
-        || is_average(text)
-        || text.contains([':', '/', '-', '时', '時'])
-            && text.starts_with(|c: char| c.is_ascii_digit())
-            && text.len() <= 32
-        || is_since_1970(text)
+    match text.starts_with(|c: char| c.is_ascii_digit()) {
+        true => text.len() <= 32 && text.contains([':', '/', '-', '时', '時']) || is_since_1970(text),
+        false => ["AM", "PM", "^C"].contains(&text) || is_average(text),
+    }
 }
 
 /// Whether a word is a time in seconds since 1970, of this century: `-H` of sysstat's tools.
