@@ -103,12 +103,20 @@ const FLAGS: [&str; 11] = [
     "fsync_on_close",
 ];
 
+/// Words of a line about a file that is written before the test.
+const MOST_OF_LAYING_OUT: usize = 10;
+
 fn noise(words: &[Word]) -> Option<Found> {
     let first = words.first()?.text;
     if let Some(version) = first.strip_prefix("fio-").filter(|v| v.starts_with(|c: char| c.is_ascii_digit()))
     {
         let setting = Setting { name: "version".into(), value: version.into(), at: words[0].spot };
         return Found::all(Reading { tool: "fio job", settings: vec![setting], ..at(words) }, 1);
+    }
+    // `job: Laying out IO file (1 file / 1024MiB)`, fio 2: `file(s) (1 file(s) / 1024MB)`.
+    if matches!(texts(words), Some([name, "Laying", "out", "IO"]) if name.ends_with(':')) {
+        let end = words.iter().take(MOST_OF_LAYING_OUT).position(|w| w.text.ends_with("B)"));
+        return Found::noise(end.map_or(4, |end| end + 1));
     }
     match texts(words) {
         Some(["Starting", n, unit]) if n.parse::<u32>().is_ok() => {
@@ -124,4 +132,27 @@ fn noise(words: &[Word]) -> Option<Found> {
 
 fn at(words: &[Word]) -> Reading {
     Reading { at: words[0].spot, ..Reading::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::output::ToolOutput;
+
+    /// What fio prints before its results belongs to the same run, and nothing of it is left out.
+    #[test]
+    fn what_is_said_before_the_results_is_of_one_run() {
+        for (laying, file) in [("file", "(1 file / 1024MiB)"), ("file(s)", "(1 file(s) / 10240MB)")] {
+            let text = format!(
+                "test: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=1\nfio-2.2.8\nStarting 10 threads\n\
+                 test: Laying out IO {laying} {file}\n\
+                 Jobs: 10 (f=10): [w(10)] [100.0% done] [0KB/311.2MB/0KB /s] [0/39.9K/0 iops] [eta 00m:00s]\n\
+                 test: (groupid=0, jobs=10): err= 0: pid=56594: Thu Apr 20 09:26:20 2017\n  \
+                 write: io=12484MB, bw=213061KB/s, iops=26632, runt= 60001msec\n"
+            );
+            let output = ToolOutput::read("fio.txt", text.as_bytes());
+            assert_eq!((output.runs.len(), output.left_out), (1, 0), "{text}");
+            let version = output.runs[0].readings.iter().find_map(|r| r.setting("version"));
+            assert_eq!(version, Some("2.2.8"), "{text}");
+        }
+    }
 }

@@ -25,6 +25,7 @@ const OPERATIONS: [(&str, &str); 3] = [("r", "read"), ("w", "write"), ("t", "tri
 
 /// Reads the lines at the start of `words`; without a reading if results follow or there are no rates.
 pub(super) fn read(words: &[Word]) -> Option<Found> {
+    line(words)?;
     let (mut used, mut unknown) = (0, 0);
     let mut reading =
         Reading { tool: "fio", name: "progress".into(), at: words[0].spot, ..Reading::default() };
