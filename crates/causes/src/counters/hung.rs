@@ -59,7 +59,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
         add(&mut places, place, reading);
     }
     if all == 0 {
-        return looked_at(outputs);
+        return None;
     }
     nearest_first(&mut places);
     let known = places.iter().any(|p| !p.function.is_empty());
@@ -97,7 +97,7 @@ fn nearest_first(places: &mut [Place]) {
 }
 
 /// Where tasks waited when somebody looked at their stacks; `None` if no stack says that a task waited for I/O or for another task.
-fn looked_at(outputs: &[ToolOutput]) -> Option<Verdict> {
+pub(super) fn looked_at(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut places: Vec<Place> = vec![];
     for (place, reading) in readings(outputs, "kernel stack") {
         add(&mut places, place, reading);

@@ -91,13 +91,17 @@ pub(crate) const PAGES: [(&str, &str, &str); 4] = [
 pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
     let stuck = notices::processors(outputs);
     let processors = if stuck.is_none() { pressure::processors(outputs) } else { None };
+    let hung = hung::judge(outputs);
+    // What a task waited for at one moment says less than any other suspicion.
+    let moment =
+        if hung.is_none() { hung::looked_at(outputs).or_else(|| asleep::judge(outputs)) } else { None };
     let causes = [
         stuck,
         surest([kernel_errors::errors(outputs), pool::errors(outputs)]),
         surest([kernel_errors::resets(outputs), pool::gone(outputs), multipath::judge(outputs)]),
         file_system::judge(outputs).or_else(|| no_space::judge(outputs)),
         surest([pool::scan(outputs), notices::resync(outputs)]),
-        hung::judge(outputs).or_else(|| asleep::judge(outputs)),
+        hung,
         surest([writeback_flood::judge(outputs), checkpoints::judge(outputs)]),
         stable_page::judge(outputs),
         request_size::judge(outputs),
@@ -114,6 +118,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         swap::judge(outputs),
         pressure::memory(outputs).or_else(|| notices::memory(outputs)),
         processors,
+        moment,
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();
     verdicts.sort_by_key(rank);

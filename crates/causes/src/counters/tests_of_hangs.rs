@@ -249,6 +249,9 @@ fn a_stack_that_somebody_looked_at_shows_a_wait_and_no_hang() {
         "1 task waited for the journal's commit (jbd2_log_wait_commit) when this stack was taken (dmesg:1)"
     );
     assert!(of(&["do_nanosleep", "hrtimer_nanosleep"]).is_none(), "asleep by choice");
+    // A cause that is suspected of the same stack says more.
+    let bitmap = "[<0>] md_super_wait+0x55/0x90 [md_mod]\n[<0>] md_bitmap_unplug+0x55/0x90 [md_mod]\n";
+    assert_eq!(verdicts(bitmap).iter().map(|v| v.cause).collect::<Vec<_>>(), ["raid-bitmap", "hung"]);
 }
 
 /// Of a list of tasks that are not running, one that may be asleep for a time.
