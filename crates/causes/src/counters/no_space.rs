@@ -48,18 +48,20 @@ const FULL: f64 = 0.9999;
 
 fn refused(outputs: &[ToolOutput]) -> Option<Verdict> {
     let of_kind = |kind: &'static str| {
-        rows(outputs, "no space")
-            .find(|(_, row)| row.of == kind)
-            .and_then(|(place, row)| Some((place, row.get("count")?)))
+        let of = rows(outputs, "no space").filter(|(_, row)| row.of == kind);
+        let mut all = of.filter_map(|(place, row)| Some((place, row.get("count")?)));
+        let (place, first) = all.next()?;
+        let more: f64 = all.map(|(_, count)| count.value).sum();
+        Some((place.at(first), first.value + more))
     };
-    let (what, (place, count)) = [("no space left", "space"), ("quota used up", "quota")]
+    let (what, (at, count)) = [("no space left", "space"), ("quota used up", "quota")]
         .into_iter()
         .find_map(|(kind, what)| Some((what, of_kind(kind)?)))?;
     let told = proof!(
         "{n} for lack of {what} ({at})",
-        n = Counted(count.value as u64, "error", "errors"),
+        n = Counted(count as u64, "error", "errors"),
         what,
-        at = Source(place.at(count))
+        at = Source(at)
     );
     let fast = proof!("such an error comes at once: nothing waits for a device");
     let missing = "which file system it is, and whether anything is slow besides: df -h; df -i";

@@ -16,9 +16,10 @@ fn of_kind<'a>(outputs: &'a [ToolOutput], kind: &'static str) -> impl Iterator<I
 
 /// The number of lines of a kind, with its place.
 fn counted(outputs: &[ToolOutput], kind: &'static str) -> Option<(u64, String)> {
-    let (place, row) = of_kind(outputs, kind).next()?;
-    let count = row.get("count")?;
-    Some((count.value as u64, place.at(count)))
+    let mut all = of_kind(outputs, kind).filter_map(|(place, row)| Some((place, row.get("count")?)));
+    let (place, first) = all.next()?;
+    let more: f64 = all.map(|(_, count)| count.value).sum();
+    Some(((first.value + more) as u64, place.at(first)))
 }
 
 /// `reclaim` is suspected if the kernel, systemd or earlyoom killed processes for want of memory, of the machine's or of a control group's, or if
@@ -164,6 +165,20 @@ mod tests {
         assert_eq!(said, "md3 is busy with a data-check, which uses all its disks (dmesg:1)");
         let (causes, _) = suspected(&format!("{check}[ 99.0] md: md3: data-check done.\n{hung}"));
         assert_eq!(causes, ["hung"]);
+    }
+
+    /// What lies between two such lines is read by itself.
+    #[test]
+    fn errors_of_a_disk_between_two_lines_are_not_lost() {
+        let kill = "[  518.050606] Out of memory: Killed process 15784 (python3) total-vm:11964kB\n";
+        let full = "cp: error writing 'a': No space left on device\n";
+        let error =
+            "[ 61.5] I/O error, dev sdb, sector 8472 op 0x0:(READ) flags 0x3000 phys_seg 1 prio class 2\n"
+                .repeat(3);
+        assert_eq!(suspected(&format!("{kill}{error}{kill}")).0, ["device-errors", "reclaim"]);
+        assert_eq!(suspected(&format!("{full}{error}{full}")).0, ["device-errors", "file-system-error"]);
+        let (_, said) = suspected(&format!("{kill}{full}{kill}{kill}"));
+        assert_eq!(said, "1 error for lack of space (dmesg:2)");
     }
 
     #[test]

@@ -22,6 +22,7 @@
 //!
 //! **Versions**: Linux 2.6.32 to 6.12, systemd and systemd-oomd by published logs, earlyoom by its documentation.
 
+use super::next_of_log;
 use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
 use crate::output::reading::{Reading, Row};
@@ -66,9 +67,8 @@ impl Tool for KernelNotices {
         let (mut used, mut unknown) = (0, 0);
         loop {
             let rest = &words[used..];
-            let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
-            let next = (0..most).find_map(|skip| Some((skip, says(&rest[skip..])?)));
-            let Some((skip, (said, length))) = next else { break };
+            let most = if used == 0 { 1 } else { MOST_BETWEEN };
+            let Some((skip, (said, length))) = next_of_log(rest, most, says) else { break };
             unknown += skip;
             used += skip + length;
             let (kind, stuck) = match said {
@@ -119,7 +119,7 @@ impl Lines {
 }
 
 /// What a line says.
-enum Says<'a> {
+pub(super) enum Says<'a> {
     /// A kind, and for how long a processor was stuck, in seconds.
     Notice(&'static str, Option<f64>),
     /// An array, and what md does with it from now on, if anything.
@@ -127,7 +127,7 @@ enum Says<'a> {
 }
 
 /// What a line says, and its number of words.
-fn says<'a>(words: &[Word<'a>]) -> Option<(Says<'a>, usize)> {
+pub(super) fn says<'a>(words: &[Word<'a>]) -> Option<(Says<'a>, usize)> {
     let notice = line(words).map(|(kind, stuck, used)| (Says::Notice(kind, stuck), used));
     notice.or_else(|| array(words))
 }

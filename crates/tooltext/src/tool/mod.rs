@@ -87,7 +87,35 @@ mod zpool_status;
 pub(crate) use fio_units::percentile_name;
 pub(crate) use iostat_columns::column as iostat_column;
 
+use crate::output::words::Word;
 use reader::Tool;
+
+/// Readers of single lines that lie between others of the same log.
+const OF_LOGS: [&dyn Tool; 4] = [
+    &kernel_errors::KernelErrors,
+    &blocked_task::BlockedTask,
+    &database_log::DatabaseLog,
+    &redis_log::RedisLog,
+];
+
+/// The number of words up to a line that `read` reads, with what it says: at most `most`, and up to a line that another reader of logs reads.
+fn next_of_log<'a, T>(
+    words: &[Word<'a>],
+    most: usize,
+    read: impl Fn(&[Word<'a>]) -> Option<T>,
+) -> Option<(usize, T)> {
+    for skip in 0..most.min(words.len()) {
+        let rest = &words[skip..];
+        if let Some(said) = read(rest) {
+            return Some((skip, said));
+        }
+        let by_another = OF_LOGS.iter().any(|tool| tool.read(rest).is_some());
+        if by_another || kernel_notices::says(rest).is_some() || no_space::refused(rest).is_some() {
+            return None;
+        }
+    }
+    None
+}
 
 /// All readers; the first are the least likely to be mistaken for another.
 pub(crate) fn all() -> &'static [&'static dyn Tool] {

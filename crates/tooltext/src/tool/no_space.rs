@@ -12,6 +12,7 @@
 //!
 //! **Versions**: glibc 2.36 run; Java, Go and MySQL by published logs.
 
+use super::next_of_log;
 use super::reader::{texts, Found, Tool};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
@@ -30,9 +31,7 @@ impl Tool for NoSpace {
         refused(words)?;
         let mut kinds: [(&str, f64, Option<Spot>); 2] = [(FULL, 0.0, None), (QUOTA, 0.0, None)];
         let (mut used, mut unknown) = (0, 0);
-        while let Some((skip, (kind, length))) = (0..MOST_BETWEEN.min(words.len() - used))
-            .find_map(|skip| Some((skip, refused(&words[used + skip..])?)))
-        {
+        while let Some((skip, (kind, length))) = next_of_log(&words[used..], MOST_BETWEEN, refused) {
             let of = kinds.iter_mut().find(|(name, ..)| *name == kind)?;
             (of.1, of.2) = (of.1 + 1.0, of.2.or(Some(words[used + skip].spot)));
             unknown += skip;
@@ -51,7 +50,7 @@ impl Tool for NoSpace {
 }
 
 /// The kind of an error at the end of a message, and the number of words.
-fn refused(words: &[Word]) -> Option<(&'static str, usize)> {
+pub(super) fn refused(words: &[Word]) -> Option<(&'static str, usize)> {
     let before = words.first()?.text;
     let ends_message = before.ends_with(':') && before.len() > 1;
     if !ends_message && !["-", "means"].contains(&before) {
