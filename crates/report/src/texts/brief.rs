@@ -148,9 +148,16 @@ const MATTERING: [&[&str]; 4] =
     [&["util"], &["await", "r_await", "w_await", "lat.mean", "longest so far"], &["queue"], &["iowait"]];
 /// Tools whose last column is always shown: it is a maximum or the device's utilization. For others, only if it is no extreme.
 const LAST_STAYS: [&str; 4] = ["fio", "iostat", "sar", "histograms"];
-/// A drive's counters of unreadable sectors, which are shown before other attributes.
-const SECTORS: [&str; 4] =
-    ["failing", "Reallocated_Sector_Ct", "Current_Pending_Sector", "Offline_Uncorrectable"];
+/// A drive's state and its counters of unreadable sectors, which are shown before other attributes.
+const SECTORS: [&str; 7] = [
+    "failing",
+    "critical warning",
+    "spare",
+    "media errors",
+    "Reallocated_Sector_Ct",
+    "Current_Pending_Sector",
+    "Offline_Uncorrectable",
+];
 
 /// Sorts the rows of a table that has too many: rows that prove the cause come first, then the busiest devices and the longest
 /// waits; rows of zeros come last, and after them rows since boot.

@@ -18,11 +18,12 @@
 //! read:          0      941       941       941       1090      47812.883           0      SCSI: the last could not be corrected
 //! ```
 //!
-//! A whole report (`# smartctl -a /dev/sda`, `smartctl 7.3 2022-02-28 r5338`) is one drive, named after the device in the command.
+//! A whole report (`report.rs`) is one drive.
 //!
 //! **Versions**: smartmontools 6.6 to 7.5 (`ataprint.cpp`, `nvmeprint.cpp`), nvme-cli 1.0 to 2.3 (`nvme-print.c`).
 
 mod error_log;
+mod report;
 
 use super::phrases::{self, Phrase};
 use super::reader::{texts, Found, Tool};
@@ -69,64 +70,15 @@ const GROWN: &[&str] = &["Elements", "in", "grown", "defect", "list:"];
 
 impl Tool for Smart {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        if let Some(found) = report(words) {
+        if let Some(found) = report::read(words) {
             return Some(found);
         }
-        part(words)
+        part(words, false)
     }
 }
 
-/// Limit on words of a report: its logs of errors and self-tests have thousands.
-const LONGEST_REPORT: usize = 6000;
-/// Limit on words of a command, and on those between the command and its report.
-const MOST_OF_COMMAND: usize = 16;
-
-/// Reads a report from its command or first line on: all parts in one row, up to the next report.
-fn report(words: &[Word]) -> Option<Found> {
-    let version = |i: usize| {
-        let [name, number] = words.get(i..).and_then(texts)?;
-        let begins = number.starts_with(|c: char| c.is_ascii_digit()) && number.contains('.');
-        (name == "smartctl" && begins).then_some(())
-    };
-    let command = |i: usize| {
-        let prompt = words.get(i).is_some_and(|w| w.text.ends_with(['#', '$']));
-        prompt && words[i + 1..].iter().take(2).any(|w| w.text.ends_with("smartctl") && !w.first)
-    };
-    let header = match words.first()?.text {
-        "smartctl" => version(0).map(|()| 0)?,
-        _ if command(0) => (1..MOST_OF_COMMAND).find(|i| version(*i).is_some())?,
-        _ => return None,
-    };
-    let device = words[..header].iter().find_map(|w| w.text.strip_prefix("/dev/"));
-    let device = device.filter(|name| evidence::is_device_name(name)).unwrap_or("");
-    let mut all = Row::of(if device.is_empty() { "drive" } else { device });
-    let (mut at, mut used, mut unknown) = (header + 2, 0, 0);
-    while at < words.len().min(LONGEST_REPORT) {
-        if version(at).is_some() || command(at) {
-            break;
-        }
-        let Some(found) = part(&words[at..]) else {
-            at += 1;
-            continue;
-        };
-        for row in found.reading.iter().flat_map(|r| &r.rows) {
-            row.values.iter().for_each(|(name, n)| all.values.put(name, n.value, n.unit, n.at));
-        }
-        (at, unknown) = (at + found.used.max(1), unknown + found.unknown);
-        used = at;
-    }
-    let reading = Reading {
-        tool: "smart",
-        name: device.to_owned(),
-        rows: vec![all],
-        at: words[0].spot,
-        ..Reading::default()
-    };
-    (used > 0).then_some(Found { reading: Some(reading), used, unknown })
-}
-
-/// Reads one part of a report.
-fn part(words: &[Word]) -> Option<Found> {
+/// Reads one part; in a report a single phrase is enough, elsewhere it may be prose.
+fn part(words: &[Word], in_report: bool) -> Option<Found> {
     if texts(words).is_some_and(|first| first == HEADING || first == BRIEF) {
         return attributes(words);
     }
@@ -153,9 +105,8 @@ fn part(words: &[Word]) -> Option<Found> {
         return Some(Found { reading: Some(reading), used, unknown });
     }
     let (row, used, unknown) = phrases::row(words, &PHRASES, "drive")?;
-    // A single phrase may be prose.
     let only_here = ["grown defects", "other errors"].iter().any(|name| row.get(name).is_some());
-    (row.values.iter().count() > 1 || only_here).then_some(())?;
+    (in_report || row.values.iter().count() > 1 || only_here).then_some(())?;
     let reading = Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() };
     Some(Found { reading: Some(reading), used, unknown })
 }

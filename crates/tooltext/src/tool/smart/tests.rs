@@ -58,8 +58,9 @@ fn nvme_cli_names_all_that_smartctl_does() {
     let text = "Smart Log for NVME device:nvme0n1 namespace-id:ffffffff\ncritical_warning\t\t\t: 0x4\ntemperature\t\t\t\t: 41 °C (314 K)\navailable_spare\t\t\t\t: 87%\navailable_spare_threshold\t\t: 10%\npercentage_used\t\t\t\t: 45%\n\
         endurance group critical warning summary: 0\nData Units Read\t\t\t\t: 123,456,789 (63.21 TB)\nhost_read_commands\t\t\t: 1,111,222,333\nmedia_errors\t\t\t\t: 2\nnum_err_log_entries\t\t\t: 99\n\
         Warning Temperature Time\t\t: 17\nCritical Composite Temperature Time\t: 4\nTemperature Sensor 1           : 41 °C (314 K)\nThermal Management T1 Trans Count\t: 6\nThermal Management T2 Trans Count\t: 1\n";
-    let readings = crate::tool::testing::all(text, "smart");
-    let value = |name: &str| readings.iter().flat_map(|r| &r.rows).find_map(|r| r.value(name));
+    let reading = one(text, "smart");
+    assert_eq!(reading.name, "nvme0n1");
+    let value = |name: &str| reading.rows[0].value(name);
     for (name, number) in [
         ("critical warning", 4.0),
         ("spare", 0.87),
@@ -137,4 +138,14 @@ fn a_report_is_one_drive_with_its_commands_device() {
     assert!(
         crate::tool::testing::all("# smartctl -a /dev/sdb\nsmartctl 7.3 is what I use\n", "smart").is_empty()
     );
+}
+
+#[test]
+fn each_log_of_nvme_smart_log_is_a_drive_of_its_own() {
+    let text = "# nvme smart-log /dev/nvme0\nSmart Log for NVME device:/dev/nvme0 namespace-id:ffffffff\ncritical_warning : 0\nmedia_errors : 7\n\
+        Smart Log for NVME device: nvme1n1 namespace-id:ffffffff\ncritical_warning : 0x1\nmedia_errors : 8\n\
+        we then ran\nmedia_errors : 9\nnum_err_log_entries : 1\n";
+    let readings = crate::tool::testing::all(text, "smart");
+    let told: Vec<_> = readings.iter().map(|r| (r.name.as_str(), r.rows[0].value("media errors"))).collect();
+    assert_eq!(told, [("nvme0", Some(7.0)), ("nvme1n1", Some(8.0)), ("", Some(9.0))]);
 }
