@@ -342,20 +342,31 @@ fn kept_in_memory(v: Verdict, case: &Case, slow: &Slow, load: &Load) -> Verdict 
         return if read_again::is_told(case, slow.on.id) { v } else { group_memory::raise(v, limit) };
     }
     // Measured on a disk that seeks: one after the other takes 1.1 times as long for files of 16 and 128 KiB, 0.6 times for those of 1 MiB.
-    let (what, command) = match rotational(case, slow.on.id).is_some_and(|turns| turns.value) {
-        true => (
+    let v = match rotational(case, slow.on.id).is_some_and(|turns| turns.value) {
+        true => v.try_this(
             "read the files into memory before they are needed, one after the other: a disk that turns seeks between several",
             "find DIR -type f -print0 | xargs -0 cat > /dev/null",
         ),
-        false => (
+        false if are_several_at_once(slow) => v,
+        false => v.try_this(
             "read the files into memory before they are needed, several at a time: a device with a queue serves them together",
-            "find DIR -type f -print0 | xargs -0 -n 16 -P 8 cat > /dev/null",
+            format!("find DIR -type f -print0 | xargs -0 -n 16 -P {AT_ONCE} cat > /dev/null"),
         ),
     };
-    v.try_this(what, command).try_this(
+    v.try_this(
         "see how much is cached and how much is evicted: more memory keeps the files cached",
         Action::look("vmstat 1 5; grep -E 'Cached|Active|Inactive' /proc/meminfo"),
     )
+}
+
+/// How many files are read at a time by the command that reads them into memory.
+const AT_ONCE: u64 = 8;
+
+/// Whether most requests found half as many others in flight: then the files are read several at a time already.
+fn are_several_at_once(slow: &Slow) -> bool {
+    let rows = slow.contention().by_depth.rows();
+    let beside: u64 = rows.filter(|row| 2 * row.from >= AT_ONCE).map(|row| row.count).sum();
+    2 * beside > slow.requests().d2c.count()
 }
 
 /// For small sequential pieces: a larger piece takes hardly longer.

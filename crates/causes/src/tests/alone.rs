@@ -52,6 +52,23 @@ fn files_are_read_into_memory_as_the_disk_likes_it() {
     assert_eq!([first("sda/queue/rotational: 0\n"), first("")], [several, several]);
 }
 
+#[test]
+fn files_that_are_read_at_once_need_no_advice_to_do_so() {
+    let offered = |at_once: u64| {
+        let mut recording = TraceBuilder::of_any_kind();
+        for i in 0..200 {
+            recording.read(i * MS, i * MS, (i + at_once) * MS - 1);
+        }
+        let mut built = OpBuilder::default();
+        built.over(recording).quick(READ, 297).waiting_for(Wait::PageRead);
+        for _ in 0..3 {
+            built.inside(READ, Split { known: true, own: Nanos(10 * MS * 1000), ..Split::default() });
+        }
+        commands(&built.verdict("cold-reads")).iter().any(|command| command.starts_with("find DIR"))
+    };
+    assert_eq!([1, 4, 5, 8].map(offered), [true, true, false, false]);
+}
+
 /// A copy waits for what it reads, and for what it writes.
 #[test]
 fn a_copy_is_cold_if_it_waits_for_pages_to_be_read() {
