@@ -61,6 +61,9 @@ pub struct Verdict {
     pub refutes: Vec<Proof>,
     /// What was not recorded, and how to record it.
     pub missing: Vec<Proof>,
+    /// The command that would confirm it, where neither a recording nor the kernel's log would.
+    #[serde(skip)]
+    pub confirmed_by: Option<&'static str>,
     /// What to do, the best first.
     pub remedies: Vec<Remedy>,
     /// The tails' time that it explains.
@@ -108,6 +111,7 @@ impl Verdict {
             evidence: vec![],
             refutes: vec![],
             missing: vec![],
+            confirmed_by: None,
             remedies: vec![],
             explains: Nanos(0),
             claims: vec![],
@@ -196,6 +200,12 @@ impl Verdict {
     /// Adds what is missing for a better answer.
     pub fn without(mut self, missing: impl Into<Proof>) -> Verdict {
         self.missing.push(missing.into());
+        self
+    }
+
+    /// The command that would confirm it.
+    pub(crate) fn confirmed_by(mut self, command: &'static str) -> Verdict {
+        self.confirmed_by = Some(command);
         self
     }
 

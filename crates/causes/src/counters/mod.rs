@@ -31,6 +31,7 @@ mod pool;
 mod pressure;
 mod raid;
 mod raid_runs;
+mod remote;
 mod request_limit;
 mod request_size;
 mod same_rate;
@@ -114,7 +115,13 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         fsync::judge(outputs).or_else(|| flushing::judge(outputs)).or_else(|| slow_syncs::judge(outputs)),
         slow_member::judge(outputs),
         busy::stalled(outputs),
-        surest([busy::saturated(outputs), pressure::io(outputs), own_queue::judge(outputs)]),
+        surest([
+            busy::saturated(outputs),
+            pressure::io(outputs),
+            own_queue::judge(outputs),
+            remote::waits_to_be_sent(outputs),
+        ]),
+        remote::answers_late(outputs),
         swap::judge(outputs),
         pressure::memory(outputs).or_else(|| notices::memory(outputs)),
         processors,

@@ -141,11 +141,14 @@ fn suspected(e: &Explanation, of: &str) -> Option<String> {
     // The proof has the name of the text, too. What speaks against a cause is no reason to suspect it.
     let sentences = said.flat_map(|(v, proof)| {
         // Of some causes only the kernel's log tells.
-        let record = if causes::is_in_recordings(v.cause) { "iowhy record" } else { "dmesg -T" };
+        let usual = if causes::is_in_recordings(v.cause) { "iowhy record" } else { "dmesg -T" };
+        let record = v.confirmed_by.unwrap_or(usual);
         let suspected = format!("{proof}; suspected: {}; to confirm it: {record}", v.cause);
         let only = format!("{proof}; to find the cause: {record}");
-        let all = [format!("{of}: {suspected}"), suspected, format!("{of}: {only}"), only];
-        all.into_iter().skip(if v.refutes.is_empty() { 0 } else { 2 })
+        let short = format!("{of}: suspected: {}; to confirm it: {record}", v.cause);
+        let all = [format!("{of}: {suspected}"), suspected, format!("{of}: {only}"), only, short];
+        let fits = if v.refutes.is_empty() { 0..5 } else { 2..4 };
+        all[fits].to_vec()
     });
     sentences.into_iter().find(|text| text.chars().count() <= LONGEST)
 }
