@@ -10,8 +10,7 @@ use crate::wait::Wait;
 /// A rule: a function; functions of which at least one must also be on the stack (unless empty); the meaning.
 type Rule = (&'static str, &'static [&'static str], Wait);
 
-/// Functions in which a task writes to a page (mm/filemap.c, fs/iomap/buffered-io.c, fs/ext4/inode.c;
-/// `mkwrite`: the first write to a mapped page).
+/// Functions in which a task writes to a page (mm/filemap.c, fs/iomap/buffered-io.c, fs/ext4/inode.c; `mkwrite`: first write to a mapped page).
 const WRITING: &[&str] = &[
     "__filemap_get_folio",
     "__filemap_get_folio_mpol",
@@ -31,6 +30,9 @@ const WRITING: &[&str] = &[
     "prepare_one_folio",
     "prepare_pages",
 ];
+
+/// Functions that write pages of a file back (mm/page-writeback.c, fs/ext4/inode.c).
+const WRITING_BACK: &[&str] = &["write_cache_pages", "mpage_prepare_extent_to_map", "do_writepages"];
 
 /// Functions that handle a page fault.
 const FAULTING: &[&str] =
@@ -62,8 +64,7 @@ const POSITION: &[&str] = &["fdget_pos", "__fdget_pos"];
 const BLOCK_MAP: &[&str] =
     &["ext4_map_blocks", "ext4_da_get_block_prep", "ext4_da_map_blocks", "ext4_ext_truncate"];
 
-/// Functions that begin a change of a file system, which waits while the file system is frozen (fs/super.c).
-/// `sb_start_write` itself is inlined in newer kernels (include/linux/fs.h).
+/// Functions that begin a change of a file system, which waits while that is frozen (fs/super.c); newer kernels inline `sb_start_write`.
 const FREEZING: &[&str] = &[
     "sb_start_write",
     "__sb_start_write",
@@ -86,8 +87,7 @@ const FREEZING: &[&str] = &[
     "xfs_trans_alloc",
 ];
 
-/// Functions that go through the page cache of a file, or write back its contents (mm/filemap.c, mm/page-writeback.c,
-/// fs/iomap/buffered-io.c).
+/// Functions that go through the page cache of a file, or write back its contents (mm/filemap.c, mm/page-writeback.c, fs/iomap/buffered-io.c).
 const PAGE_CACHE: &[&str] = &[
     "filemap_read",
     "generic_file_buffered_read",
@@ -98,11 +98,9 @@ const PAGE_CACHE: &[&str] = &[
     "balance_dirty_pages",
 ];
 
-/// The rules; the first match counts. If a function was renamed between kernels, both names are here. Which kernels
-/// have which name is measured (`stacks/kernels.tsv`, by `make kernel-names`).
+/// The rules; the first match counts. Names of all kernels are here; which has which is measured (`stacks/kernels.tsv`, `make kernel-names`).
 const RULES: &[Rule] = &[
-    // The worker of a loop device without direct I/O (drivers/block/loop.c); `loop_queue_work` before Linux
-    // 5.14.
+    // The worker of a loop device without direct I/O (drivers/block/loop.c); `loop_queue_work` before Linux 5.14.
     ("loop_process_work", PAGE_CACHE, Wait::LoopFile),
     ("loop_queue_work", PAGE_CACHE, Wait::LoopFile),
     ("balance_dirty_pages", &[], Wait::DirtyThrottle),
@@ -212,9 +210,11 @@ const RULES: &[Rule] = &[
     ("wait_on_page_writeback", &[], Wait::OwnData),
     ("__filemap_fdatawait_range", &[], Wait::OwnData),
     ("filemap_fdatawait_range", &[], Wait::OwnData),
-    // The flusher waits for a page that another task has locked.
-    ("__lock_page", &["write_cache_pages"], Wait::Lock),
-    ("__folio_lock", &["write_cache_pages"], Wait::Lock),
+    // Whoever writes pages back waits for one that another task has locked.
+    ("__lock_page", WRITING_BACK, Wait::Lock),
+    ("__folio_lock", WRITING_BACK, Wait::Lock),
+    ("folio_wait_bit_common", WRITING_BACK, Wait::Lock),
+    ("wait_on_page_bit_common", WRITING_BACK, Wait::OwnData),
     ("write_cache_pages", &[], Wait::OwnData),
     ("rwsem_down_read_slowpath", BLOCK_MAP, Wait::Lock),
     ("rwsem_down_write_slowpath", BLOCK_MAP, Wait::Lock),

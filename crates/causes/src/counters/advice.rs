@@ -1,6 +1,6 @@
 //! What to look at, by the device that the kernel's log names: a command that works as it stands, also where the log names no disk.
 
-use super::logged::{Behind, Logged, ASKED, DISCARDS, DISCONNECTS, PATHS, TIMEOUTS};
+use super::logged::{logged, Behind, Logged, ASKED, DISCARDS, DISCONNECTS, PATHS, TIMEOUTS};
 use crate::hardware::Hardware;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
@@ -121,6 +121,11 @@ fn of_commands(device: &Logged, disk: &str) -> Option<(&'static str, String)> {
     })
 }
 
+/// Whether a device on USB was removed; the log does not say which disk it was.
+fn was_unplugged(output: &ToolOutput) -> bool {
+    logged(output).iter().any(|of| of.is_nameless() && of.count(&[DISCONNECTS]) > 0)
+}
+
 /// What to do about a link that was reset, or a device that did not answer.
 pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict {
     let name = device.device;
@@ -133,7 +138,7 @@ pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict 
             Action::look("multipath -ll"),
         );
     }
-    if device.count(&[DISCONNECTS]) > 0 {
+    if device.count(&[DISCONNECTS]) > 0 || name.starts_with("sd") && was_unplugged(output) {
         return v.try_this(
             "it was unplugged, or its cable or power failed: try another port, cable, or a hub with a supply of its own; of a virtual disk: look \
              at its host",

@@ -8,7 +8,7 @@
 //! slow time without such lines.
 
 use super::advice;
-use super::logged::{logged, Logged, FULL, STOPPED, THIN_POOL};
+use super::logged::{logged, Logged, BEYOND, FULL, NO_MEMORY, STOPPED, THIN_POOL};
 use super::say::judged;
 use super::thresholds::evidence::DAMAGED;
 use crate::proof::{proof, Proof};
@@ -50,6 +50,8 @@ struct Trouble<'a> {
     stopped: Option<Spot>,
     damage: u64,
     repaired: u64,
+    /// Where it got no memory.
+    memory: Option<Spot>,
     /// Errors of the device or the way to it, of which this is a consequence.
     below: Option<Proof>,
 }
@@ -76,11 +78,14 @@ fn troubles<'a>(output: &'a ToolOutput) -> Vec<Trouble<'a>> {
     let log = logged(output);
     let of_one = |of: &Logged<'a>| {
         let called = output.log_fact(LogFact::FileSystem, of.device);
-        let full = of.first(&[FULL]).filter(|_| called == Some(THIN_POOL));
+        // A volume without a file system's lines: what it lies on is full.
+        let called = called.or_else(|| of.is_full_volume().then_some(BELOW));
+        let full = of.first(&[FULL]).filter(|_| called.is_some_and(is_pool));
         let stopped = of.first(&[STOPPED]).or(full);
         let damage = CORRUPT.map(|kind| of.count(&[kind])).into_iter().max()?;
         let first = stopped.into_iter().chain(of.first(&CORRUPT)).chain(of.first(&[REPAIRED])).min()?;
-        let below = below(output, &log, of, first).filter(|_| damage == 0);
+        let memory = of.first(&[NO_MEMORY]).filter(|_| damage == 0);
+        let below = below(output, &log, of, first).filter(|_| damage == 0 && memory.is_none());
         Some(Trouble {
             output,
             of: of.clone(),
@@ -88,6 +93,7 @@ fn troubles<'a>(output: &'a ToolOutput) -> Vec<Trouble<'a>> {
             stopped,
             damage,
             repaired: of.count(&[REPAIRED]),
+            memory,
             below,
         })
     };
@@ -102,13 +108,39 @@ fn below(output: &ToolOutput, log: &[Logged], of: &Logged, at: Spot) -> Option<P
     Some(proof!("a consequence of the errors of {device} ({at})", device, at = output.at(at)))
 }
 
+/// What a full volume lies on: a thin pool, or VDO.
+const BELOW: &str = "the pool below";
+
+fn is_pool(called: &str) -> bool {
+    [THIN_POOL, BELOW].contains(&called)
+}
+
+/// Requests behind the end of a device, which is smaller than its file system or partition table says: a suspicion.
+pub(super) fn beyond(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let (output, of) = outputs.iter().find_map(|output| {
+        let of = logged(output).into_iter().find(|of| of.first(&[BEYOND]).is_some())?;
+        Some((output, of))
+    })?;
+    let said = proof!(
+        "{device}: {n} behind its end ({at}): the kernel does not send these, no disk fails",
+        device = of.device,
+        n = Counted(of.count(&[BEYOND]), "request", "requests"),
+        at = output.at(of.first(&[BEYOND])?)
+    );
+    let missing = "whether the disk, volume or image became smaller than its file system or partition table says, or a damaged block number was read";
+    Some(Verdict::cannot_tell(NAME, missing).because(said).try_this(
+        "how large the device is; its file system tells what it expects (dumpe2fs -h, xfs_info, btrfs filesystem show)",
+        Action::look(format!("lsblk -b /dev/{}", of.device)),
+    ))
+}
+
 impl Trouble<'_> {
     fn enough(&self) -> bool {
         self.stopped.is_some() || self.damage.max(self.repaired) >= DAMAGED
     }
 
     fn is_pool(&self) -> bool {
-        self.called == Some(THIN_POOL)
+        self.called.is_some_and(is_pool)
     }
 
     /// Whether all damage was repaired.
@@ -162,8 +194,10 @@ impl Trouble<'_> {
                     at
                 ),
             };
-            all.push(match self.below.clone() {
-                Some(below) => proof!("{said}, {below}", said, below),
+            let memory =
+                self.memory.map(|at| proof!("since it got no memory ({at})", at = self.output.at(at)));
+            all.push(match memory.or_else(|| self.below.clone()) {
+                Some(why) => proof!("{said}, {why}", said, why),
                 None => said,
             });
         }
@@ -183,6 +217,12 @@ impl Trouble<'_> {
                 "see how full the pool's data and metadata are: lvextend gives it more, fstrim in the volumes gives unused blocks back; a pool \
                  that failed has to be checked before it is used again (thin_check)",
                 Action::look("lvs -a -o lv_name,lv_size,data_percent,metadata_percent,lv_health_status; dmsetup status --target thin-pool"),
+            );
+        }
+        if self.memory.is_some() {
+            return v.try_this(
+                "nothing is damaged: mount it again; see what used the memory, and what the kernel says of it at that time",
+                Action::look("free -m; grep -E 'Slab|MemAvailable' /proc/meminfo; dmesg -T | grep -iE 'oom|allocation failure'"),
             );
         }
         let (shows, look) = advice::health(&advice::disk(self.output, device));

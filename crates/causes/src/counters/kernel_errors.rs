@@ -11,8 +11,8 @@ use super::advice;
 use super::drive;
 use super::hang::{self, Hang};
 use super::logged::{
-    follows, logged, Behind, Logged, AT_ONCE as GIVEN_UP, ERRORS, FAILED, LINK, LOSING, MEDIUM, REFUSED,
-    STOPPED,
+    follows, logged, Behind, Logged, AT_ONCE as GIVEN_UP, ERRORS, FAILED, LINK, LOSING, MEDIUM, PROTECTION,
+    REFUSALS, STOPPED,
 };
 use super::say::judged;
 use super::thresholds::evidence::LINES;
@@ -165,9 +165,15 @@ const MOST_SPOTS: usize = 200;
 /// What is missing if several disks failed at once.
 const IN_COMMON: &str = "what these disks have in common: lines of their controller, of a cable or power, of a bug in the kernel, in dmesg -T right before";
 
-/// What is missing if a device only refuses commands.
-const NO_DISK_FAILS: &str =
-    "what was slow: no disk fails here. A drive answers so whose disc or card is missing, blank or unreadable: try another, or none";
+/// What each of [`REFUSALS`] means.
+const MEANINGS: [&str; 6] = [
+    "such an address or command does not exist there: a disk or volume that was resized or replaced, a zoned disk that is not written in order",
+    "a drive answers so whose disc or card is missing, blank or unreadable: try another, or none",
+    "it is locked or write-protected: unlock it, or look for its switch (hdparm -I; lsblk -o NAME,RO)",
+    "another host has reserved it: see which (sg_persist -r)",
+    "the disk may be formatted with protection information that this adapter does not expect (sg_readcap -l), else the way to it damages data",
+    "the device does not support these: mount without discard, no fstrim (lsblk -D)",
+];
 
 /// `device-errors`
 pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
@@ -217,7 +223,7 @@ pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
 /// Errors of drives that only refuse commands, and of virtual disks: neither shows a disk that fails.
 fn no_disk(errors: Vec<LoggedErrors>, outputs: &[ToolOutput]) -> Option<Verdict> {
     let refusing =
-        told(outputs, &[REFUSED]).into_iter().filter(|t| matches!(t.of.behind(t.output), Behind::Disc));
+        told(outputs, &REFUSALS).into_iter().filter(|t| matches!(t.of.behind(t.output), Behind::Disc));
     let (mut discs, targets): (Vec<_>, Vec<_>) =
         errors.into_iter().partition(|t| matches!(t.of.behind(t.output), Behind::Disc));
     if let Some(first) = targets.first() {
@@ -235,10 +241,19 @@ fn no_disk(errors: Vec<LoggedErrors>, outputs: &[ToolOutput]) -> Option<Verdict>
     let refusing: Vec<_> = refusing.collect();
     discs.retain(|t| !refusing.iter().any(|known| known.of.device == t.of.device));
     let all: Vec<_> = refusing.into_iter().chain(discs).collect();
-    let v = Verdict::cannot_tell("device-errors", NO_DISK_FAILS).unless("a drive that refuses works");
+    let first = all.first()?;
+    let most =
+        (0..REFUSALS.len()).max_by_key(|i| (first.of.count(&[REFUSALS[*i]]), std::cmp::Reverse(*i)))?;
+    let meaning = if first.of.count(&REFUSALS) > 0 { MEANINGS[most] } else { MEANINGS[1] };
+    if REFUSALS[most] == PROTECTION {
+        let v = Verdict::cannot_tell("device-errors", meaning);
+        let proofs = all.into_iter().take(MOST).flat_map(LoggedErrors::proofs);
+        return Some(proofs.fold(v, Verdict::because));
+    }
+    let missing = proof!("what was slow: no disk fails here; {meaning}", meaning);
+    let v = Verdict::cannot_tell("device-errors", missing).unless("a drive that refuses works");
     let proofs = all.into_iter().take(MOST).flat_map(LoggedErrors::proofs);
-    let v = proofs.map(|said| proof!("{said}: no disk fails", said)).fold(v, Verdict::because);
-    (!v.evidence.is_empty()).then_some(v)
+    Some(proofs.map(|said| proof!("{said}: no disk fails", said)).fold(v, Verdict::because))
 }
 
 /// Errors of a device that followed the reset of its link, or its file system that stopped at the same moment.

@@ -39,8 +39,22 @@ pub(super) const STOPPED: &str = "read-only or shut down";
 pub(super) const FULL: &str = "lacks of space";
 /// What a thin pool is called. Its volumes' new blocks wait or fail when it has no more.
 pub(super) const THIN_POOL: &str = "the thin pool";
-/// Commands that the device refused, and writes that it answered with a read error.
-pub(super) const REFUSED: &str = "refused commands";
+/// Commands that a device that works refuses, or that do not reach it.
+pub(super) const REFUSALS: [&str; 6] = [
+    "refused commands",
+    "absent or blank discs",
+    "access denials",
+    "reservation conflicts",
+    PROTECTION,
+    "unsupported commands",
+];
+/// Data whose protection information (T10 PI) does not match.
+pub(super) const PROTECTION: &str = "protection errors";
+/// Requests behind the end of the device, which are not sent.
+pub(super) const BEYOND: &str = "out-of-range requests";
+/// A file system got no memory.
+pub(super) const NO_MEMORY: &str = "lacks of memory";
+/// Writes that the device answered with a read error.
 const EMULATED: &str = "writes answered by a read error";
 
 /// A device and all of its lines in one log.
@@ -65,6 +79,11 @@ impl Logged<'_> {
         kinds.iter().flat_map(|kind| self.of_kind(kind)).map(|n| n.value as u64).sum()
     }
 
+    /// Whether its pool has no space, and no file system says so.
+    pub fn is_full_volume(&self) -> bool {
+        self.device.starts_with("dm-") && self.first(&[FULL]).is_some() && self.first(&[STOPPED]).is_none()
+    }
+
     pub fn is_adapter(&self) -> bool {
         self.device.starts_with("adapter ")
     }
@@ -81,7 +100,7 @@ impl Logged<'_> {
         let numbered =
             |kind: &str| disk.strip_prefix(kind).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
         let refuses = || {
-            let refused = self.count(&[REFUSED]);
+            let refused = self.count(&REFUSALS);
             refused > 0 && self.first(&MEDIUM).is_none() && self.count(&ERRORS) <= refused
         };
         let mut rows =

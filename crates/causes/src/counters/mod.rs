@@ -12,6 +12,7 @@ mod asleep;
 mod busy;
 mod checkpoints;
 mod drive;
+mod failed_calls;
 mod file_system;
 mod flush_times;
 mod flushing;
@@ -96,11 +97,15 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
     // What a task waited for at one moment says less than any other suspicion.
     let moment =
         if hung.is_none() { hung::looked_at(outputs).or_else(|| asleep::judge(outputs)) } else { None };
+    let errors = surest([kernel_errors::errors(outputs), pool::errors(outputs)]);
+    let failed = if errors.is_none() { failed_calls::judge(outputs) } else { None };
     let causes = [
         stuck,
-        surest([kernel_errors::errors(outputs), pool::errors(outputs)]),
+        errors,
         surest([kernel_errors::resets(outputs), pool::gone(outputs), multipath::judge(outputs)]),
-        file_system::judge(outputs).or_else(|| no_space::judge(outputs)),
+        file_system::judge(outputs)
+            .or_else(|| file_system::beyond(outputs))
+            .or_else(|| no_space::judge(outputs)),
         surest([pool::scan(outputs), notices::resync(outputs)]),
         hung,
         surest([writeback_flood::judge(outputs), checkpoints::judge(outputs)]),
@@ -125,6 +130,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         swap::judge(outputs),
         pressure::memory(outputs).or_else(|| notices::memory(outputs)),
         processors,
+        failed,
         moment,
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();

@@ -48,7 +48,7 @@ const FULL: f64 = 0.9999;
 
 fn refused(outputs: &[ToolOutput]) -> Option<Verdict> {
     let of_kind = |kind: &'static str| {
-        let of = rows(outputs, "no space").filter(|(_, row)| row.of == kind);
+        let of = rows(outputs, "failed calls").filter(|(_, row)| row.of == kind);
         let mut all = of.filter_map(|(place, row)| Some((place, row.get("count")?)));
         let (place, first) = all.next()?;
         let more: f64 = all.map(|(_, count)| count.value).sum();
@@ -89,7 +89,6 @@ mod tests {
         assert_eq!(judged(&full.repeat(2)), Some(("file-system-error", said.to_owned())));
         let quota = "cp: error writing 'a': Disk quota exceeded\n";
         assert!(judged(quota).is_some_and(|(_, said)| said == "1 error for lack of quota (log:1)"));
-        assert_eq!(judged("cp: error writing 'a': Input/output error\n"), None);
     }
 
     #[test]

@@ -155,3 +155,31 @@ fn a_thin_pool_without_space_is_no_disk_that_fails() {
     let low = "[ 61.0] device-mapper: thin: 253:4: reached low water mark for data device: sending event.\n";
     assert_eq!(found(&format!("{low}{volume}")), ["device-errors"]);
 }
+
+/// The page cache's error of such a request accuses no disk.
+#[test]
+fn requests_behind_the_end_of_a_device_are_no_failure_of_it() {
+    let text = "[ 9.0] attempt to access beyond end of device\n[ 9.0] sdb1: rw=0, want=3907029176, limit=3907024896\n\
+        [ 9.1] Buffer I/O error on dev sdb1, logical block 488378646, async page read\n";
+    let v = of(&text.repeat(2));
+    assert_eq!(v.verdict, Answer::CannotTell);
+    assert!(said(&v).starts_with("sdb1: 2 requests behind its end (dmesg:2)"), "{}", said(&v));
+    assert!(verdicts(text).iter().all(|v| v.cause == NAME), "nothing else is told");
+}
+
+#[test]
+fn a_file_system_without_memory_is_not_damaged() {
+    let text = "[ 9.0] EXT4-fs error (device sdc1) in ext4_free_blocks:4879: Out of memory\n[ 9.1] Aborting journal on device sdc1-8.\n";
+    let v = of(text);
+    assert!(said(&v).contains(", since it got no memory (dmesg:1)"), "{}", said(&v));
+    assert!(commands(&v).contains("free -m") && !commands(&v).contains("e2fsck"), "{}", commands(&v));
+}
+
+#[test]
+fn a_volume_without_space_says_so() {
+    let text = "[ 9.0] critical space allocation error, dev dm-3, sector 8 op 0x1:(WRITE) flags 0x800\n\
+        [ 9.1] Buffer I/O error on dev dm-3, logical block 1, lost async page write\n";
+    let v = of(&text.repeat(2));
+    assert!(said(&v).starts_with("the pool below dm-3 has no free space"), "{}", said(&v));
+    assert_eq!(found(text), [NAME]);
+}

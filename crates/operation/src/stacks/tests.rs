@@ -33,6 +33,10 @@ fn a_locked_page_is_read_for_who_reads_and_held_by_another_task_for_the_flusher(
     let flusher = "io_schedule\n__lock_page\nwrite_cache_pages\nfuse_writepages\ndo_writepages";
     assert_eq!(Wait::of_stack(flusher), Wait::Lock);
     assert_eq!(Wait::of_stack("io_schedule\nwait_on_page_bit\nwrite_cache_pages"), Wait::OwnData);
+    let ext4 = |waits: &str| Wait::of_stack(&format!("{waits}\nmpage_prepare_extent_to_map\ndo_writepages"));
+    let waits =
+        ["folio_wait_bit_common", "folio_wait_bit_common\nfolio_wait_writeback", "wait_on_page_bit_common"];
+    assert_eq!(waits.map(ext4), [Wait::Lock, Wait::OwnData, Wait::OwnData]);
 }
 
 /// Nobody knows what for: the last function says at least how.

@@ -106,8 +106,18 @@ const ASKED: &str = "pass-through commands";
 const SERVER: &str = "missed answers";
 /// A device on USB was removed, which is no failure of its own; [`scsi_disks`](crate::output) leaves it out beside nothing else.
 pub(crate) const UNPLUGGED: &str = "disconnects";
-/// Commands that the device refuses to do: no medium, a blank disc, a wrong address. It works.
+/// Commands that are refused, by a device that works or before they reach it: an address or a command that it does not have; a missing or
+/// blank disc; a locked or write-protected one; one that another host has reserved; data whose protection information does not match
+/// (T10 PI); a discard.
 const REFUSED: &str = "refused commands";
+const ABSENT: &str = "absent or blank discs";
+const DENIED: &str = "access denials";
+const RESERVED: &str = "reservation conflicts";
+const PROTECTION: &str = "protection errors";
+const UNSUPPORTED: &str = "unsupported commands";
+const REFUSALS: [&str; 6] = [REFUSED, ABSENT, DENIED, RESERVED, PROTECTION, UNSUPPORTED];
+/// Requests that the kernel did not send, since they lie behind the end of the device.
+const BEYOND: &str = "out-of-range requests";
 /// Writes that were answered with a read error: no drive does so, but a target in software does for each failure
 /// (tgt, `usr/bs_rdwr.c`: `ASC_READ_ERROR`).
 const EMULATED: &str = "writes answered by a read error";
@@ -121,8 +131,11 @@ const CORRUPT: &str = "corruption messages";
 const DAMAGE: &str = "further corruption messages";
 /// Damaged blocks that a file system rewrote from another copy.
 const REPAIRED: &str = "repaired blocks";
-/// A file system stopped because it found no space for its own data.
+/// A file system stopped because it found no space for its own data, or no memory.
 const FULL: &str = "lacks of space";
+const NO_MEMORY: &str = "lacks of memory";
+/// A file system was shut down by a program, as tests do.
+const ON_REQUEST: &str = "on request";
 /// A message of a disk after a reset or after attachment; [`scsi_disks`](crate::output) distinguishes the two.
 pub(crate) const POWER_ON: &str = "unit attentions";
 /// Further messages about one failure: the SCSI driver's result, the page cache's error, the sense data, what became of an abort or a
@@ -174,8 +187,14 @@ struct Log {
     devices: Vec<(String, Kinds)>,
     /// Disks whose last command was given up by the host, or refused.
     given_up: Vec<String>,
+    /// Disks with requests behind their ends: the errors of pages are of those.
+    beyond: Vec<String>,
+    /// Devices whose file system was shut down by a program.
+    asked: Vec<String>,
     /// Disks whose last sense data was a read error.
     unread: Vec<String>,
+    /// The disk whose sense data blamed it for what the link may have lost.
+    lost: Option<String>,
     /// Whose command an adapter's driver tried to end last.
     tried: Option<String>,
     /// Which file system is on a device.
@@ -193,17 +212,29 @@ impl Log {
         }
         let disk = evidence::whole_disk(&device).to_owned();
         let kind = match kind {
-            NO_MEDIUM if self.one_less(&device, TRANSPORT) || self.one_less(&device, SENSE) => REFUSED,
-            LOST if self.one_less(&device, REFUSED) => TRANSPORT,
-            NO_MEDIUM | LOST => return,
-            GIVEN_UP | REFUSED => {
-                self.one_less(&device, RESULT);
-                if kind == REFUSED {
-                    REFUSED
-                } else {
-                    TRANSPORT
-                }
+            NO_MEDIUM if self.one_less(&device, TRANSPORT) || self.one_less(&device, SENSE) => ABSENT,
+            LOST if self.one_less(&device, REFUSED) => {
+                self.lost = Some(disk.clone());
+                TRANSPORT
             }
+            // The block layer has the disk's own answer: a zoned disk that is not written in order.
+            TARGET if self.lost.take_if(|of| *of == disk).is_some() && self.one_less(&device, TRANSPORT) => {
+                REFUSED
+            }
+            NO_MEDIUM | LOST => return,
+            GIVEN_UP => {
+                self.one_less(&device, RESULT);
+                TRANSPORT
+            }
+            kind if REFUSALS.contains(&kind) => {
+                self.one_less(&device, RESULT);
+                kind
+            }
+            ON_REQUEST => {
+                self.asked.extend((self.asked.len() < MOST_DEVICES).then_some(device));
+                return;
+            }
+            STOPPED if self.asked.contains(&device) => return,
             HEARSAY if self.has(&device, &[CORRUPT, DAMAGE, STOPPED, SEEN, TOTAL]) => return,
             HEARSAY => SEEN,
             WRITE if self.unread.contains(&disk) => EMULATED,
@@ -211,9 +242,8 @@ impl Log {
             kind => kind,
         };
         match kind {
-            TRANSPORT | TIMEOUTS | OFFLINE | REFUSED if self.given_up.len() < MOST_DEVICES => {
-                self.given_up.push(disk);
-            }
+            _ if gives_up(&device, kind) && self.given_up.len() < MOST_DEVICES => self.given_up.push(disk),
+            BEYOND if self.beyond.len() < MOST_DEVICES => self.beyond.push(disk),
             RESULT | SENSE | HARDWARE => {
                 self.given_up.retain(|name| *name != disk);
                 self.unread.retain(|name| *name != disk);
@@ -223,6 +253,7 @@ impl Log {
                 return;
             }
             ERRORS | BUFFER | SEEN | TOTAL if self.given_up.contains(&disk) => return,
+            BUFFER | SEEN | TOTAL if self.beyond.contains(&disk) => return,
             _ => {}
         }
         let place = match self.devices.iter().position(|(name, _)| *name == device) {
@@ -279,6 +310,13 @@ impl Log {
     }
 }
 
+/// Whether a command did not return from the disk, or not with an error of its own: the errors that follow are of this command. A volume
+/// whose pool has no space gives up as well.
+fn gives_up(device: &str, kind: &str) -> bool {
+    let of_pool = kind == FULL && device.starts_with("dm-");
+    [TRANSPORT, TIMEOUTS, OFFLINE].contains(&kind) || REFUSALS.contains(&kind) || of_pool
+}
+
 /// Whether a file system speaks in a line of the log: the device is in use.
 pub(crate) fn is_of_a_file_system(line: &str) -> bool {
     let words = crate::output::words::words(line);
@@ -291,7 +329,7 @@ fn told_once(kinds: &mut Kinds) {
     let mut again = AGAIN.to_vec();
     let alone = kinds.len() == 1;
     // The device ended the command, because it was refused or for an error of its own (drivers/scsi/scsi_error.c, `scsi_check_sense`).
-    let of_target = [HARDWARE, REFUSED].into_iter().find(|kind| kinds.contains_key(kind));
+    let of_target = [HARDWARE].into_iter().chain(REFUSALS).find(|kind| kinds.contains_key(kind));
     again.push((TARGET, of_target.unwrap_or(ERRORS)));
     if alone {
         again.push((COMMAND, EXCEPTIONS));

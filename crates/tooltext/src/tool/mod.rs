@@ -25,6 +25,7 @@ mod diskstats;
 mod dstat;
 mod etcd;
 mod etcd_quantiles;
+mod failed_calls;
 mod filebench;
 mod fio_command;
 mod fio_excerpt;
@@ -52,7 +53,6 @@ mod lvs;
 mod mdflush;
 mod multipath;
 mod nfsiostat;
-mod no_space;
 mod pg_test_fsync;
 mod pgbench;
 mod phrases;
@@ -110,7 +110,7 @@ fn next_of_log<'a, T>(
             return Some((skip, said));
         }
         let by_another = OF_LOGS.iter().any(|tool| tool.read(rest).is_some());
-        if by_another || kernel_notices::says(rest).is_some() || no_space::refused(rest).is_some() {
+        if by_another || kernel_notices::says(rest).is_some() || failed_calls::error(rest).is_some() {
             return None;
         }
     }
@@ -178,7 +178,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &blocked_task::BlockedTask,
         &kernel_errors::KernelErrors,
         &kernel_notices::KernelNotices,
-        &no_space::NoSpace,
+        &failed_calls::FailedCalls,
         &stack::KernelStack,
         &threads::ThreadTable,
     ]

@@ -147,9 +147,10 @@ pub(super) fn totals(text: &str) -> Option<&'static str> {
 
 /// What errors mean by their numbers (include/uapi/asm-generic/errno.h; XFS and ext4 take 117, EUCLEAN, for damage, and 74, EBADMSG, for a
 /// wrong checksum). 61, ENODATA, is an error of the medium (block/blk-core.c, `blk_errors`).
-const ERRNO: [(i32, &str); 10] = [
+const ERRNO: [(i32, &str); 11] = [
     (5, SEEN),
     (6, OFFLINE),
+    (12, NO_MEMORY),
     (19, OFFLINE),
     (28, FULL),
     (30, STOPPED),
@@ -161,8 +162,18 @@ const ERRNO: [(i32, &str); 10] = [
 ];
 
 /// Statuses of a bio, which ext4 and btrfs print since Linux 4.13, without a sign (include/linux/blk_types.h, `BLK_STS_..`).
-const STATUS: [(i32, &str); 7] =
-    [(2, TIMEOUTS), (3, FULL), (4, TRANSPORT), (5, REFUSED), (7, SENSE), (10, SEEN), (16, OFFLINE)];
+const STATUS: [(i32, &str); 10] = [
+    (1, UNSUPPORTED),
+    (2, TIMEOUTS),
+    (3, FULL),
+    (4, TRANSPORT),
+    (5, REFUSED),
+    (6, RESERVED),
+    (7, SENSE),
+    (8, PROTECTION),
+    (10, SEEN),
+    (16, OFFLINE),
+];
 
 /// The kind of an error whose number a line has after `error`, `errno=` or in parentheses: `error 117`, `errno=-5`, `(-5)`; an I/O error if
 /// it has none.

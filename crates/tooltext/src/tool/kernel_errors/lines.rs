@@ -63,15 +63,30 @@ pub(super) fn event(words: &[Word]) -> Option<Event> {
 /// wrapped one.
 fn line(words: &[Word]) -> usize {
     let goes_on = |(i, w): &(usize, &Word)| {
-        *i == 0
-            || w.text != "["
-                && !w.text.starts_with("ata")
-                && (!w.first || *i >= LEAST_OF_WRAPPED && !w.paragraph && !begins(w.text))
+        let wrapped = || {
+            *i >= LEAST_OF_WRAPPED
+                && !w.paragraph
+                && !begins(w.text)
+                && (is_open(&words[..*i]) || !is_sentence(w.text))
+        };
+        *i == 0 || w.text != "[" && !w.text.starts_with("ata") && (!w.first || wrapped())
     };
     words.iter().take(LOOKED_AT).enumerate().take_while(goes_on).count()
 }
 
-/// Whether a word may start a line of the log, or of prose: a time, a date, a driver's name.
+/// Whether a line breaks off after a colon, or in the middle of a sense key, which may have two words.
+fn is_open(line: &[Word]) -> bool {
+    let key = || matches!(line, [.., sense, key, colon, _] if [sense.text, key.text, colon.text] == ["Sense", "Key", ":"]);
+    line.last().is_some_and(|w| w.text.ends_with(':')) || key()
+}
+
+/// Whether a word may start a sentence.
+fn is_sentence(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+}
+
+/// Whether a word may start a line of the log: a time, a date, a driver's name.
 fn begins(text: &str) -> bool {
     let driver = [
         "sd", "scsi", "nvme", "critical", "res", "cmd", "XFS", "BTRFS", "EXT4-fs", "EXT3-fs", "F2FS-fs",
@@ -79,10 +94,7 @@ fn begins(text: &str) -> bool {
     ]
     .contains(&text);
     let date = text.contains(['-', ':']) && text.starts_with(|c: char| c.is_ascii_digit());
-    let mut letters = text.chars();
-    let sentence =
-        letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
-    driver || date || sentence || text.ends_with(':') || text.starts_with(['[', '<', '-'])
+    driver || date || text.ends_with(':') || text.starts_with(['[', '<', '-'])
 }
 
 /// Whether the parts of a pattern follow one another in a text.
@@ -241,26 +253,49 @@ fn result(by: By, text: &str) -> Option<&'static str> {
     }
 }
 
-/// Parses `I/O error, dev sdb, sector 12`, `critical medium error, dev sdb, sector 12`, `Buffer I/O error on dev sdb1, logical block 0`
-/// (block/blk-core.c, `blk_errors`; fs/buffer.c).
+/// What the block layer calls an error, and what it means (block/blk-core.c, `blk_errors`; before Linux 6.2 a conflict of reservations is
+/// `critical nexus`).
+const OF_REQUESTS: [(&[&str], &str); 15] = [
+    (&["I/O"], ERRORS),
+    (&["timeout"], TIMEOUTS),
+    (&["duration", "limit", "exceeded"], TIMEOUTS),
+    (&["transport"], TRANSPORT),
+    (&["device", "offline"], OFFLINE),
+    (&["critical", "medium"], MEDIUM),
+    (&["critical", "target"], TARGET),
+    (&["critical", "space", "allocation"], FULL),
+    (&["critical", "nexus"], RESERVED),
+    (&["reservation", "conflict"], RESERVED),
+    (&["protection"], PROTECTION),
+    (&["operation", "not", "supported"], UNSUPPORTED),
+    (&["open", "zones", "exceeded"], REFUSED),
+    (&["active", "zones", "exceeded"], REFUSED),
+    (&["invalid"], REFUSED),
+];
+/// Requests that many devices do not support, as the line names them (block/blk-core.c, `blk_op_str`).
+const OPTIONAL: [&str; 3] = ["(DISCARD)", "(SECURE_ERASE)", "(WRITE_ZEROES)"];
+
+/// Parses `I/O error, dev sdb, sector 12 op 0x1:(WRITE)`, `critical medium error, dev sdb, sector 12`, `Buffer I/O error on dev sdb1, logical
+/// block 0` (fs/buffer.c), `sdb1: rw=0, want=16, limit=8` (block/blk-core.c, `bio_check_eod`).
 fn io_error(line: &[Word]) -> Option<Event> {
     let text = |i: usize| line.get(i).map_or("", |w| w.text);
     let device = |name: &str| {
-        let name = name.trim_end_matches(',');
+        let name = name.trim_end_matches([',', ':']);
         evidence::is_device_name(name).then(|| name.to_owned())
     };
-    let kind = match [text(0), text(1), text(2)] {
-        ["I/O", "error,", "dev"] => return Some((device(text(3))?, ERRORS, 4)),
-        ["timeout", "error,", "dev"] => return Some((device(text(3))?, TIMEOUTS, 4)),
-        ["transport", "error,", "dev"] => return Some((device(text(3))?, TRANSPORT, 4)),
-        ["critical", "medium", "error,"] => MEDIUM,
-        ["critical", "target", "error,"] => TARGET,
-        ["critical", _, "error,"] => ERRORS,
-        ["I/O", "error", "on"] if ["device", "dev"].contains(&text(3)) => BUFFER,
-        _ => return None,
-    };
-    (kind == BUFFER || text(3) == "dev").then_some(())?;
-    Some((device(text(4))?, kind, 5))
+    if [text(0), text(1), text(2)] == ["I/O", "error", "on"] && ["device", "dev"].contains(&text(3)) {
+        return Some((device(text(4))?, BUFFER, 5));
+    }
+    if text(0).ends_with(':') && text(1).starts_with("rw=") {
+        let limit = line.iter().position(|w| w.text.starts_with("limit="))?;
+        return Some((device(text(0))?, BEYOND, limit + 1));
+    }
+    let named = |(name, _): &&(&[&str], _)| name.iter().enumerate().all(|(i, word)| text(i) == *word);
+    let (name, kind) = OF_REQUESTS.iter().find(named)?;
+    let after = name.len();
+    ([text(after), text(after + 1)] == ["error,", "dev"]).then_some(())?;
+    let optional = *kind == TARGET && line.iter().any(|w| OPTIONAL.iter().any(|name| w.text.ends_with(name)));
+    Some((device(text(after + 2))?, if optional { UNSUPPORTED } else { kind }, after + 3))
 }
 
 /// Parses `md/raid1:md0: Disk failure on sdb1, disabling device.`, `md/raid:md0: read error corrected (8 sectors at 2048 on sda1)`

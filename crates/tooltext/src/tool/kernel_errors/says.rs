@@ -54,16 +54,16 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Scsi, "Sense Key : Medium Error", SENSE),
     (By::Scsi, "Sense Key : Hardware Error", HARDWARE),
     (By::Scsi, "Sense Key : Illegal Request", REFUSED),
-    (By::Scsi, "Sense Key : Blank Check", REFUSED),
-    (By::Scsi, "Sense Key : Data Protect", REFUSED),
+    (By::Scsi, "Sense Key : Blank Check", ABSENT),
+    (By::Scsi, "Sense Key : Data Protect", DENIED),
     (By::Scsi, "Sense Key : Aborted Command", GIVEN_UP),
     (By::Scsi, "Sense Key : Not Ready", GIVEN_UP),
     // Kernels without texts of them (CONFIG_SCSI_CONSTANTS) print numbers.
     (By::Scsi, "Sense Key : 0x3 ", SENSE),
     (By::Scsi, "Sense Key : 0x4 ", HARDWARE),
     (By::Scsi, "Sense Key : 0x5 ", REFUSED),
-    (By::Scsi, "Sense Key : 0x7 ", REFUSED),
-    (By::Scsi, "Sense Key : 0x8 ", REFUSED),
+    (By::Scsi, "Sense Key : 0x7 ", DENIED),
+    (By::Scsi, "Sense Key : 0x8 ", ABSENT),
     (By::Scsi, "Sense Key : 0xb ", GIVEN_UP),
     (By::Scsi, "Sense Key : 0x2 ", GIVEN_UP),
     (By::Scsi, "Add. Sense: Unrecovered read error", UNREAD),
@@ -161,7 +161,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Nvme, "(sct 0x3 ", TRANSPORT),
     (By::Nvme, "Invalid *(sct 0x0 ", REFUSED),
     // drivers/mmc: core/block.c, core/mmc_ops.c, host/sdhci.c, host/bcm2835.c, host/cqhci-core.c. -110 is ETIMEDOUT, -84 EILSEQ (CRC).
-    (By::Mmc, "Timeout waiting for hardware", TIMEOUTS),
+    (By::Mmc, "imeout waiting for hardware", TIMEOUTS),
     (By::Mmc, "timeout for tag", TIMEOUTS),
     (By::Mmc, "Card stuck", TIMEOUTS),
     (By::Mmc, "error -110", TIMEOUTS),
@@ -195,6 +195,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Server, "Connection timed out", SERVER),
     (By::Server, "Possible stuck request", SERVER),
     (By::Server, "Error connecting to socket", SERVER),
+    (By::Server, "shutting down sockets", OFFLINE),
     (By::Server, " hung", SERVER),
     // drivers/block/drbd: drbd_req.c, drbd_receiver.c, drbd_main.c, drbd_state.c
     (By::Drbd, "Remote failed to finish a request within", SERVER),
@@ -215,12 +216,12 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Lustre, "operation * to node * failed: rc = -110", SERVER),
     (By::Lustre, "is not able to keep up with request traffic", SERVER),
     // drivers/block/floppy.c
-    (By::Floppy, "disk absent or changed", REFUSED),
+    (By::Floppy, "disk absent or changed", ABSENT),
     // block/genhd.c, `set_capacity_and_notify`
     (By::Disk, "detected capacity change from * to 0", UNPLUGGED),
     // fs/xfs: xfs_fsops.c (0x4 is a shutdown on request), xfs_buf.c, xfs_log.c, xfs_error.c, xfs_mount.c; xfs_rw.c before 2.6.39
-    (By::Xfs, "User initiated shutdown", NOTHING),
-    (By::Xfs, "force_shutdown(0x4)", NOTHING),
+    (By::Xfs, "User initiated shutdown", ON_REQUEST),
+    (By::Xfs, "force_shutdown(0x4)", ON_REQUEST),
     (By::Xfs, "force_shutdown(", STOPPED),
     (By::Xfs, "Shutting down filesystem", STOPPED),
     (By::Xfs, "has been shut down", STOPPED),
@@ -239,7 +240,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     // fs/ext4: super.c (what the superblock remembers is of an earlier time), page-io.c, ext4_jbd2.c; errors are damage or I/O errors
     (By::Ext, "error at time", NOTHING),
     (By::Ext, "error count since", NOTHING),
-    (By::Ext, "shut down requested", NOTHING),
+    (By::Ext, "shut down requested", ON_REQUEST),
     (By::Ext, "emounting filesystem read-only", STOPPED),
     (By::Ext, "etected aborted journal", STOPPED),
     (By::Ext, "ournal has aborted", STOPPED),
@@ -251,7 +252,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Ext, "annot read", SEEN),
     (By::Ext, "reading directory lblock", SEEN),
     (By::Ext, "error* reading directory", SEEN),
-    (By::Ext, "Out of memory", NOTHING),
+    (By::Ext, "Out of memory", NO_MEMORY),
     (By::Ext, "No space left", NOTHING),
     (By::Ext, "fs error (device", CORRUPT),
     (By::Ext, "fs warning*checksum", CORRUPT),
@@ -304,7 +305,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Fat, "bread*failed", SEEN),
     (By::Fat, "): error, ", CORRUPT),
     // fs/bcachefs: error.c, super.c, journal.c
-    (By::Bcachefs, "emergency read only due to ioctl", NOTHING),
+    (By::Bcachefs, "emergency read only due to ioctl", ON_REQUEST),
     (By::Bcachefs, "emergency read only", STOPPED),
     (By::Bcachefs, "Journal stuck", STUCK),
 ];

@@ -181,7 +181,7 @@ fn each_family_of_drivers_is_told() {
         ("rport-0:0-1: blocked FC remote port time out: removing target", "rport-0:0-1 1 offline messages"),
         ("sd 0:0:0:0: [sda] tag#15 data cmplt err -75 uas-tag 1 inflight:", "sda 1 transport errors"),
         ("sd 3:0:0:0: [sdd] Sense Key : Hardware Error [current]", "sdd 1 hardware errors"),
-        ("floppy0: disk absent or changed during operation", "fd0 1 refused commands"),
+        ("floppy0: disk absent or changed during operation", "fd0 1 absent or blank discs"),
     ] {
         assert_eq!(told(&format!("[  700.000001] {line}\n")), [said], "{line}");
     }
@@ -219,15 +219,15 @@ fn command(disk: &str, key: &str, more: &str, cdb: &str) -> String {
 
 #[test]
 fn what_a_device_refuses_is_no_error_of_it() {
-    for (disk, key, more) in [
-        ("sr0", "Illegal Request", "Read of scrambled sector without authentication"),
-        ("sr0", "Blank Check", "No additional sense information"),
-        ("sr0", "Not Ready", "Medium not present - tray closed"),
-        ("sda", "Aborted Command", "Incompatible medium installed"),
-        ("sda", "Data Protect", "Write protected"),
+    for (disk, key, more, kind) in [
+        ("sr0", "Illegal Request", "Read of scrambled sector without authentication", "refused commands"),
+        ("sr0", "Blank Check", "No additional sense information", "absent or blank discs"),
+        ("sr0", "Not Ready", "Medium not present - tray closed", "absent or blank discs"),
+        ("sda", "Aborted Command", "Incompatible medium installed", "absent or blank discs"),
+        ("sda", "Data Protect", "Write protected", "access denials"),
     ] {
         let text = command(disk, key, more, "Read(10)");
-        assert_eq!(told(&text.repeat(2)), [format!("{disk} 2 refused commands")], "{key}");
+        assert_eq!(told(&text.repeat(2)), [format!("{disk} 2 {kind}")], "{key}");
     }
 }
 
@@ -263,9 +263,84 @@ fn what_the_device_ended_is_what_its_sense_data_says() {
     for key in ["Hardware Error", "0x4"] {
         assert_eq!(of(key), "1 hardware errors", "{key}");
     }
-    for key in ["Illegal Request", "0x5", "Blank Check", "0x8"] {
-        assert_eq!(of(key), "1 refused commands", "{key}");
+    for (key, kind) in [
+        ("Illegal Request", "1 refused commands"),
+        ("0x5", "1 refused commands"),
+        ("Blank Check", "1 absent or blank discs"),
+        ("0x8", "1 absent or blank discs"),
+        ("0x7", "1 access denials"),
+    ] {
+        assert_eq!(of(key), kind, "{key}");
     }
     let alone = "[ 14.0] blk_update_request: critical target error, dev sdb, sector 123456 op 0x0:(READ)\n";
     assert_eq!(rows(alone)[0].value("I/O errors"), Some(1.0), "nothing says which it was");
+}
+
+/// The block layer's names of errors, each with the page cache's error of the same request.
+#[test]
+fn an_error_of_a_request_is_what_the_block_layer_calls_it() {
+    for (name, kind) in [
+        ("I/O", "I/O errors"),
+        ("critical medium", "medium errors"),
+        ("recoverable transport", "transport errors"),
+        ("timeout", "timeouts"),
+        ("duration limit exceeded", "timeouts"),
+        ("device offline", "offline messages"),
+        ("critical nexus", "reservation conflicts"),
+        ("reservation conflict", "reservation conflicts"),
+        ("protection", "protection errors"),
+        ("operation not supported", "unsupported commands"),
+        ("open zones exceeded", "refused commands"),
+    ] {
+        let text = format!(
+            "[ 9.0] {name} error, dev sdb, sector 8 op 0x1:(WRITE) flags 0x803000 phys_seg 1 prio class 2\n\
+             [ 9.1] Buffer I/O error on dev sdb, logical block 1, lost async page write\n"
+        );
+        let all = told(&text);
+        assert!(all.contains(&format!("sdb 1 {kind}")), "{all:?}");
+        assert_eq!(all.len(), if kind == "medium errors" { 2 } else { 1 }, "{all:?}");
+    }
+    let full = "[ 9.0] critical space allocation error, dev dm-3, sector 8 op 0x1:(WRITE)\n[ 9.1] Buffer I/O error on dev dm-3, logical block 1\n";
+    assert_eq!(told(full), ["dm-3 1 lacks of space"]);
+    let optional = "[ 9.0] critical target error, dev sdb, sector 8 op 0x3:(DISCARD) flags 0x800\n";
+    assert_eq!(told(optional), ["sdb 1 unsupported commands"]);
+}
+
+/// In both forms of the second line; what the page cache reports then is of these requests.
+#[test]
+fn requests_behind_the_end_are_no_errors_of_the_device() {
+    let old = "[ 9.0] attempt to access beyond end of device\n[ 9.0] sdb1: rw=0, want=3907029176, limit=3907024896\n";
+    let new = "[ 9.0] tar: attempt to access beyond end of device\n[ 9.0] sdb1: rw=0, sector=3907029168, nr_sectors = 8 limit=3907024896\n";
+    let buffer = "[ 9.1] Buffer I/O error on dev sdb1, logical block 488378646, async page read\n";
+    for text in [old, new] {
+        assert_eq!(told(&format!("{text}{buffer}")), ["sdb1 1 out-of-range requests"]);
+    }
+    let own = "[ 9.2] I/O error, dev sdb, sector 8 op 0x0:(READ)\n";
+    assert!(told(&format!("{old}{own}")).contains(&"sdb 1 I/O errors".to_owned()));
+}
+
+/// A mailer breaks lines after a colon, and within a key of two words.
+#[test]
+fn sense_data_that_a_mailer_wraps_is_read() {
+    let of = |key: &str| {
+        let text = format!(
+            "[ 14.0] sd 2:0:0:0: [sdb] tag#5 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK\n[ 14.0] sd 2:0:0:0: [sdb] tag#5 {key} [current]\n\
+             [ 14.0] I/O error, dev sdb, sector 123456 op 0x0:(READ) flags 0x80700\n"
+        );
+        told(&text).join(", ")
+    };
+    assert_eq!(of("Sense Key :\nIllegal Request"), "sdb 1 refused commands");
+    assert_eq!(of("Sense Key : Illegal\nRequest"), "sdb 1 refused commands");
+    assert_eq!(of("Sense Key : Aborted\nCommand"), "sdb 1 transport errors");
+}
+
+/// libata lost the command if the block layer has an I/O error; a zoned disk answered by itself if it has an error of the target.
+#[test]
+fn a_zoned_disk_refuses_what_is_not_in_order() {
+    let text = command("sdb", "Illegal Request", "Unaligned write command", "Write(16)");
+    assert_eq!(told(&text), ["sdb 1 transport errors"]);
+    assert_eq!(
+        told(&text.replace("I/O error, dev", "critical target error, dev")),
+        ["sdb 1 refused commands"]
+    );
 }

@@ -170,6 +170,18 @@ fn f2fs_that_cannot_be_mounted_is_damaged() {
         (row.value("corruption messages"), row.value("further corruption messages")),
         (Some(1.0), Some(1.0))
     );
-    assert!(all("[1.0] F2FS-fs (dm-1): Failed to initialize F2FS segment manager (-12)\n", "kernel log")
-        .is_empty());
+    let memory = one("[1.0] F2FS-fs (dm-1): Failed to initialize F2FS segment manager (-12)\n", "kernel log");
+    let kinds: Vec<&str> = memory.rows[0].values.iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, ["lacks of memory"]);
+}
+
+/// A test's request, with ext4 and XFS; another file system that stops by itself is told.
+#[test]
+fn a_shutdown_on_request_is_no_trouble() {
+    let asked = "[1.0] EXT4-fs (sda1): shut down requested (2)\n[1.1] Aborting journal on device sda1-8.\n";
+    assert!(all(asked, "kernel log").is_empty());
+    let xfs = "[1.0] XFS (sda1): User initiated shutdown received. Shutting down filesystem\n[1.1] XFS (sda1): Please unmount the filesystem\n";
+    assert!(all(xfs, "kernel log").is_empty());
+    let both = one(&format!("{asked}[1.2] Aborting journal on device sdb1-8.\n"), "kernel log");
+    assert_eq!((both.rows.len(), both.rows[0].value("read-only or shut down")), (1, Some(1.0)));
 }

@@ -1,10 +1,12 @@
-//! Reads errors of any program whose file system has no space left, or whose quota is used up: ENOSPC and EDQUOT, by the words of the C
-//! library (glibc and musl: `strerror`).
+//! Reads errors of any program whose file system has no space left, whose quota is used up, or whose data could not be read or written:
+//! ENOSPC, EDQUOT and EIO, by the words of the C library (glibc and musl: `strerror`). Only musl calls EIO `I/O error`, as the kernel's log
+//! does: that is not read.
 //!
 //! ```text
 //! cp: error writing 'a': No space left on device
 //! java.io.IOException: No space left on device
 //! tar: a: Cannot write: Disk quota exceeded
+//! dd: error reading '/dev/sdb': Input/output error
 //! Error number 28 means 'No space left on device'                   InnoDB; also `OS errno 28 - No space left on device`
 //! ```
 //!
@@ -19,25 +21,26 @@ use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
 use evidence::Spot;
 
-pub struct NoSpace;
+pub struct FailedCalls;
 
 const FULL: &str = "no space left";
 const QUOTA: &str = "quota used up";
+const FAILED: &str = "input/output error";
 /// Limit on words between two: others of the log, a stack of Java.
 const MOST_BETWEEN: usize = 400;
 
-impl Tool for NoSpace {
+impl Tool for FailedCalls {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        refused(words)?;
-        let mut kinds: [(&str, f64, Option<Spot>); 2] = [(FULL, 0.0, None), (QUOTA, 0.0, None)];
+        error(words)?;
+        let mut kinds: [(&str, f64, Option<Spot>); 3] = [FULL, QUOTA, FAILED].map(|kind| (kind, 0.0, None));
         let (mut used, mut unknown) = (0, 0);
-        while let Some((skip, (kind, length))) = next_of_log(&words[used..], MOST_BETWEEN, refused) {
+        while let Some((skip, (kind, length))) = next_of_log(&words[used..], MOST_BETWEEN, error) {
             let of = kinds.iter_mut().find(|(name, ..)| *name == kind)?;
             (of.1, of.2) = (of.1 + 1.0, of.2.or(Some(words[used + skip].spot)));
             unknown += skip;
             used += skip + length;
         }
-        let mut reading = Reading { tool: "no space", at: words[0].spot, ..Reading::default() };
+        let mut reading = Reading { tool: "failed calls", at: words[0].spot, ..Reading::default() };
         for (kind, count, at) in kinds {
             if let Some(at) = at {
                 let mut row = Row::of(kind);
@@ -50,7 +53,7 @@ impl Tool for NoSpace {
 }
 
 /// The kind of an error at the end of a message, and the number of words.
-pub(super) fn refused(words: &[Word]) -> Option<(&'static str, usize)> {
+pub(super) fn error(words: &[Word]) -> Option<(&'static str, usize)> {
     let before = words.first()?.text;
     let ends_message = before.ends_with(':') && before.len() > 1;
     if !ends_message && !["-", "means"].contains(&before) {
@@ -75,6 +78,10 @@ pub(super) fn refused(words: &[Word]) -> Option<(&'static str, usize)> {
             let [_, _, "quota", exceeded] = texts(words)? else { return None };
             ends(exceeded, "exceeded").then_some((QUOTA, 4))
         }
+        "Input/output" if ends_message => {
+            let [_, _, error] = texts(words)? else { return None };
+            ends(error, "error").then_some((FAILED, 3))
+        }
         _ => None,
     }
 }
@@ -90,10 +97,14 @@ mod tests {
             write /var/lib/a: no space left on device\n\
             [ERROR] InnoDB: Error number 28 means 'No space left on device'\n\
             tar: a: Cannot write: Disk quota exceeded\n\
-            Error: No space left on device (os error 28)\n";
-        let reading = one(text, "no space");
+            Error: No space left on device (os error 28)\n\
+            dd: error reading '/dev/sdb': Input/output error\n\
+            ERROR:  could not read block 7 in file \"base/1/2\": Input/output error\n\
+            fio: io_u error on file a: Input/output error: read offset=0, buflen=4096\n";
+        let reading = one(text, "failed calls");
         let count = |of: &str| reading.row(of).and_then(|row| row.value("count"));
         assert_eq!((count("no space left"), count("quota used up")), (Some(4.0), Some(1.0)));
+        assert_eq!(count("input/output error"), Some(3.0));
     }
 
     #[test]
@@ -103,8 +114,10 @@ mod tests {
             "It has: no space left on devices of that kind, they say\n",
             "The message means No space left on device\n",
             "Note: No space left for jokes\n",
+            "We saw an Input/output error once\n",
+            "It knows: Input/output errors of all kinds\n",
         ] {
-            assert!(all(text, "no space").is_empty(), "{text}");
+            assert!(all(text, "failed calls").is_empty(), "{text}");
         }
     }
 }
