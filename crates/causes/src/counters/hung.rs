@@ -51,19 +51,33 @@ const OF_DEVICES: [Wait; 21] = [
     Wait::LoopFile,
 ];
 
-pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+/// Where tasks are blocked, nearest to the device first, and what is told of the first places.
+fn blocked(outputs: &[ToolOutput]) -> (Vec<Place<'_>>, Vec<Proof>) {
     let mut places: Vec<Place> = vec![];
-    let mut all = 0u64;
     for (place, reading) in readings(outputs, "blocked task") {
-        all += 1;
         add(&mut places, place, reading);
     }
-    if all == 0 {
+    nearest_first(&mut places);
+    let told = places.iter().take(MANY).map(Place::told).collect();
+    (places, told)
+}
+
+/// Where tasks waited when the kernel listed all that were blocked (`echo w > /proc/sysrq-trigger`), or when somebody looked at their stacks.
+pub(super) fn at_one_moment(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let (places, told) = blocked(outputs);
+    match places.is_empty() {
+        true => looked_at(outputs),
+        false => Some(told.into_iter().fold(Verdict::cannot_tell(NAME, MOMENT), Verdict::because)),
+    }
+}
+
+pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let (places, told) = blocked(outputs);
+    let known = places.iter().any(|p| !p.function.is_empty());
+    // A list of blocked tasks is of one moment; the kernel's own report is of minutes.
+    if places.iter().all(|p| p.longest.is_none()) {
         return None;
     }
-    nearest_first(&mut places);
-    let known = places.iter().any(|p| !p.function.is_empty());
-    let told: Vec<Proof> = places.iter().take(MANY).map(Place::told).collect();
     let end = "what the device did meanwhile: the kernel's log of errors and resets, iostat -x 1, and iowhy \
          record while they hang";
     if !known {
@@ -97,7 +111,7 @@ fn nearest_first(places: &mut [Place]) {
 }
 
 /// Where tasks waited when somebody looked at their stacks; `None` if no stack says that a task waited for I/O or for another task.
-pub(super) fn looked_at(outputs: &[ToolOutput]) -> Option<Verdict> {
+fn looked_at(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut places: Vec<Place> = vec![];
     for (place, reading) in readings(outputs, "kernel stack") {
         add(&mut places, place, reading);
@@ -113,10 +127,12 @@ pub(super) fn looked_at(outputs: &[ToolOutput]) -> Option<Verdict> {
         function = first.function,
         at = Source(place.output.at(reading.at).to_string())
     );
-    let missing = "whether they wait there for long, and for which disk: look several times, a second apart (cat /proc/PID/stack); \
-                   iowhy record shows how long each wait takes";
-    Some(Verdict::cannot_tell(NAME, missing).because(said))
+    Some(Verdict::cannot_tell(NAME, MOMENT).because(said))
 }
+
+/// What is missing if tasks were only seen to wait.
+const MOMENT: &str = "whether they wait there for long, and for which disk: look several times, a second apart (cat /proc/PID/stack); \
+                      iowhy record shows how long each wait takes";
 
 fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
     let frames: Vec<&str> =

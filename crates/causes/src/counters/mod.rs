@@ -10,6 +10,7 @@
 mod advice;
 mod asleep;
 mod busy;
+mod ceph;
 mod checkpoints;
 mod drive;
 mod failed_calls;
@@ -42,6 +43,7 @@ mod settings;
 mod slow_member;
 mod slow_syncs;
 mod stable_page;
+mod steps;
 mod swap;
 #[cfg(test)]
 mod tests;
@@ -96,15 +98,21 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
     let hung = hung::judge(outputs);
     // What a task waited for at one moment says less than any other suspicion.
     let moment =
-        if hung.is_none() { hung::looked_at(outputs).or_else(|| asleep::judge(outputs)) } else { None };
+        if hung.is_none() { hung::at_one_moment(outputs).or_else(|| asleep::judge(outputs)) } else { None };
     let errors = surest([kernel_errors::errors(outputs), pool::errors(outputs)]);
     let failed = if errors.is_none() { failed_calls::judge(outputs) } else { None };
     let causes = [
         stuck,
         errors,
-        surest([kernel_errors::resets(outputs), pool::gone(outputs), multipath::judge(outputs)]),
+        surest([
+            kernel_errors::resets(outputs),
+            pool::gone(outputs),
+            multipath::judge(outputs),
+            ceph::inactive(outputs),
+        ]),
         file_system::judge(outputs)
             .or_else(|| file_system::beyond(outputs))
+            .or_else(|| ceph::full(outputs))
             .or_else(|| no_space::judge(outputs)),
         surest([pool::scan(outputs), notices::resync(outputs)]),
         hung,
@@ -134,6 +142,9 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         moment,
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();
+    let known = |cause| verdicts.iter().any(|v| v.cause == cause);
+    let steps = steps::judge(outputs).filter(|v| !known(v.cause));
+    verdicts.extend(steps);
     verdicts.sort_by_key(rank);
     verdicts
 }

@@ -264,3 +264,19 @@ fn a_timer_is_no_hang_unless_the_kernel_says_how_long_it_lasts() {
     let long = format!("[22147.5] INFO: task arc_reclaim:23352 blocked for more than 120 seconds.\n{list}");
     assert_eq!(found(&long), ["hung"]);
 }
+
+/// `echo w > /proc/sysrq-trigger` lists what waits at one moment: that is no report of a hang, and hides no other suspicion.
+#[test]
+fn a_list_of_blocked_tasks_is_of_one_moment() {
+    let listed = "[ 16.0] task:pool state:D stack:0 pid:26 tgid:26 ppid:2 flags:0x4\n[ 16.0] Call Trace:\n[ 16.0]  __schedule+0x532/0xea0\n\
+        [ 16.0]  schedule+0x27/0x80\n[ 16.0]  jbd2_log_wait_commit+0xa6/0x120\n";
+    let of = |text: &str| {
+        let all = judge_counters(&[ToolOutput::read("dmesg", text.as_bytes())]);
+        all.into_iter().map(|v| (v.cause, v.verdict)).collect::<Vec<_>>()
+    };
+    assert_eq!(of(listed), [("hung", Answer::CannotTell)]);
+    let reported = format!("[ 16.0] INFO: task pool:26 blocked for more than 120 seconds.\n{listed}");
+    assert_eq!(of(&reported), [("hung", Answer::Found)]);
+    let offline = "[ 17.0] sd 2:0:0:0: rejecting I/O to offline device\n";
+    assert_eq!(of(&format!("{listed}{offline}")).last(), Some(&("hung", Answer::CannotTell)));
+}

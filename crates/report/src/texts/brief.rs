@@ -166,7 +166,9 @@ fn first_what_matters(table: &mut Table, proves: impl Fn(&Line) -> bool) {
         return;
     }
     let place = |name: &str| table.columns.iter().position(|c| c == name);
-    let places = MATTERING.map(|names| names.iter().filter_map(|name| place(name)).collect::<Vec<_>>());
+    // Of btt's steps, those that take longest.
+    let mattering = if table.tool == "btt" { [&["mean"][..]; MATTERING.len()] } else { MATTERING };
+    let places = mattering.map(|names| names.iter().filter_map(|name| place(name)).collect::<Vec<_>>());
     table.lines.sort_by_cached_key(|line| {
         let largest = |columns: &Vec<usize>| {
             let all = columns.iter().filter_map(|c| line.values[*c]).map(|n| n.value);

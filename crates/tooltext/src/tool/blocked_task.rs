@@ -52,8 +52,7 @@ impl Tool for BlockedTask {
         let from = head.used + before_trace(&words[head.used..])?;
         let (frames, length, guessed) = frames(&words[from..]);
         // Without a task's line, the stack may be that of an oops or a warning, unless it is of a sleeping task.
-        let sleeps =
-            frames.first().is_some_and(|(name, _)| ["__schedule", "__switch_to", "schedule"].contains(name));
+        let sleeps = frames.first().is_some_and(|(name, _)| SLEEPING.contains(name));
         if head.task == NOBODY && !sleeps {
             return None;
         }
@@ -88,12 +87,22 @@ const NOBODY: &str = "a task";
 /// Marks a task that is not blocked; task names are never empty.
 const OTHER: &str = "";
 
-/// A stack without a task: `Call Trace:` alone.
+/// A stack without a task: after `Call Trace:` alone, or only the frames of a task that sleeps, as people quote them.
 fn nobodys(words: &[Word]) -> Option<Head> {
     let [call, trace] = texts(words)?;
     let begins = call == "Call" && trace.eq_ignore_ascii_case("trace:");
-    begins.then(|| Head { task: NOBODY.into(), seconds: None, at: words[0].spot, used: 2 })
+    let frames = || words.len() >= LEAST_FRAMES && words.iter().take(LEAST_FRAMES).all(|w| is_frame(w.text));
+    let sleeps =
+        || SLEEPING.iter().any(|name| call.strip_prefix(name).is_some_and(|rest| rest.starts_with('+')));
+    let only_frames = words[0].first && sleeps() && frames();
+    let used = if begins { 2 } else { 0 };
+    (begins || only_frames).then(|| Head { task: NOBODY.into(), seconds: None, at: words[0].spot, used })
 }
+
+/// Where the stack of a task that sleeps begins.
+const SLEEPING: [&str; 3] = ["__schedule", "__switch_to", "schedule"];
+/// Frames that make a stack where nothing announces one.
+const LEAST_FRAMES: usize = 3;
 
 /// A stack of a task that is not blocked, after `BUG: ...`, `Oops: ...`, `general protection fault`, `WARNING: ...` or `RIP: 0010:...`.
 fn oops(words: &[Word]) -> Option<Head> {

@@ -79,7 +79,7 @@ pub(super) fn error(words: &[Word]) -> Option<(&'static str, usize)> {
             ends(exceeded, "exceeded").then_some((QUOTA, 4))
         }
         "Input/output" if ends_message => {
-            let [_, _, error] = texts(words)? else { return None };
+            let [_, _, error] = texts(words)?;
             ends(error, "error").then_some((FAILED, 3))
         }
         _ => None,

@@ -100,8 +100,11 @@ fn head<'a>(c: &mut Cursor<'a, '_>) -> Option<Reading> {
     let value = jobs.text.to_owned();
     reading.settings.push(crate::output::reading::Setting { name: "numjobs".into(), value, at: jobs.spot });
     c.eat_all(&[")", ":", "err", "="]);
-    // `0: pid=11804: Wed Nov 15 01:22:00 2017`.
-    c.next();
+    // `0: pid=11804: Wed Nov 15 01:22:00 2017`; another number is that of the error with which the job ended.
+    if let Some(error) = c.next().filter(|error| error.text != "0") {
+        let (value, at) = (error.text.to_owned(), error.spot);
+        reading.settings.push(crate::output::reading::Setting { name: "error".into(), value, at });
+    }
     if c.eat_all(&[":", "pid", "="]) {
         c.next();
         c.eat(":");

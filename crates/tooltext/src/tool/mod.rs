@@ -16,6 +16,7 @@ mod btt;
 mod btt_cells;
 mod btt_tables;
 mod cachestat;
+mod ceph_health;
 mod database_log;
 mod dbench;
 mod dd;
@@ -162,6 +163,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &multipath::Multipath,
         &database_log::DatabaseLog,
         &redis_log::RedisLog,
+        &ceph_health::CephHealth,
         &dbench::Dbench,
         &ps::Ps,
         &lvs::Lvs,

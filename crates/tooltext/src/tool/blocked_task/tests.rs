@@ -153,3 +153,13 @@ fn a_line_alone_is_a_fact_and_words_are_none() {
     assert_eq!(all, [("jbd2/sda1-8:12".into(), "an unknown wait".into(), String::new(), 0)]);
     assert!(read("my task was blocked for more than 120 seconds, D state 0 1 2 0x0").is_empty());
 }
+
+/// As people quote them, without the line that announces a stack; a stack that does not sleep is nobody's.
+#[test]
+fn frames_alone_are_a_stack_of_one_that_sleeps() {
+    let frames = " __switch_to+0x1f8/0x350\n __schedule+0x30c/0x990\n schedule+0x48/0xc0\n jbd2_log_wait_commit+0xd4/0x180\n ext4_sync_file+0x88/0x5c0\n";
+    let reading = crate::tool::testing::one(&format!("this hangs:\n\n{frames}"), "blocked task");
+    assert_eq!(reading.setting("in"), Some("jbd2_log_wait_commit"));
+    let runs = frames.replace("__switch_to", "show_stack");
+    assert!(crate::tool::testing::all(&format!("this:\n\n{}", &runs[..70]), "blocked task").is_empty());
+}
