@@ -65,25 +65,40 @@ fn blocked(outputs: &[ToolOutput]) -> (Vec<Place<'_>>, Vec<Proof>) {
 /// Where tasks waited when the kernel listed all that were blocked (`echo w > /proc/sysrq-trigger`), or when somebody looked at their stacks.
 pub(super) fn at_one_moment(outputs: &[ToolOutput]) -> Option<Verdict> {
     let (places, told) = blocked(outputs);
-    match places.is_empty() {
-        true => looked_at(outputs),
-        false => Some(told.into_iter().fold(Verdict::cannot_tell(NAME, MOMENT), Verdict::because)),
+    if places.is_empty() {
+        return looked_at(outputs);
     }
+    let missing = if has_stacks(&places) { MOMENT } else { STACKS };
+    Some(look(told.into_iter().fold(Verdict::cannot_tell(NAME, missing), Verdict::because)))
+}
+
+fn has_stacks(places: &[Place]) -> bool {
+    places.iter().any(|p| !p.function.is_empty())
+}
+
+/// What is missing if no stack says where tasks wait.
+const STACKS: &str = "stacks of the blocked tasks: echo w > /proc/sysrq-trigger; dmesg";
+
+/// Adds where to look on.
+fn look(v: Verdict) -> Verdict {
+    v.try_this(
+        "the kernel logs errors, timeouts and resets",
+        Action::look("dmesg -T | grep -iE 'error|timeout|reset|abort'"),
+    )
+    .try_this(
+        "all blocked tasks with their stacks, if these are not all",
+        Action::look("echo w > /proc/sysrq-trigger; dmesg | tail -500"),
+    )
 }
 
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let (places, told) = blocked(outputs);
-    let known = places.iter().any(|p| !p.function.is_empty());
     // A list of blocked tasks is of one moment; the kernel's own report is of minutes.
     if places.iter().all(|p| p.longest.is_none()) {
         return None;
     }
-    let end = "what the device did meanwhile: the kernel's log of errors and resets, iostat -x 1, and iowhy \
-         record while they hang";
-    if !known {
-        let v =
-            Verdict::cannot_tell(NAME, "stacks of the blocked tasks: echo w > /proc/sysrq-trigger; dmesg");
-        return Some(told.into_iter().fold(v, Verdict::because));
+    if !has_stacks(&places) {
+        return Some(told.into_iter().fold(Verdict::cannot_tell(NAME, STACKS), Verdict::because));
     }
     let near = places.first().is_some_and(|p| OF_DEVICES.contains(&p.wait));
     let v = Verdict::found(NAME, Nanos(0), if near { Confidence::Medium } else { Confidence::Low });
@@ -91,18 +106,8 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     if places.len() > MANY {
         v = v.because(proof!("and {n} more places", n = Count((places.len() - MANY) as u64)));
     }
-    Some(
-        v.unless("the same tasks running again a moment later: sample again")
-            .without(end)
-            .try_this(
-                "the kernel logs errors, timeouts and resets",
-                Action::look("dmesg -T | grep -iE 'error|timeout|reset|abort'"),
-            )
-            .try_this(
-                "all blocked tasks with their stacks, if these are not all",
-                Action::look("echo w > /proc/sysrq-trigger; dmesg | tail -500"),
-            ),
-    )
+    let meanwhile = "what the device did meanwhile: the kernel's log of errors and resets, iostat -x 1, and iowhy record while they hang";
+    Some(look(v.unless("the same tasks running again a moment later: sample again").without(meanwhile)))
 }
 
 /// The tasks nearest to the device first; of equals, those in the place with the most of them.

@@ -167,7 +167,7 @@ const IN_COMMON: &str = "what these disks have in common: lines of their control
 
 /// What each of [`REFUSALS`] means.
 const MEANINGS: [&str; 6] = [
-    "such an address or command does not exist there: a disk or volume that was resized or replaced, a zoned disk that is not written in order",
+    "such an address or command does not exist there: a disk or volume that was resized or replaced, a zoned disk that is not written in order, an encrypted DVD",
     "a drive answers so whose disc or card is missing, blank or unreadable: try another, or none",
     "it is locked or write-protected: unlock it, or look for its switch (hdparm -I; lsblk -o NAME,RO)",
     "another host has reserved it: see which (sg_persist -r)",
