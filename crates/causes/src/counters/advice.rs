@@ -1,6 +1,6 @@
 //! What to look at, by the device that the kernel's log names: a command that works as it stands, also where the log names no disk.
 
-use super::logged::{logged, Behind, Logged, ASKED, DISCARDS, DISCONNECTS, PATHS, TIMEOUTS};
+use super::logged::{logged, Behind, Logged, ASKED, DISCARDS, DISCONNECTS, PATHS, TIMEOUTS, UNTOLD};
 use crate::hardware::Hardware;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
@@ -131,6 +131,13 @@ pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict 
     let name = device.device;
     if let Some((_, what, command)) = OTHERS.iter().find(|(kind, ..)| name.starts_with(kind)) {
         return v.try_this(*what, Action::look(*command));
+    }
+    if device.count(&[UNTOLD]) > device.count(&[TIMEOUTS]) {
+        return v.try_this(
+            "the commands were done in time, and the interrupts that say so were lost: firmware of the machine and the slot, or the host of a virtual \
+             machine; see whether this disk's interrupts are counted, and on which processors",
+            Action::look("grep -E 'nvme|ahci|ata|virtio' /proc/interrupts; dmesg | grep -iE 'irq|interrupt|msi'"),
+        );
     }
     if device.count(&[PATHS]) > 0 {
         return v.try_this(

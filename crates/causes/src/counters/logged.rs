@@ -6,9 +6,10 @@ use tooltext::{LogFact, LogForm, Number, Row, Spot, ToolOutput};
 
 /// Kinds of lines about errors of the device, and about the way to it.
 pub(super) const ERRORS: [&str; 5] = ["I/O errors", MEDIUM[0], MEDIUM[1], MEDIUM[2], FAILED];
-pub(super) const LINK: [&str; 9] = [
+pub(super) const LINK: [&str; 10] = [
     "resets",
     TIMEOUTS,
+    UNTOLD,
     "exceptions",
     "transport errors",
     GONE[0],
@@ -18,6 +19,8 @@ pub(super) const LINK: [&str; 9] = [
     AT_ONCE,
 ];
 pub(super) const TIMEOUTS: &str = "timeouts";
+/// Commands that were done, though no interrupt said so.
+pub(super) const UNTOLD: &str = "lost interrupts";
 /// Errors that only the device itself causes.
 pub(super) const MEDIUM: [&str; 3] = ["medium errors", "hardware errors", "corrected read errors"];
 /// Errors after which data may be lost.

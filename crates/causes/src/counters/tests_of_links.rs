@@ -229,3 +229,17 @@ fn a_usb_controller_that_died_took_its_disks_along() {
         commands(&v).contains("the USB controller stopped answering") && !commands(&v).contains("unplugged")
     );
 }
+
+/// The device was done; what told so did not arrive.
+#[test]
+fn a_lost_interrupt_accuses_no_drive() {
+    let text = "[ 60.1] nvme nvme0: I/O 12 QID 3 timeout, completion polled\n".repeat(2);
+    let v = first(&text);
+    assert_eq!((v.cause, v.verdict), ("link-reset", Answer::Found));
+    assert!(v.evidence[0].sentence().contains("2 lost interrupts"), "{:?}", v.evidence);
+    assert!(
+        commands(&v).contains("/proc/interrupts") && !commands(&v).contains("smart-log"),
+        "{}",
+        commands(&v)
+    );
+}

@@ -88,6 +88,8 @@ impl Tool for KernelErrors {
 pub(crate) const RESETS: &str = "resets";
 const TIMEOUTS: &str = "timeouts";
 const EXCEPTIONS: &str = "exceptions";
+/// Commands that were done when their time was over: the interrupt that should have said so did not come.
+const UNTOLD: &str = "lost interrupts";
 pub(crate) const ERRORS: &str = "I/O errors";
 const MEDIUM: &str = "medium errors";
 /// The drive says that it is broken (sense key 4).

@@ -39,7 +39,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Ata, " res *bus error)", BUS),
     (By::Ata, " res *(HSM violation)", BUS),
     (By::Ata, "qc timeout", TIMEOUTS),
-    (By::Ata, "lost interrupt", TIMEOUTS),
+    (By::Ata, "lost interrupt", UNTOLD),
     (By::Ata, "error: {*UNC", MEDIUM),
     (By::Ata, "error: {*ICRC", BUS),
     (By::Ata, "error: {*IDNF", ERRORS),
@@ -146,6 +146,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     // drivers/scsi/storvsc_drv.c
     (By::Adapter, "srb 0x*hv 0x", TRANSPORT),
     // drivers/nvme/host/pci.c, core.c, constants.c; fabrics: tcp.c, rdma.c, fc.c. -19 is ENODEV.
+    (By::Nvme, "completion polled", UNTOLD),
     (By::Nvme, "timeout, ", TIMEOUTS),
     (By::Nvme, "keep-alive", TIMEOUTS),
     (By::Nvme, "Disabling device after reset failure", OFFLINE),
