@@ -181,7 +181,13 @@ pub(super) fn follows(output: &ToolOutput, log: &[Logged], device: &Logged) -> b
         let is_pool = output.log_fact(LogFact::FileSystem, other.device) == Some(THIN_POOL);
         is_pool && device.device.starts_with("dm-") && other.first(&[STOPPED, FULL]).is_some()
     };
-    if log.iter().any(of_pool) {
+    // What a disk refused, or was not there for, fails in the same moment on what is made of disks.
+    let is_made_of_disks = |name: &str| name.starts_with("dm-") || name.starts_with("md");
+    let below = |other: &Logged| {
+        let mut lines = [&LINK[..], &REFUSALS[..]].concat().into_iter().flat_map(|kind| other.of_kind(kind));
+        is_made_of_disks(device.device) && !is_made_of_disks(other.device) && lines.any(|n| gone(n.at))
+    };
+    if log.iter().any(|other| of_pool(other) || below(other)) {
         return true;
     }
     let of_it = |other: &Logged| {

@@ -243,3 +243,16 @@ fn a_lost_interrupt_accuses_no_drive() {
         commands(&v)
     );
 }
+
+/// A volume of device-mapper fails with the disk below it; at another time it fails for another reason.
+#[test]
+fn what_a_volume_reports_with_its_disk_is_a_consequence() {
+    let of = |time: &str| {
+        let volume = format!("[ {time}] BTRFS error (device dm-1): bdev /dev/mapper/a errs: wr 1, rd 0, flush 0, corrupt 0, gen 0\n");
+        let disk = "[ 60.1] sd 2:0:0:0: [sdb] tag#5 Sense Key : Illegal Request [current]\n\
+            [ 60.1] critical target error, dev sdb, sector 8 op 0x1:(WRITE) flags 0x800\n";
+        let all = judge_counters(&[ToolOutput::read("dmesg", format!("{disk}{volume}").as_bytes())]);
+        all.iter().flat_map(|v| &v.evidence).any(|said| said.sentence().starts_with("dm-1: "))
+    };
+    assert_eq!(["60.2", "90.2"].map(of), [false, true]);
+}
