@@ -8,11 +8,12 @@
 //! tar: a: Cannot write: Disk quota exceeded
 //! dd: error reading '/dev/sdb': Input/output error
 //! Error number 28 means 'No space left on device'                   InnoDB; also `OS errno 28 - No space left on device`
+//! flood stage disk watermark [95%] exceeded on [...]                Elasticsearch, which then accepts no writes
 //! ```
 //!
 //! The words count only where a program's message ends in them: after a colon, or after the number. Each kind has a row with its number.
 //!
-//! **Versions**: glibc 2.36 run; Java, Go and MySQL by published logs.
+//! **Versions**: glibc 2.36 run; Java, Go, MySQL and Elasticsearch by published logs.
 
 use super::next_of_log;
 use super::reader::{texts, Found, Tool};
@@ -54,6 +55,9 @@ impl Tool for FailedCalls {
 
 /// The kind of an error at the end of a message, and the number of words.
 pub(super) fn error(words: &[Word]) -> Option<(&'static str, usize)> {
+    if let Some(["flood", "stage", "disk", "watermark", limit, "exceeded"]) = texts(words) {
+        return limit.starts_with('[').then_some((FULL, 6));
+    }
     let before = words.first()?.text;
     let ends_message = before.ends_with(':') && before.len() > 1;
     if !ends_message && !["-", "means"].contains(&before) {
@@ -98,12 +102,13 @@ mod tests {
             [ERROR] InnoDB: Error number 28 means 'No space left on device'\n\
             tar: a: Cannot write: Disk quota exceeded\n\
             Error: No space left on device (os error 28)\n\
+            [2026-06-06T06:23:35,113][WARN ][DiskThresholdMonitor] flood stage disk watermark [95%] exceeded on [a] free: 4.9gb (4.0%)\n\
             dd: error reading '/dev/sdb': Input/output error\n\
             ERROR:  could not read block 7 in file \"base/1/2\": Input/output error\n\
             fio: io_u error on file a: Input/output error: read offset=0, buflen=4096\n";
         let reading = one(text, "failed calls");
         let count = |of: &str| reading.row(of).and_then(|row| row.value("count"));
-        assert_eq!((count("no space left"), count("quota used up")), (Some(4.0), Some(1.0)));
+        assert_eq!((count("no space left"), count("quota used up")), (Some(5.0), Some(1.0)));
         assert_eq!(count("input/output error"), Some(3.0));
     }
 
