@@ -174,12 +174,34 @@ impl Target {
         self.over.is_some()
     }
 
-    /// The command that gives the processes the idle I/O priority, each thread its own (ioprio_set(2)); if they had ended, their next run.
-    pub fn ionice(&self) -> String {
-        match (&self.over, self.has_threads) {
-            (Some(_), _) => format!("ionice -c 3 COMMAND  # {}", self.name),
-            (None, false) => format!("ionice -c 3 -p {}{}", self.pids, self.remark),
-            (None, true) => format!("ionice -c 3 -p $(ps -Lo lwp= {}){}", self.pids, self.remark),
+    /// The command that gives the processes an I/O priority, each thread its own (ioprio_set(2)); if they had ended, their next run. `class` is
+    /// that of ionice(1): `-c 3` is the idle class.
+    pub fn ionice(&self, class: &str) -> String {
+        match &self.over {
+            Some(_) => format!("ionice {class} COMMAND  # {}", self.name),
+            None => format!("ionice {class} -p {}{}", self.threads(), self.remark),
+        }
+    }
+
+    /// The same for the processes of two tasks.
+    pub fn ionice_both(&self, other: &Target, class: &str) -> String {
+        match (&self.over, &other.over) {
+            (None, None) => format!(
+                "ionice {class} -p {} {}  # {}, {}",
+                self.threads(),
+                other.threads(),
+                self.name,
+                other.name
+            ),
+            (Some(_), None) => other.ionice(class),
+            (_, Some(_)) => self.ionice(class),
+        }
+    }
+
+    fn threads(&self) -> String {
+        match self.has_threads {
+            true => format!("$(ps -Lo lwp= {})", self.pids),
+            false => self.pids.clone(),
         }
     }
 }

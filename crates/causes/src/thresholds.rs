@@ -1,6 +1,7 @@
 //! Every threshold of the causes, by the cause that judges by it, each with its source.
 
 mod arrays;
+pub mod lower_class;
 pub mod rate_limit;
 
 pub use arrays::{raid, raid_bitmap, raid_read_modify_write, raid_resync, raid_stripe_cache};

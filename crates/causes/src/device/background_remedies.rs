@@ -1,7 +1,7 @@
 //! What to do about a task whose requests fill the device, the gentlest first.
 
 use crate::case::Case;
-use crate::device::{moved, own_program};
+use crate::device::{lower_class, moved, own_program};
 use crate::interfering::leads_to_the_device;
 use crate::limit;
 use crate::remedy::{Action, Acts};
@@ -42,6 +42,7 @@ pub(super) fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: 
             orders,
         ),
     };
+    let v = lower_class::told(v, case, slow, task);
     let v = match takes_turns(case, slow) {
         true => without_turns(v, &case.name(slow.on.id), task),
         false => v,
@@ -206,6 +207,6 @@ fn idle_class(
             "idle I/O priority for {}: needs a scheduler with priorities (bfq, mq-deadline){has}; {task} takes longer",
             target.who
         ),
-        format!("{first}{}", target.ionice()),
+        format!("{first}{}", target.ionice("-c 3")),
     )
 }

@@ -14,6 +14,7 @@ pub(crate) mod expected;
 pub mod flush_cost;
 pub mod healthy;
 pub(crate) mod line;
+pub(crate) mod lower_class;
 pub mod misaligned;
 pub(crate) mod moved;
 pub(crate) mod outside;

@@ -3,7 +3,9 @@
 use super::background_task::{moved, READ, SMALL};
 use super::*;
 use crate::device::background_remedies::takes_turns;
+use crate::device::lower_class;
 use crate::op_builder::OpBuilder;
+use crate::slow::Slow;
 use ledger::Reason;
 use life::Io;
 use operation::{Kind, Wait};
@@ -116,6 +118,28 @@ fn turns_are_those_of_bfq_where_requests_wait_in_it() {
     );
     assert!(!of(Reason::Scheduler, "[bfq]\nsda/queue/iosched/slice_idle: 0"));
     assert!(!of(Reason::Device, "[bfq] none") && !of(Reason::Scheduler, "[mq-deadline] none"));
+}
+
+/// A scheduler sends what is late: who waits much longer is not of the class of those that are served. BFQ's longest turn is 125 ms.
+#[test]
+fn who_waits_longer_than_one_class_does_is_of_a_lower_class() {
+    let told = |waits: Reason, ms: u64, settings: &str| {
+        let mut built = moved("tar", 100, &format!("sda/queue/scheduler: {settings}\n"));
+        for _ in 0..6 {
+            built.slow(READ, ms, &[(Wait::PageRead, waits, ms - 5)]);
+        }
+        built.asked(|case| {
+            let told = |slow: &Slow| lower_class::told(Verdict::begin("background-task"), case, slow, "tar");
+            let all = case.slow().iter().map(told).collect::<Vec<_>>();
+            all.iter().any(|v| commands(v).iter().any(|c| c.starts_with("ionice -c 2 -n 4 -p ")))
+        })
+    };
+    let scheduler = |ms, settings| told(Reason::Scheduler, ms, settings);
+    assert!(scheduler(300, "[bfq] none") && !scheduler(120, "[bfq] none"));
+    assert!(!scheduler(300, "[bfq]\nsda/queue/iosched/timeout_sync: 400"));
+    assert!(scheduler(1100, "[mq-deadline] none") && !scheduler(900, "[mq-deadline] none"));
+    assert!(scheduler(300, "[mq-deadline]\nsda/queue/iosched/read_expire: 100"));
+    assert!(!scheduler(9000, "[kyber] none") && !told(Reason::Device, 9000, "[bfq] none"));
 }
 
 /// Flushes have no priority, no limit of bytes makes them fewer, and no timer starts who syncs for its clients.
