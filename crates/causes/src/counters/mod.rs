@@ -100,7 +100,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         stuck,
         surest([kernel_errors::errors(outputs), pool::errors(outputs)]),
         surest([kernel_errors::resets(outputs), pool::gone(outputs), multipath::judge(outputs)]),
-        file_system::judge(outputs).or_else(|| no_space::judge(outputs)),
+        surest([file_system::judge(outputs), pool::damaged(outputs)]).or_else(|| no_space::judge(outputs)),
         surest([pool::scan(outputs), notices::resync(outputs)]),
         hung,
         surest([writeback_flood::judge(outputs), checkpoints::judge(outputs)]),
