@@ -99,8 +99,18 @@ fn head(words: &[Word]) -> Option<usize> {
     before.into_iter().find(|at| heading(*at))
 }
 
-/// What zpool says of damaged data below its table, and the number of words.
+/// What zpool says of damaged data below its table, and the number of words. To other users than root it says first that it may not list them.
 fn data_errors(words: &[Word]) -> Option<(Setting, usize)> {
+    const UNLISTED: [&str; 4] = ["errors:", "List", "of", "errors"];
+    if texts(words) != Some(UNLISTED) {
+        return damage(words);
+    }
+    let line = 1 + words.iter().skip(1).take(MOST_OF_REMARK).take_while(|w| !w.first).count();
+    damage(&words[line..]).map(|(errors, used)| (errors, line + used))
+}
+
+/// A line on damaged data, and the number of words.
+fn damage(words: &[Word]) -> Option<(Setting, usize)> {
     const LISTED: [&str; 9] =
         ["errors:", "Permanent", "errors", "have", "been", "detected", "in", "the", "following"];
     let first = words.first().filter(|w| w.first)?;
@@ -230,6 +240,10 @@ mod tests {
         };
         assert_eq!(errors("errors: No known data errors"), None);
         assert_eq!(errors("errors: 4 data errors, use '-v' for a list").as_deref(), Some("4 data errors"));
+        let hidden = "errors: List of errors unavailable: permission denied";
+        assert_eq!(errors(hidden), None);
+        let counted = format!("{hidden}\n\nerrors: 4 data errors, use '-v' for a list");
+        assert_eq!(errors(&counted).as_deref(), Some("4 data errors"));
         let listed =
             "errors: Permanent errors have been detected in the following files:\n\n        /tank/a\n";
         assert_eq!(errors(listed).as_deref(), Some("permanent errors"));
