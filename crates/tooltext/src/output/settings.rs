@@ -70,9 +70,7 @@ pub(crate) fn settings(text: &str) -> Settings {
                     let long = whole.len() > LONG_LINE;
                     let column = if long { u32::try_from(bytes.start + 1).unwrap_or(u32::MAX) } else { 0 };
                     let at = Spot { line: number, column };
-                    if let Some(array) = arrays::head(&text) {
-                        found.snapshots.begin(array, at, depth(whole));
-                    }
+                    found.begin_array(&text, at, whole);
                     found.add(&told, at, &mut seen);
                     found.parts.push(offset + bytes.start..offset + bytes.end);
                 }
@@ -120,9 +118,7 @@ pub(crate) fn settings(text: &str) -> Settings {
         }
         found.lines.insert(number);
         let at = Spot { line: number, column: 0 };
-        if let Some(array) = arrays::head(line) {
-            found.snapshots.begin(array, at, depth(whole));
-        }
+        found.begin_array(line, at, whole);
         found.add(&told, at, &mut seen);
     }
     let over = std::mem::take(&mut found.snapshots).over();
@@ -145,6 +141,13 @@ impl Settings {
             left_out = !keep;
             keep
         });
+    }
+
+    /// Begins a snapshot if this is the first line of an array; `whole` is the line with its quote marks.
+    fn begin_array(&mut self, line: &str, at: Spot, whole: &str) {
+        if let Some(array) = arrays::head(line) {
+            self.snapshots.begin(array, at, depth(whole));
+        }
     }
 
     fn add(&mut self, told: &System, at: Spot, seen: &mut HashSet<(String, String)>) {
