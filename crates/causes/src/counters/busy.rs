@@ -15,14 +15,17 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::WBT_FLASH;
 use crate::verdict::{Confidence, Verdict};
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
-use tooltext::{Number, Reading, Row, Run, ToolOutput};
+use tooltext::{Number, Reading, Row, Run, SinceBoot, ToolOutput};
 use trace::Nanos;
 
 /// One disk in one report.
 pub(super) struct Report<'a> {
     pub place: In<'a>,
     pub row: &'a Row,
+    /// Whether it is the mean since the machine was started.
+    pub since_boot: bool,
 }
 
 impl Report<'_> {
@@ -109,10 +112,12 @@ pub(super) fn tables(output: &ToolOutput) -> impl Iterator<Item = (&Run, &Readin
 /// The reports of each disk in their order, by the disk's name.
 pub(super) fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
     let mut all: Vec<(&str, Vec<Report>)> = vec![];
+    let since_boot = since_boot(outputs);
     for output in outputs {
         for (run, reading) in tables(output) {
             for row in reading.rows.iter().filter(|r| is_disk(&r.of)) {
-                let report = Report { place: In { output, run }, row };
+                let since_boot = since_boot.contains(&std::ptr::from_ref(row));
+                let report = Report { place: In { output, run }, row, since_boot };
                 match all.iter().position(|(name, _)| *name == row.of) {
                     Some(at) => all[at].1.push(report),
                     None if all.len() < MOST_DISKS => all.push((&row.of, vec![report])),
@@ -122,6 +127,22 @@ pub(super) fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
         }
     }
     all
+}
+
+/// The rows that are means since the machine was started, by the command or by the banner before them. Of many reports without both any
+/// may be the first; a median does not mind one.
+fn since_boot(outputs: &[ToolOutput]) -> HashSet<*const Row> {
+    let of_run = |run: &Run| {
+        let is = |since: &SinceBoot| match since {
+            SinceBoot::Yes => true,
+            SinceBoot::Likely => run.follows_banner(),
+            SinceBoot::No => false,
+        };
+        let rows = run.readings.iter().flat_map(|reading| &reading.rows);
+        let all = rows.zip(run.since_boot().into_iter().flatten()).filter(|(_, since)| is(since));
+        all.map(|(row, _)| std::ptr::from_ref(row)).collect::<Vec<_>>()
+    };
+    outputs.iter().flat_map(|output| &output.runs).flat_map(of_run).collect()
 }
 
 /// The most disks that are judged.

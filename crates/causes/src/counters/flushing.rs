@@ -21,7 +21,9 @@ const MISSING: &str = "who waits for them, and for how long: sudo iowhy record -
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let disks = by_disk(outputs);
     let mostly = disks.iter().filter_map(|(name, reports)| {
-        let mut all: Vec<(f64, &Report)> = reports.iter().filter_map(|r| Some((part(r)?, r))).collect();
+        // The mean since boot says nothing of the time that somebody looked at.
+        let intervals = reports.iter().filter(|r| !r.since_boot);
+        let mut all: Vec<(f64, &Report)> = intervals.filter_map(|r| Some((part(r)?, r))).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         // Of an even number the lower of the two in the middle.
         let (median, report) = *all.get(all.len().checked_sub(1)? / 2)?;
@@ -61,6 +63,17 @@ mod tests {
         let v = all.into_iter().find(|v| v.cause == "flush-cost")?;
         assert_eq!(v.verdict, Answer::CannotTell);
         Some(v.evidence[0].sentence())
+    }
+
+    #[test]
+    fn the_mean_since_boot_is_no_evidence() {
+        let report = "Device r/s w/s r_await w_await f/s f_await aqu-sz %util\nvda 0.00 200.00 0.00 4.80 101.00 9.20 1.90 96.00\n\n";
+        let causes = |before: &str| {
+            let text = format!("{before}{report}{report}");
+            judge_counters(&[ToolOutput::read("a", text.as_bytes())]).iter().any(|v| v.cause == "flush-cost")
+        };
+        assert!(causes(""));
+        assert!(!causes("Linux 6.1.0 (host) \t11/25/26 \t_x86_64_\t(8 CPU)\n\n"), "one interval remains");
     }
 
     #[test]

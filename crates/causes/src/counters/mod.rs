@@ -110,10 +110,13 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
             multipath::judge(outputs),
             ceph::inactive(outputs),
         ]),
-        file_system::judge(outputs)
-            .or_else(|| file_system::beyond(outputs))
-            .or_else(|| ceph::full(outputs))
-            .or_else(|| no_space::judge(outputs)),
+        surest([
+            file_system::judge(outputs),
+            pool::damaged(outputs),
+            file_system::beyond(outputs),
+            ceph::full(outputs),
+            no_space::judge(outputs),
+        ]),
         surest([pool::scan(outputs), notices::resync(outputs)]),
         hung,
         surest([writeback_flood::judge(outputs), checkpoints::judge(outputs)]),

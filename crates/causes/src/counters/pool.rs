@@ -1,5 +1,6 @@
 //! Devices of a ZFS pool that fail, by zpool status: `device-errors` if they give errors, `link-reset` if they are gone; `raid-resync`
-//! is suspected while the pool copies or checks all data.
+//! is suspected while the pool copies or checks all data; `file-system-error` if zpool tells of data that is damaged beyond repair, whatever
+//! the counters of its devices say: they are cleared, and count nothing that was written damaged.
 //!
 //! ZFS takes a device out of use that gives too many errors (FAULTED), or goes on with it where it has no other copy (DEGRADED). Checksum
 //! errors alone are of data that was read without an error: memory, a cable or a controller damages it as well as the device.
@@ -80,6 +81,48 @@ pub(super) fn scan(outputs: &[ToolOutput]) -> Option<Verdict> {
     Some(Verdict::cannot_tell("raid-resync", missing).because(busy(outputs)?))
 }
 
+/// `file-system-error` if data of a pool is damaged and there was no other copy of it.
+pub(super) fn damaged(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let all = readings(outputs, "zpool status").filter_map(|(place, reading)| {
+        let errors = reading.settings.iter().find(|s| s.name == "errors")?;
+        Some((place, reading, errors))
+    });
+    let all: Vec<_> = all.take(MOST).collect();
+    let pool = named(all.first()?.1);
+    let told = all.iter().map(|(place, reading, errors)| {
+        proof!(
+            "ZFS could not repair data of {pool}: {errors} ({at})",
+            pool = if reading.name.is_empty() { "a pool" } else { reading.name.as_str() },
+            errors = errors.value.as_str(),
+            at = Source(place.output.at(errors.at).to_string())
+        )
+    });
+    let v = Verdict::found("file-system-error", trace::Nanos(0), Confidence::Medium);
+    let v = told
+        .fold(v, Verdict::because)
+        .unless("no data errors after zpool clear and a scrub")
+        .without("when the data was damaged: zpool events -v, and the kernel's log of that time");
+    Some(
+        v.try_this(
+            "which files are damaged: these have to come back from a backup; a scrub then shows whether there are more",
+            Action::look(format!("zpool status -v {pool}")),
+        )
+        .try_this(
+            "if the disks report no errors, test the memory: the errors that ECC counted are here",
+            Action::look("grep -s . /sys/devices/system/edac/mc/mc*/*e_count"),
+        ),
+    )
+}
+
+/// The pool's name for a command: never what could be part of one.
+fn named(reading: &Reading) -> &str {
+    Some(reading.name.as_str()).filter(|name| !name.is_empty() && is_plain(name)).unwrap_or("POOL")
+}
+
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:+".contains(&b))
+}
+
 fn busy(outputs: &[ToolOutput]) -> Option<Proof> {
     let (place, reading, scan) = readings(outputs, "zpool status").find_map(|(place, reading)| {
         let scan = reading.settings.iter().find(|s| s.name == "scan")?;
@@ -123,18 +166,16 @@ impl Device<'_> {
 
     fn advice(&self, v: Verdict) -> Verdict {
         let name = self.row.of.as_str();
-        let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:+".contains(&b));
         let (shows, look) = match () {
             // Names of /dev/disk/by-id: `ata-MODEL_SERIAL-part1`, `wwn-0x5000c500a4b1d2`.
-            () if plain(name) && BY_ID.iter().any(|kind| name.starts_with(kind)) => {
+            () if is_plain(name) && BY_ID.iter().any(|kind| name.starts_with(kind)) => {
                 let disk = name.split("-part").next().unwrap_or(name);
                 (advice::health("sda").0, Action::look(format!("smartctl -a /dev/disk/by-id/{disk}")))
             }
             () if is_device_name(name) => advice::health(evidence::whole_disk(name)),
             () => advice::health("DISK"),
         };
-        let pool =
-            Some(self.reading.name.as_str()).filter(|name| !name.is_empty() && plain(name)).unwrap_or("POOL");
+        let pool = named(self.reading);
         v.try_this(shows, look).try_this(
             "files that were damaged, and what the pool lacks; replace the device if it reports errors itself, else look at cable, controller \
              and memory",
@@ -199,6 +240,31 @@ mod tests {
             all[0].evidence[0].sentence(),
             "tank is busy with a resilver, which uses all its devices (pool:3)"
         );
+    }
+
+    #[test]
+    fn damaged_data_is_told_although_no_device_counts_errors() {
+        let of = |line: &str, device: &str| {
+            let text = format!(
+                "  pool: tank\n state: ONLINE\nconfig:\n\n\tNAME STATE READ WRITE CKSUM\n\ttank ONLINE 0 0 0\n\t  {device}\n\nerrors: {line}\n"
+            );
+            judge_counters(&[ToolOutput::read("pool", text.as_bytes())])
+        };
+        let good = "sda ONLINE 0 0 0";
+        for (line, said) in [
+            ("3 data errors, use '-v' for a list", "3 data errors"),
+            ("Permanent errors have been detected in the following files:", "permanent errors"),
+        ] {
+            let all = of(line, good);
+            assert_eq!((all[0].cause, all[0].verdict), ("file-system-error", Answer::Found));
+            let told = all[0].evidence[0].sentence();
+            assert_eq!(told, format!("ZFS could not repair data of tank: {said} (pool:9)"));
+            assert_eq!(all[0].remedies[0].command(), "zpool status -v tank");
+        }
+        assert!(of("No known data errors", good).is_empty());
+        // A device that fails is the cause of it.
+        let all = of("3 data errors, use '-v' for a list", "sda FAULTED 9 9 9 too many errors");
+        assert_eq!(all.iter().map(|v| v.cause).collect::<Vec<_>>(), ["device-errors", "file-system-error"]);
     }
 
     /// The first below `replacing` is the one that was taken away on purpose.

@@ -125,7 +125,7 @@ fn hardly_idle(outputs: &[ToolOutput]) -> Option<Proof> {
         Some((idle.value + waiting, output.at(idle.at).to_string()))
     };
     let of_run = |output: &ToolOutput, run: &Run| -> Vec<(f64, String)> {
-        let run = run.of_intervals();
+        let run = run.of_intervals_alone();
         run.readings.iter().flat_map(|r| &r.rows).filter_map(|row| idle(output, row)).collect()
     };
     let all = outputs.iter().flat_map(|output| output.runs.iter().flat_map(move |run| of_run(output, run)));

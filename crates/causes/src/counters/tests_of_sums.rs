@@ -368,3 +368,22 @@ fn processors_without_idle_time_are_told_and_found_guilty_of_nothing() {
     assert!(v.evidence[0].sentence().starts_with("processors were idle for 9.0 % of the time"), "{v:?}");
     assert!(of(5, 5).is_none() && of(10, 0).is_none());
 }
+
+/// The first row is the mean since boot: of no time that somebody looked at.
+#[test]
+fn processors_that_had_no_idle_time_since_boot_are_not_suspected() {
+    let of = |rows: &[u32]| {
+        let heading = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n \
+             r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n";
+        let row = |idle: &u32| {
+            format!(
+                " 3  0      0 118990 10374 118176    0    0     7  211 2321 3181 {} 30 {idle} 0  0\n",
+                70 - idle
+            )
+        };
+        let rows: String = rows.iter().map(row).collect();
+        verdict(&format!("{heading}{rows}"), "cpu-wait").is_some()
+    };
+    assert!(!of(&[1]) && !of(&[1, 60]));
+    assert!(of(&[60, 1]));
+}

@@ -61,7 +61,8 @@ pub mod evidence {
         (
             "file-system-error",
             DAMAGED as f64,
-            "messages that a file system's data is damaged, or one that it was shut down or made read-only",
+            "messages that a file system's data is damaged, or one that it was shut down or made read-only, or what a pool says of its data \
+             now",
         ),
         ("hung", 1.0, "task that the kernel calls blocked, with its stack"),
         ("writeback-flood", OPERATIONS, "reads in each of two runs"),
@@ -115,6 +116,9 @@ pub mod own_queue {
 
     /// What Linux expects of a device that does not rotate.
     pub const NOT_SLOW: Nanos = crate::thresholds::WBT_FLASH;
+    /// The least part of the mean that the median of waits in a queue is. If requests arrive and are served at random (M/M/1), waits are
+    /// exponential, with a median of ln 2 = 0.69 of the mean; fio's percentiles in whole milliseconds may be lower by some.
+    pub const ALIKE: f64 = 0.5;
 }
 
 /// Thresholds of `counters/slow_syncs`.

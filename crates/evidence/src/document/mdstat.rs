@@ -78,6 +78,10 @@ fn detail(array: &str, line: &str, at: &At, system: &mut System) -> bool {
         return system.set_attribute(array, "md/consistency_policy", "bitmap", at);
     }
     if let Some(action) = sync_action(line) {
+        if line.ends_with("=DELAYED") {
+            // As sysfs says it: the array waits until another one on the same disks is done.
+            system.set_attribute(array, "md/sync_completed", "delayed", at);
+        }
         return system.set_attribute(array, "md/sync_action", action, at);
     }
     let words: Vec<&str> = line.split([' ', ',']).filter(|word| !word.is_empty()).collect();

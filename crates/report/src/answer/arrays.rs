@@ -1,29 +1,39 @@
 //! What is wrong with an array of disks, from settings in a text (Documentation/admin-guide/md.rst).
 
 use explain::Explanation;
+use std::collections::BTreeMap;
 
 /// The array's trouble as a clause: a disk that failed, disks that are missing, a check or copy of its disks; `None` if there is none.
 pub(super) fn trouble(e: &Explanation) -> Option<String> {
-    let all =
-        || e.texts.outputs.iter().flat_map(|m| &m.settings).map(|s| (s.name.as_str(), s.value.as_str()));
-    let failed = all().find_map(|(name, value)| {
+    // In the order of the texts: of several values of a name the last one holds.
+    let all: BTreeMap<&str, &str> = e
+        .texts
+        .outputs
+        .iter()
+        .flat_map(|m| &m.settings)
+        .map(|s| (s.name.as_str(), s.value.as_str()))
+        .collect();
+    let failed = all.iter().find_map(|(name, value)| {
         let (array, member) = name.split_once("/md/dev-")?;
-        let disk = member.strip_suffix("/state").filter(|_| value == "faulty")?;
+        let disk = member.strip_suffix("/state").filter(|_| *value == "faulty")?;
         let whole = evidence::whole_disk(disk);
         Some(format!(
             "{array} runs without {disk}, which failed: mdadm --detail /dev/{array}; smartctl -a /dev/{whole}"
         ))
     });
     let missing = || {
-        all().find_map(|(name, value)| {
-            let array = name.strip_suffix("/md/degraded").filter(|_| value != "0")?;
-            let disks = if value == "1" { "a disk".into() } else { format!("{value} disks") };
+        all.iter().find_map(|(name, value)| {
+            let array = name.strip_suffix("/md/degraded").filter(|_| *value != "0")?;
+            let disks = if *value == "1" { "a disk".into() } else { format!("{value} disks") };
             Some(format!("{array} runs without {disks}: mdadm --detail /dev/{array}"))
         })
     };
     let busy = || {
-        all().find_map(|(name, value)| {
-            let array = name.strip_suffix("/md/sync_action").filter(|_| value != "idle")?;
+        all.iter().find_map(|(name, value)| {
+            let array = name.strip_suffix("/md/sync_action").filter(|_| *value != "idle")?;
+            // It waits for another array and costs nothing yet.
+            let delayed = all.get(format!("{array}/md/sync_completed").as_str()) == Some(&"delayed");
+            (!delayed).then_some(())?;
             Some(format!(
                 "{array} is busy with a {value}, which uses all its disks; what that costs: iowhy record"
             ))
@@ -59,6 +69,8 @@ mod tests {
             Some("md0 runs without a disk: mdadm --detail /dev/md0")
         );
         assert_eq!(of("sdb1[1] sda1[0]", "2", ""), None);
+        let waits = "      \tresync=DELAYED\n";
+        assert!(of("sdb1[1] sda1[0]", "1", waits).expect("a clause").starts_with("md0 runs without a disk"));
         // As mdadm --detail says it.
         let detail = |active: u8| {
             super::tests::of(&format!(
@@ -67,5 +79,20 @@ mod tests {
         };
         assert_eq!(detail(9).as_deref(), Some("md0 runs without a disk: mdadm --detail /dev/md0"));
         assert_eq!(detail(10), None);
+    }
+
+    /// The order of the texts decides, not which value is worse.
+    #[test]
+    fn an_array_that_is_complete_later_has_no_trouble() {
+        let whole = "md0 : active raid1 sdy1[1] sdx1[0]\n      9990 blocks [2/2] [UU]\n\n";
+        let copies = "md0 : active raid1 sdy1[2] sdx1[0]\n      9990 blocks [2/1] [U_]\n      \
+            [==>..]  recovery = 14.5% (1448/9990) finish=0.2min speed=700K/sec\n\n";
+        let failed = "md0 : active raid1 sdy1[1](F) sdx1[0]\n      9990 blocks [2/1] [U_]\n\n";
+        for before in [copies, failed] {
+            assert_eq!(of(&format!("{before}{whole}")), None, "{before}");
+            assert!(of(&format!("{whole}{before}")).is_some(), "{before}");
+        }
+        let then = of(&format!("{failed}{copies}")).expect("a clause");
+        assert!(then.starts_with("md0 is busy with a recover"), "{then}");
     }
 }

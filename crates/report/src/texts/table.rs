@@ -27,6 +27,9 @@ pub(super) struct Line {
 /// Follows the name in a row that surely has means since boot.
 const SINCE_BOOT: &str = " (since boot)";
 
+/// Follows the name in a row that has them unless the command, which the text lacks, says otherwise.
+const PERHAPS_SINCE_BOOT: &str = " (since boot?)";
+
 /// Columns of fio's tables: heading, and name of the value in a row.
 const FIO: [(&str, &str); 9] = [
     ("rate", "iops"),
@@ -72,8 +75,10 @@ pub(super) fn tables(output: &ToolOutput) -> Vec<Table> {
         for (reading, since) in run.readings.iter().zip(run.since_boot()) {
             for (row, since) in reading.rows.iter().zip(since) {
                 if let Some((columns, mut of, values)) = line(reading, row) {
-                    if since == SinceBoot::Yes {
-                        of += SINCE_BOOT;
+                    match since {
+                        SinceBoot::Yes => of += SINCE_BOOT,
+                        SinceBoot::Likely if run.follows_banner() => of += PERHAPS_SINCE_BOOT,
+                        _ => {}
                     }
                     let tool = if is_histogram(reading) { "histograms" } else { reading.tool };
                     let found = tables.iter_mut().find(|t| t.tool == tool && t.columns == columns);

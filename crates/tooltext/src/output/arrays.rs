@@ -60,6 +60,13 @@ pub(super) fn whole_line<'a>(
     }
 }
 
+/// The array whose first line this is: `md3` of `md3 : active raid6 sdr[0]`.
+pub(super) fn head(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once(" : ")?;
+    let state = rest.split_whitespace().next()?;
+    (name.starts_with("md") && ["active", "inactive", "broken"].contains(&state)).then_some(name)
+}
+
 /// Whether all words are members: `sdd1[3] sdc1[2](F)`.
 fn is_members(line: &str) -> bool {
     let member = |word: &str| {

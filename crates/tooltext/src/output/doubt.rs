@@ -48,6 +48,8 @@ pub(super) fn taken_out(reading: &mut Reading) -> Vec<Doubt> {
         if tool == "fio" {
             let line = of_their_lines(row, &found);
             found.extend(line);
+            let percentiles = percentiles(row, &found);
+            found.extend(percentiles);
         }
         for (name, why) in found {
             if let Some(number) = row.values.take(&name) {
@@ -68,6 +70,20 @@ fn of_their_lines(row: &Row, known: &[(String, String)]) -> Vec<(String, String)
     });
     let why = || "another number of its line cannot be".to_owned();
     others.map(|(name, _)| (name.to_owned(), why())).collect()
+}
+
+/// The percentiles of distributions whose mean, minimum or maximum cannot be: they are from the same times, on lines of their own.
+fn percentiles(row: &Row, known: &[(String, String)]) -> Vec<(String, String)> {
+    let known = |name: &str| known.iter().any(|(other, _)| other == name);
+    let all = row.values.iter().filter(|(name, _)| {
+        let of_doubtful = name.rsplit_once(".p").is_some_and(|(kind, rank)| {
+            let is_rank = rank.starts_with(|c: char| c.is_ascii_digit());
+            is_rank && ["mean", "min", "max"].iter().any(|what| known(&format!("{kind}.{what}")))
+        });
+        of_doubtful && !known(name)
+    });
+    let why = || "the mean or an extreme of the same times cannot be".to_owned();
+    all.map(|(name, _)| (name.to_owned(), why())).collect()
 }
 
 /// The names of the impossible numbers in a row, each with the reason.
@@ -194,6 +210,23 @@ mod tests {
         let output = read("read: IOPS=9, BW=9KiB/s\nclat (usec): min=0, max=4294967295, avg=4294967.10, stdev=1.00\nlat (usec): min=40, max=120, avg=99.00, stdev=9.00\n");
         let row = output.runs[0].readings[0].row("read").unwrap();
         assert_eq!((row.get("clat.mean"), row.value("lat.mean")), (None, Some(99e3)));
+    }
+
+    #[test]
+    fn percentiles_of_impossible_times_are_not_used() {
+        let text = |most: u32| {
+            format!(
+                "  write: IOPS=50, BW=200KiB/s (205kB/s)(11.7MiB/60001msec)\n    clat (usec): min=2, max={most}, avg=44.10, stdev=5.00\n\
+                 \x20    lat (usec): min=3, max=950, avg=46.20, stdev=5.10\n    clat percentiles (msec):\n\
+                 \x20    | 50.00th=[ 4111], 99.00th=[ 8221], 99.90th=[ 9999]\n"
+            )
+        };
+        // The mean is above the maximum.
+        let output = read(&text(9));
+        let row = output.runs[0].readings[0].row("write").expect("a row");
+        assert_eq!(["clat.mean", "clat.p50", "clat.p99", "clat.p99.9"].map(|name| row.get(name)), [None; 4]);
+        assert_eq!(row.value("lat.mean"), Some(46_200.0));
+        assert_eq!(output.doubts.iter().filter(|d| d.name.starts_with("clat.p")).count(), 3);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub enum SinceBoot {
     /// It covers an interval, as far as known.
     #[default]
     No,
-    /// It is the first of at least three, and probably covers the time since boot.
+    /// It is the first of at least three, or of vmstat, and probably covers the time since boot.
     Likely,
     /// The command shows that it covers the time since boot.
     Yes,
@@ -53,7 +53,13 @@ impl Run {
             match self.command_of(reading.tool) {
                 _ if times == 0 || !seen.insert(key) => SinceBoot::No,
                 Some(command) if command.begins_since_boot(times) => SinceBoot::Yes,
+                // A single report may be cut out of others, but not if the banner is right before it.
+                Some(command) if !command.leaves_out_first() && self.follows_banner() => SinceBoot::Yes,
                 None if times >= WITH_A_FIRST || self.follows_banner() => SinceBoot::Likely,
+                // Without -y, which is new, vmstat's first row is never of an interval, and its heading comes right before it.
+                command if reading.tool == "vmstat" && !command.is_some_and(Command::leaves_out_first) => {
+                    SinceBoot::Likely
+                }
                 _ => SinceBoot::No,
             }
         };
@@ -68,7 +74,7 @@ impl Run {
     }
 
     /// Whether the first line that sysstat's tools print precedes it: with iostat the first report follows.
-    fn follows_banner(&self) -> bool {
+    pub fn follows_banner(&self) -> bool {
         self.said.starts_with("Linux ") && self.said.ends_with("CPU)")
     }
 
@@ -85,6 +91,21 @@ impl Run {
     /// intervals with I/O. The first of three or more tables is left out if the tool's first table covers the time
     /// since boot.
     pub fn of_intervals(&self) -> Run {
+        self.combined(true)
+    }
+
+    /// As [`Run::of_intervals`], without any row that covers, or may cover, the time since boot: of its time nobody asked.
+    pub fn of_intervals_alone(&self) -> Run {
+        let mut run = self.clone();
+        for (reading, since) in run.readings.iter_mut().zip(self.since_boot()) {
+            let mut since = since.into_iter();
+            reading.rows.retain(|_| since.next() == Some(SinceBoot::No));
+        }
+        run.combined(false)
+    }
+
+    /// With `spare`, the first of several tables is left out if it may cover the time since boot.
+    fn combined(&self, spare: bool) -> Run {
         let mut readings: Vec<Reading> = vec![];
         // Indexes, because a linear search per table would be slow in a text with many.
         let mut tables: HashMap<(&str, &str), usize> = HashMap::new();
@@ -109,7 +130,7 @@ impl Run {
             }
         }
         for (at, rows) in rows {
-            let first = since_the_start(readings[at].tool).unwrap_or_default();
+            let first = spare && since_the_start(readings[at].tool).unwrap_or_default();
             readings[at].rows = rows.iter().map(|rows| median(rows, first)).collect();
         }
         Run { readings, ..self.clone() }
@@ -143,10 +164,13 @@ impl Command {
     /// Whether the first of this many printed reports covers the time since boot: without an interval it is the
     /// only one, and with `-y` (iostat, zpool-iostat) there is none.
     fn begins_since_boot(&self, reports: usize) -> bool {
-        let option = |w: &&str| w.starts_with('-') && !w.starts_with("--");
-        let without_first = self.text.split(' ').filter(option).any(|w| w.contains('y'));
         let numbers = self.text.split(' ').filter(|w| w.parse::<u32>().is_ok()).count();
-        !without_first && (reports > 1 || numbers != 1)
+        !self.leaves_out_first() && (reports > 1 || numbers != 1)
+    }
+
+    fn leaves_out_first(&self) -> bool {
+        let option = |w: &&str| w.starts_with('-') && !w.starts_with("--");
+        self.text.split(' ').filter(option).any(|w| w.contains('y'))
     }
 }
 
@@ -212,8 +236,23 @@ mod tests {
         assert_eq!(firsts(&format!("[root@host ~]# iostat -x /dev/sda\n{long}\n\n{one}")), [Yes]);
         assert_eq!(firsts(&format!("{long}\n\n{one}")), [Likely]);
         assert_eq!(firsts(&format!("# iostat -xy 1 1\n{long}\n\n{one}")), [No]);
+        assert_eq!(firsts(&format!("# iostat -x 1\n{long}\n\n{one}")), [Yes]);
         // Cut out of other texts.
         assert_eq!(firsts(&format!("# iostat -x 1\n{one}")), [No]);
+    }
+
+    #[test]
+    fn what_covers_the_time_since_boot_is_no_interval() {
+        let rates = |text: &str| {
+            let one = of(text).of_intervals_alone();
+            one.readings[0].rows.iter().map(|row| row.value("r/s")).collect::<Vec<_>>()
+        };
+        let banner = "Linux 6.1.0 (host) \t11/25/26 \t_x86_64_\t(8 CPU)\n\n";
+        let two = &TABLES[..TABLES.rfind("\n\n").expect("a gap") + 1];
+        assert_eq!(rates(&format!("{banner}{two}")), [Some(10.0)]);
+        assert_eq!(rates(two), [Some(455.0)]);
+        assert_eq!(rates(TABLES), [Some(15.0)]);
+        assert!(rates(&format!("{banner}{}", &two[..two.find("\n\n").expect("a gap") + 1])).is_empty());
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub(crate) mod reading;
 pub(crate) mod run;
 mod scsi_disks;
 mod settings;
+mod snapshots;
 mod stamp;
 mod syncs;
 pub(crate) mod tool_output;

@@ -31,6 +31,8 @@ const MOST_OPTIONS: usize = 4;
 const MOST_OF_ARRAY: usize = 600;
 /// Limit on words of its second line, which has about 14.
 const MOST_OF_STATE: usize = 20;
+/// What md does with a whole array (`status_resync`, drivers/md/md.c).
+const ACTIVITIES: [&str; 4] = ["recovery", "resync", "check", "reshape"];
 /// Limit on pieces of one line.
 const MOST: usize = 10_000;
 
@@ -131,7 +133,7 @@ fn mdstat(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
     // Few words can start a line of mdstat; for all others, the following words are not examined.
     let first = word(tokens, 0)?;
     if !(first.starts_with("md") || first == "bitmap:" || word(tokens, 1) == Some("blocks")) {
-        return None;
+        return activity(tokens);
     }
     let texts: Vec<&str> = (0..MOST_OF_ARRAY).map_while(|i| word(tokens, i)).collect();
     let (end, indent) = match texts[..] {
@@ -157,6 +159,25 @@ fn mdstat(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
         _ => return None,
     };
     Some(("mdstat", format!("{indent}{}", texts[..end].join(" ")), end))
+}
+
+/// Parses what an array is busy with: `[=>...] recovery = 5.0% (10/200) finish=4.6min speed=69324K/sec`, `resync=DELAYED`.
+fn activity(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
+    let first = word(tokens, 0)?;
+    let inner = first.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let bar = inner.is_some_and(|bar| bar.contains('>') && bar.bytes().all(|b| b"=>.".contains(&b)));
+    let waits = ACTIVITIES.iter().any(|name| first.strip_prefix(name) == Some("=DELAYED"));
+    let words = match () {
+        () if waits => 1,
+        () if bar && ACTIVITIES.contains(&word(tokens, 1)?) && word(tokens, 2) == Some("=") => {
+            let speed =
+                (0..MOST_OF_STATE).find(|i| word(tokens, *i).is_some_and(|w| w.starts_with("speed=")));
+            speed.map_or(4.min(tokens.len()), |at| at + 1)
+        }
+        () => return None,
+    };
+    let texts: Vec<&str> = tokens[..words].iter().map(|t| t.0).collect();
+    Some(("mdstat", format!("      {}", texts.join(" ")), words))
 }
 
 /// A value without adjacent punctuation.
@@ -203,6 +224,20 @@ mod tests {
                 "      bitmap: 0/8 pages [0KB], 65536KB chunk",
             ]
         );
+    }
+
+    #[test]
+    fn an_array_s_activity_may_be_on_its_own_line() {
+        let line = "md7 : active raid1 sdy1[2] sdx1[0] 9990 blocks [2/1] [U_] [=>........] recovery = 5.5% (550/9990) \
+            finish=0.3min speed=500K/sec as I see";
+        assert_eq!(
+            of(line)[2..],
+            ["      [=>........] recovery = 5.5% (550/9990) finish=0.3min speed=500K/sec"]
+        );
+        assert_eq!(of("md7 : active raid1 sdy1[2] sdx1[0] 9990 blocks [2/1] [U_] resync=DELAYED").len(), 3);
+        for prose in ["[...] recovery = slow", "[=>] it = 5", "a recovery = 5.5% of it"] {
+            assert!(of(prose).is_empty(), "{prose}");
+        }
     }
 
     #[test]

@@ -8,3 +8,8 @@ pub(super) fn unquoted(line: &str) -> &str {
     }
     rest
 }
+
+/// How many quotes a line is in.
+pub(super) fn depth(line: &str) -> usize {
+    line[..line.len() - unquoted(line).len()].matches('>').count()
+}

@@ -17,7 +17,8 @@ use super::columns::Columns;
 use super::layout::{self, Layout};
 use super::mdadm;
 use super::pieces::{pieces, Piece, BELOW};
-use super::quote::unquoted;
+use super::quote::{depth, unquoted};
+use super::snapshots::Snapshots;
 use super::words::{Word, LONG_LINE};
 use super::Setting;
 use evidence::Spot;
@@ -42,6 +43,7 @@ pub(crate) struct Settings {
     pub repeated: usize,
     /// Number of settings above the limit.
     pub too_many: usize,
+    snapshots: Snapshots,
 }
 
 /// Finds the settings in all lines of a text.
@@ -67,7 +69,9 @@ pub(crate) fn settings(text: &str) -> Settings {
                 if take(kind, &text, &mut told) {
                     let long = whole.len() > LONG_LINE;
                     let column = if long { u32::try_from(bytes.start + 1).unwrap_or(u32::MAX) } else { 0 };
-                    found.add(&told, Spot { line: number, column }, &mut seen);
+                    let at = Spot { line: number, column };
+                    found.begin_array(&text, at, whole);
+                    found.add(&told, at, &mut seen);
                     found.parts.push(offset + bytes.start..offset + bytes.end);
                 }
             }
@@ -77,6 +81,8 @@ pub(crate) fn settings(text: &str) -> Settings {
             found.lines.insert(number);
             let at = Spot { line: number, column: 0 };
             let members = details.members(lines.peek().map(|(_, line)| *line));
+            let of_state = told.iter().find_map(|(name, _)| name.strip_suffix("/md/array_state"));
+            of_state.into_iter().for_each(|array| found.snapshots.begin(array, at, depth(whole)));
             told.into_iter()
                 .chain(members)
                 .for_each(|(name, value)| found.add_one(name, value, at, &mut seen));
@@ -111,8 +117,13 @@ pub(crate) fn settings(text: &str) -> Settings {
             continue;
         }
         found.lines.insert(number);
-        found.add(&told, Spot { line: number, column: 0 }, &mut seen);
+        let at = Spot { line: number, column: 0 };
+        found.begin_array(line, at, whole);
+        found.add(&told, at, &mut seen);
     }
+    let over = std::mem::take(&mut found.snapshots).over();
+    found.all.extend(over);
+    found.all.sort_by_key(|setting| setting.at);
     found
 }
 
@@ -132,6 +143,13 @@ impl Settings {
         });
     }
 
+    /// Begins a snapshot if this is the first line of an array; `whole` is the line with its quote marks.
+    fn begin_array(&mut self, line: &str, at: Spot, whole: &str) {
+        if let Some(array) = arrays::head(line) {
+            self.snapshots.begin(array, at, depth(whole));
+        }
+    }
+
     fn add(&mut self, told: &System, at: Spot, seen: &mut HashSet<(String, String)>) {
         for (name, value) in listed(told) {
             self.add_one(name, value, at, seen);
@@ -139,9 +157,10 @@ impl Settings {
     }
 
     fn add_one(&mut self, name: String, value: String, at: Spot, seen: &mut HashSet<(String, String)>) {
+        let new = self.snapshots.is_new(&name, &value);
         if self.all.len() >= MOST {
             self.too_many += 1;
-        } else if seen.insert((name.clone(), value.clone())) {
+        } else if new.unwrap_or_else(|| seen.insert((name.clone(), value.clone()))) {
             self.all.push(Setting { name, value, at });
         } else {
             self.repeated += 1;

@@ -28,10 +28,27 @@ pub struct Syncs {
 const FITS: std::ops::Range<f64> = 0.8..1.1;
 
 impl Reading {
-    /// Number of jobs that the numbers cover.
+    /// Number of jobs that the numbers cover; 1 if unknown.
     fn jobs(&self) -> f64 {
+        self.known_jobs().unwrap_or(1.0)
+    }
+
+    /// Number of jobs that the numbers cover, as the text says it, or as a group's rate and the mean rate of a job in it show.
+    fn known_jobs(&self) -> Option<f64> {
         let said = self.setting("jobs").or_else(|| self.setting("numjobs"));
-        said.and_then(|n| n.parse().ok()).filter(|n: &f64| *n >= 1.0).unwrap_or(1.0)
+        let said = said.and_then(|n| n.parse().ok()).filter(|n: &f64| *n >= 1.0);
+        said.or_else(|| {
+            let write = self.row("write")?;
+            let jobs = (write.value("iops")? / write.value("iops.mean")?).round();
+            // Of one job the two are equal, but newer versions print the sum of all jobs as their mean.
+            (jobs.is_finite() && jobs >= 2.0).then_some(jobs)
+        })
+    }
+
+    /// Operations in flight on average, of all kinds but syncs.
+    fn others_in_flight(&self) -> f64 {
+        let all = ["read", "write", "trim"].into_iter().filter_map(|of| self.share_of(of));
+        all.sum::<f64>() * self.jobs()
     }
 
     /// Run time in seconds; `None` if unknown.
@@ -62,13 +79,19 @@ impl Reading {
     pub fn syncs(&self) -> Option<Syncs> {
         let sync = self.row("sync")?;
         let mean = sync.get("sync.mean")?;
-        let part = |rate: f64| rate * mean.value / 1e9 / self.jobs();
+        let in_flight = |rate: f64| rate * mean.value / 1e9;
+        // An excerpt does not say how many jobs there are: at least so many that each has one operation in flight.
+        let part = |rate: f64| {
+            let least = || (in_flight(rate) + self.others_in_flight()).max(1.0);
+            in_flight(rate) / self.known_jobs().unwrap_or_else(least)
+        };
         let counted = || Some((sync.value("count").filter(|n| *n > 0.0)?, self.seconds()?));
         let (count, rate) = match counted() {
             Some((count, seconds)) => (Some(count), count / seconds),
             None => {
                 let rate = self.rate_of("write")?;
-                let fits = FITS.contains(&(part(rate) + self.share_of("write").unwrap_or(0.0)));
+                let each = in_flight(rate) / self.jobs();
+                let fits = FITS.contains(&(each + self.share_of("write").unwrap_or(0.0)));
                 fits.then(|| (self.seconds().map(|seconds| rate * seconds), rate))?
             }
         };

@@ -13,13 +13,15 @@
 //!
 //! Lines of bcc's biosnoop without a heading (after grep) are recognised by the form of each word.
 //!
+//! Requests without a disk, as flushes may be, leave the column empty; so their rows have a word less.
+//!
 //! Each disk and direction has a row with the percentiles of its times; individual times are kept in order. Columns that a
 //! version lacks (bytes, direction) are unknown, and a time printed as 0 is only below the tool's resolution.
 //!
 //! **Versions**: bcc 0.1.7 to 0.37 (`tools/biosnoop.py`) and its libbpf-tools, bpftrace 0.17 (`biosnoop.bt`), perf-tools 1.0 (`iosnoop`).
 
 use super::reader::{Found, Tool};
-use super::table::{self, Cell, Column};
+use super::table::{self, Cell, Column, Lines};
 use crate::output::number::Unit;
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
@@ -53,6 +55,8 @@ const COLUMNS: [Column; 21] = [
     ("FLAG", Cell::Word),
     ("FLAGS", Cell::Word),
 ];
+/// Stands in place of the disk's name.
+const NO_DISK: &str = "(no disk)";
 /// Limit on combinations of disk and direction.
 const MOST_ROWS: usize = 256;
 /// Percentiles computed from individual times.
@@ -85,12 +89,15 @@ impl Tool for Biosnoop {
         if !table::has(&columns, &["LAT(ms)"]) && !table::has(&columns, &["LATms"]) {
             return None;
         }
-        let all = table::rows(&words[heading..], &columns);
+        let no_disk = without_disk(&columns);
+        let all = rows(&words[heading..], &columns, &no_disk);
         let mut groups = Groups::default();
         let mut unknown = all.unknown;
         for line in &all.lines {
             let direction = line.text("T").or_else(|| line.text("TYPE"));
-            let of = format!("{} {}", line.text(disk).unwrap_or_default(), direction.unwrap_or_default());
+            let nameless = if table::has(&columns, &[disk]) { NO_DISK } else { "" };
+            let name = line.text(disk).unwrap_or_else(|| nameless.to_owned());
+            let of = format!("{name} {}", direction.unwrap_or_default());
             let Some(group) = groups.of(of.trim(), line.first().spot) else {
                 unknown += columns.len();
                 continue;
@@ -115,6 +122,34 @@ impl Tool for Biosnoop {
     }
 }
 
+/// The columns of a row whose disk is empty. None unless a number is before the disk and letters behind it: only then such a row differs
+/// from one below a heading that lost a word.
+fn without_disk(columns: &[Column]) -> Vec<Column> {
+    let is_one = columns.windows(3).any(|near| near.iter().map(|(name, _)| *name).eq(["PID", "DISK", "T"]));
+    columns.iter().filter(|(name, _)| is_one && *name != "DISK").copied().collect()
+}
+
+/// The rows below a heading, with a disk or without.
+fn rows<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column], no_disk: &'w [Column]) -> Lines<'w, 'a> {
+    let ends = |w: &Word| columns.iter().any(|(name, _)| *name == w.text);
+    // Without a disk the row is a whole line.
+    let short = |rest: &'w [Word<'a>]| {
+        let (line, length) = table::row(rest, no_disk).filter(|_| !no_disk.is_empty())?;
+        let whole = rest[0].first && rest.get(length).is_none_or(|w| w.first);
+        (whole && !rest[1..length].iter().any(|w| w.first)).then_some((line, length))
+    };
+    let read = |rest: &'w [Word<'a>]| short(rest).or_else(|| table::row(rest, columns));
+    let mut all = Lines { lines: vec![], used: 0, unknown: 0 };
+    while all.lines.len() < table::MOST_ROWS {
+        let rulers = table::rulers(&words[all.used..]);
+        let Some((skip, line, length)) = table::next(&words[all.used + rulers..], ends, read) else { break };
+        all.unknown += skip;
+        all.used += rulers + skip + length;
+        all.lines.push(line);
+    }
+    all
+}
+
 /// The columns of a line of bcc's biosnoop without a heading, with or without the time in the queue.
 fn without_heading(words: &[Word]) -> Option<Vec<Column>> {
     let time = words.first().filter(|w| w.first)?.text.split_once('.')?;
@@ -134,14 +169,20 @@ fn without_heading(words: &[Word]) -> Option<Vec<Column>> {
 /// The columns of a complete line, whose first word is a time.
 fn columns_of(line: &[Word]) -> Option<Vec<Column>> {
     const BEFORE: [&str; 7] = ["TIME(s)", "COMM", "PID", "DISK", "T", "SECTOR", "BYTES"];
+    const WITHOUT_DISK: usize = BEFORE.len() - 1;
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     (1..=2).find_map(|times| {
         let (before, behind) = line.split_at_checked(line.len().checked_sub(times)?)?;
-        let [.., pid, _, direction, sector, bytes] = before else { return None };
+        let [.., last_but_two, direction, sector, bytes] = before else { return None };
+        // The process is before the disk, if there is one.
+        let pid = match before.len() {
+            WITHOUT_DISK => last_but_two,
+            many => &before[many.checked_sub(5)?],
+        };
         let letters = |text: &str| text.len() <= 4 && text.bytes().all(|b| b.is_ascii_uppercase());
         let whole = [pid, sector, bytes].iter().all(|w| digits(w.text));
         let decimals = behind.iter().all(|w| w.text.contains('.') && w.text.parse::<f64>().is_ok());
-        (before.len() >= BEFORE.len() && whole && letters(direction.text) && decimals).then_some(())?;
+        (before.len() >= WITHOUT_DISK && whole && letters(direction.text) && decimals).then_some(())?;
         let names =
             BEFORE.iter().chain(if times == 2 { &["QUE(ms)", "LAT(ms)"][..] } else { &["LAT(ms)"][..] });
         names.map(|name| COLUMNS.iter().find(|(known, _)| known == name).copied()).collect()
@@ -267,6 +308,32 @@ mod tests {
         let disksnoop = "TIME(s)            T  BYTES    LAT(ms)\n16458043.436012    W  4096        3.13\n";
         assert_eq!(crate::tool::testing::one(disksnoop, "biosnoop").rows[0].of, "W");
         assert!(crate::tool::testing::all("1.2345678 is 3 times 4 W 5 6 7.5\n", "biosnoop").is_empty());
+    }
+
+    #[test]
+    fn rows_without_a_disk_are_read() {
+        let heading = "TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)\n";
+        let flush = "0.500000    ?              0              W 0          0       77.50\n";
+        let write = "0.700000    jbd2/vdc1-8    91     vdc     W 4242       8192     3.50\n";
+        for text in [
+            format!("{heading}{flush}{write}{flush}"),
+            format!("{heading}{write}{flush}{flush}"),
+            format!("{flush}{write}{flush}"),
+        ] {
+            let output = crate::output::ToolOutput::read("text", text.as_bytes());
+            let rows = &output.runs[0].readings[0].rows;
+            let of = |name: &str| {
+                let row = rows.iter().find(|row| row.of == name).expect("a row");
+                (row.value("count"), row.value("lat.max"))
+            };
+            assert_eq!(of("(no disk) W"), (Some(2.0), Some(77.5e6)), "{text}");
+            assert_eq!(of("vdc W"), (Some(1.0), Some(3.5e6)), "{text}");
+            assert_eq!((output.left_out, output.words), (0, output.understood), "{text}");
+        }
+        // A queue's time is lost, not the disk.
+        let cut = "TIME(s) COMM PID DISK T SECTOR BYTES QUE(ms) LAT(ms)\n0.7 fio 91 vdc W 4242 8192 3.50\n0.8 fio 91 vdc W 1 2 3.50 4.50\n";
+        let rows = read(cut);
+        assert_eq!((rows.len(), rows[0].of.as_str(), rows[0].value("count")), (1, "vdc W", Some(1.0)));
     }
 
     #[test]

@@ -153,7 +153,9 @@ impl Job {
         let row = self.current.and_then(|at| self.reading.rows.get(at));
         let said =
             |name: &str| name.strip_prefix(of).is_some_and(|rest| rest == ".min" || of.ends_with(".p"));
-        self.reading.row(of).is_some() || row.is_some_and(|row| row.values.iter().any(|(name, _)| said(name)))
+        // The line before the syncs' times makes an empty row.
+        self.reading.row(of).is_some_and(|row| !row.values.is_empty())
+            || row.is_some_and(|row| row.values.iter().any(|(name, _)| said(name)))
     }
 
     /// Reads one item: a line of fio, or what was a line before flattening.

@@ -126,3 +126,25 @@ fn latencies_of_syncs_are_no_writes() {
         assert_eq!((value("write", "iops"), value("write", "sync.mean")), (Some(97.0), None), "{head:?}");
     }
 }
+
+#[test]
+fn an_excerpt_has_its_syncs_and_their_number() {
+    let text = "  write: IOPS=400, BW=1600KiB/s (1638kB/s)(93.8MiB/60001msec); 0 zone resets\n\
+        \x20   clat (usec): min=20, max=900, avg=100.00, stdev=9.00\n     lat (usec): min=21, max=901, avg=101.00, stdev=9.10\n\
+        {RATE}  fsync/fdatasync/sync_file_range:\n    sync (msec): min=2, max=90, avg=9.60, stdev=3.00\n\
+        \x20   sync percentiles (msec):\n     | 50.00th=[    9], 99.00th=[   31]\n\
+        \x20    issued rwts: total=0,24000,0,24000 short=0,0,0,0 dropped=0,0,0,0\n";
+    let syncs = |rate: &str| {
+        let output = read(&text.replace("{RATE}", rate));
+        let readings: Vec<_> = output.runs.iter().flat_map(|run| &run.readings).collect();
+        assert_eq!(readings.len(), 1);
+        readings[0].syncs().expect("syncs")
+    };
+    // 3.84 syncs in flight, beside few writes: at least four jobs.
+    let all = syncs("");
+    assert_eq!(all.count, Some(24_000.0));
+    assert!((0.95..1.0).contains(&all.share), "{all:?}");
+    // Eight jobs, by the rate of each.
+    let all = syncs("   iops        : min= 9, max= 90, avg=50.00, stdev=3.00, samples=960\n");
+    assert!((0.47..0.49).contains(&all.share), "{all:?}");
+}

@@ -15,8 +15,15 @@
 //! ```
 //!
 //! A row for each line of the table, and a setting `state NAME` in the same order: `FAULTED, too many errors`. The setting `scan` tells that a
-//! resilver or a scrub is in progress. Counts are since the pool was
-//! imported or cleared; `K` and so on are powers of 1024 (`zfs_nicenum`).
+//! resilver or a scrub is in progress; the setting `errors`, how much data is damaged beyond repair:
+//!
+//! ```text
+//! errors: 3 data errors, use '-v' for a list                                            3 data errors
+//! errors: Permanent errors have been detected in the following files:                   permanent errors
+//! ```
+//!
+//! Counts are since the pool was imported or cleared; `K` and so on are powers of 1024 (`zfs_nicenum`), rounded, so they are kept to as many
+//! digits as are printed.
 //!
 //! **Versions**: OpenZFS 0.6 to 2.2 (`zpool_main.c`, `print_status_config`) by published output.
 
@@ -27,6 +34,9 @@ use crate::output::words::Word;
 
 pub struct ZpoolStatus;
 
+/// Begins the status of a pool, and the line on what it is busy with.
+const POOL: &str = "pool:";
+const SCAN: &str = "scan:";
 const HEADING: [&str; 5] = ["NAME", "STATE", "READ", "WRITE", "CKSUM"];
 /// States of a device (`zpool_state_to_name`, lib/libzfs/libzfs_pool.c), and of a spare.
 const STATES: [&str; 9] =
@@ -47,7 +57,9 @@ impl Tool for ZpoolStatus {
         let more = words[used..].iter().take(MOST_OF_REMARK).take_while(|w| !w.first).count();
         used += more;
         if head > 0 {
-            reading.name = words.get(1)?.text.to_owned();
+            if words[0].text == POOL {
+                reading.name = words.get(1)?.text.to_owned();
+            }
             reading.settings.extend(scan(&words[..head]));
         }
         while reading.rows.len() < MOST {
@@ -66,6 +78,10 @@ impl Tool for ZpoolStatus {
             used += length;
         }
         (!reading.rows.is_empty()).then_some(())?;
+        if let Some((errors, length)) = data_errors(&words[used..]) {
+            reading.settings.push(errors);
+            used += length;
+        }
         Found::all(reading, used)
     }
 }
@@ -76,14 +92,43 @@ fn head(words: &[Word]) -> Option<usize> {
     if heading(0) {
         return Some(0);
     }
-    (words[0].text == "pool:").then_some(())?;
-    let before = (1..MOST_BEFORE.min(words.len())).take_while(|at| words[*at].text != "pool:");
+    // People leave out the lines before `scan:`.
+    let begins = words[0].text == POOL || words[0].first && words[0].text == SCAN && scan(words).is_some();
+    begins.then_some(())?;
+    let before = (1..MOST_BEFORE.min(words.len())).take_while(|at| words[*at].text != POOL);
     before.into_iter().find(|at| heading(*at))
+}
+
+/// What zpool says of damaged data below its table, and the number of words. To other users than root it says first that it may not list them.
+fn data_errors(words: &[Word]) -> Option<(Setting, usize)> {
+    const UNLISTED: [&str; 4] = ["errors:", "List", "of", "errors"];
+    if texts(words) != Some(UNLISTED) {
+        return damage(words);
+    }
+    let line = 1 + words.iter().skip(1).take(MOST_OF_REMARK).take_while(|w| !w.first).count();
+    damage(&words[line..]).map(|(errors, used)| (errors, line + used))
+}
+
+/// A line on damaged data, and the number of words.
+fn damage(words: &[Word]) -> Option<(Setting, usize)> {
+    const LISTED: [&str; 9] =
+        ["errors:", "Permanent", "errors", "have", "been", "detected", "in", "the", "following"];
+    let first = words.first().filter(|w| w.first)?;
+    let (value, used) = match texts(words) {
+        Some(["errors:", count, "data", "errors,"]) if count.parse::<u64>().is_ok_and(|n| n > 0) => {
+            (format!("{count} data errors"), 4)
+        }
+        _ if texts(words) == Some(LISTED) => ("permanent errors".into(), LISTED.len()),
+        _ => return None,
+    };
+    // `use '-v' for a list`, `files:`.
+    let rest = words[used..].iter().take(MOST_OF_REMARK).take_while(|w| !w.first).count();
+    Some((Setting { name: "errors".into(), value, at: first.spot }, used + rest))
 }
 
 /// A resilver or a scrub that is in progress.
 fn scan(words: &[Word]) -> Option<Setting> {
-    let at = words.iter().position(|w| w.text == "scan:")?;
+    let at = words.iter().position(|w| w.text == SCAN)?;
     let [_, what, "in", "progress"] = texts(&words[at..])? else { return None };
     ["resilver", "scrub"].contains(&what).then(|| Setting {
         name: "scan".into(),
@@ -126,7 +171,7 @@ fn device(words: &[Word], scripted: bool) -> Option<(Row, String, usize)> {
     Some((row, state, used + all.len()))
 }
 
-/// A count: `12`, `12.3K`.
+/// A count: `12`, `12.3K`. Of a rounded one no more digits are known than are printed: `1.2K` is 1,200, not 1,228.8.
 fn count(text: &str) -> Option<f64> {
     let (value, suffix) = with_suffix(text)?;
     let power = match suffix {
@@ -136,7 +181,12 @@ fn count(text: &str) -> Option<f64> {
         "G" => 3,
         _ => return None,
     };
-    (value >= 0.0).then_some(value * 1024f64.powi(power))
+    let exact = value * 1024f64.powi(power);
+    if power == 0 || value <= 0.0 {
+        return (value >= 0.0).then_some(exact);
+    }
+    let digits = text.bytes().filter(u8::is_ascii_digit).count().max(1);
+    format!("{exact:.0$e}", digits - 1).parse().ok()
 }
 
 #[cfg(test)]
@@ -158,7 +208,7 @@ mod tests {
         assert_eq!(names, ["tank", "mirror-0", "sdh", "wwn-0x5000c500a4b1d2", "nvme0n1"]);
         let bad = reading.row("wwn-0x5000c500a4b1d2").expect("a row");
         let counts = ["read errors", "write errors", "checksum errors"].map(|kind| bad.value(kind));
-        assert_eq!(counts, [Some(12.0), Some(1536.0), Some(83.0)]);
+        assert_eq!(counts, [Some(12.0), Some(1500.0), Some(83.0)]);
         assert_eq!(reading.setting("state wwn-0x5000c500a4b1d2"), Some("FAULTED, too many errors"));
     }
 
@@ -171,6 +221,42 @@ mod tests {
             "zpool status"
         )
         .is_empty());
+    }
+
+    #[test]
+    fn a_rounded_count_has_the_digits_of_the_text() {
+        for (text, count) in
+            [("7", 7.0), ("1.2K", 1200.0), ("95.9K", 98_200.0), ("512K", 524_000.0), ("0", 0.0)]
+        {
+            assert_eq!(super::count(text), Some(count), "{text}");
+        }
+    }
+
+    #[test]
+    fn damaged_data_is_told_by_a_setting() {
+        let errors = |line: &str| {
+            let text = POOL.replace("errors: No known data errors", line);
+            one(&text, "zpool status").setting("errors").map(str::to_owned)
+        };
+        assert_eq!(errors("errors: No known data errors"), None);
+        assert_eq!(errors("errors: 4 data errors, use '-v' for a list").as_deref(), Some("4 data errors"));
+        let hidden = "errors: List of errors unavailable: permission denied";
+        assert_eq!(errors(hidden), None);
+        let counted = format!("{hidden}\n\nerrors: 4 data errors, use '-v' for a list");
+        assert_eq!(errors(&counted).as_deref(), Some("4 data errors"));
+        let listed =
+            "errors: Permanent errors have been detected in the following files:\n\n        /tank/a\n";
+        assert_eq!(errors(listed).as_deref(), Some("permanent errors"));
+    }
+
+    #[test]
+    fn a_status_that_begins_at_its_scan_is_read() {
+        let (_, rest) = POOL.split_once("resilvered.\n").expect("a scan");
+        let reading = one(rest, "zpool status");
+        assert_eq!(
+            (reading.name.as_str(), reading.setting("scan"), reading.rows.len()),
+            ("", Some("resilver"), 5)
+        );
     }
 
     #[test]
@@ -190,6 +276,6 @@ mod tests {
                 ("state sdi", "ONLINE")
             ]
         );
-        assert_eq!(reading.rows[0].value("checksum errors"), Some(13.5 * 1048576.0));
+        assert_eq!(reading.rows[0].value("checksum errors"), Some(14_200_000.0));
     }
 }
