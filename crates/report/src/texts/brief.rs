@@ -138,7 +138,7 @@ fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
 fn rank_of(table: &Table, proves: impl Fn(&Line) -> bool) -> u8 {
     match () {
         () if table.columns.len() > 1 && table.lines.iter().any(proves) => 0,
-        () if table.lines.iter().all(|line| line.of == "cpu") => 2,
+        () if table.lines.iter().all(|line| line.of.split(' ').next() == Some("cpu")) => 2,
         () => 1,
     }
 }
