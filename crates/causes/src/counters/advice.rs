@@ -121,6 +121,28 @@ fn of_commands(device: &Logged, disk: &str) -> Option<(&'static str, String)> {
     })
 }
 
+/// What to look at by the kind of the lines: lost interrupts, failed paths, a device that was removed.
+fn of_lines(output: &ToolOutput, device: &Logged) -> Option<(&'static str, &'static str)> {
+    if device.count(&[UNTOLD]) > device.count(&[TIMEOUTS]) {
+        return Some((
+            "the commands were done in time, and the interrupts that say so were lost: firmware of the machine and the slot, or the host of a virtual \
+             machine; see whether this disk's interrupts are counted, and on which processors",
+            "grep -E 'nvme|ahci|ata|virtio' /proc/interrupts; dmesg | grep -iE 'irq|interrupt|msi'",
+        ));
+    }
+    if device.count(&[PATHS]) > 0 {
+        return Some((
+            "paths failed: see which, and what they have in common (a port, a switch, a controller)",
+            "multipath -ll",
+        ));
+    }
+    (device.count(&[DISCONNECTS]) > 0 || device.device.starts_with("sd") && was_unplugged(output)).then_some((
+        "it was unplugged, or its cable or power failed: try another port, cable, or a hub with a supply of its own; of a virtual disk: look \
+         at its host",
+        "lsusb -t; dmesg | grep -i usb",
+    ))
+}
+
 /// Whether a device on USB was removed; the log does not say which disk it was.
 fn was_unplugged(output: &ToolOutput) -> bool {
     logged(output).iter().any(|of| of.is_nameless() && of.count(&[DISCONNECTS]) > 0)
@@ -132,25 +154,8 @@ pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict 
     if let Some((_, what, command)) = OTHERS.iter().find(|(kind, ..)| name.starts_with(kind)) {
         return v.try_this(*what, Action::look(*command));
     }
-    if device.count(&[UNTOLD]) > device.count(&[TIMEOUTS]) {
-        return v.try_this(
-            "the commands were done in time, and the interrupts that say so were lost: firmware of the machine and the slot, or the host of a virtual \
-             machine; see whether this disk's interrupts are counted, and on which processors",
-            Action::look("grep -E 'nvme|ahci|ata|virtio' /proc/interrupts; dmesg | grep -iE 'irq|interrupt|msi'"),
-        );
-    }
-    if device.count(&[PATHS]) > 0 {
-        return v.try_this(
-            "paths failed: see which, and what they have in common (a port, a switch, a controller)",
-            Action::look("multipath -ll"),
-        );
-    }
-    if device.count(&[DISCONNECTS]) > 0 || name.starts_with("sd") && was_unplugged(output) {
-        return v.try_this(
-            "it was unplugged, or its cable or power failed: try another port, cable, or a hub with a supply of its own; of a virtual disk: look \
-             at its host",
-            Action::look("lsusb -t; dmesg | grep -i usb"),
-        );
+    if let Some((what, command)) = of_lines(output, device) {
+        return v.try_this(what, Action::look(command));
     }
     if let Behind::Target(_) = device.behind(output) {
         return behind(v);
