@@ -28,6 +28,7 @@ mod multipath;
 mod no_space;
 mod notices;
 mod own_queue;
+mod page_cleaner;
 mod place;
 mod pool;
 mod pressure;
@@ -135,6 +136,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
             busy::saturated(outputs),
             pressure::io(outputs),
             own_queue::judge(outputs),
+            page_cleaner::judge(outputs),
             remote::waits_to_be_sent(outputs),
         ]),
         remote::answers_late(outputs),

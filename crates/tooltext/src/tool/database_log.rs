@@ -85,6 +85,24 @@ fn osd<'a>(words: &[Word<'a>]) -> Option<&'a str> {
     (on == "on" && of.starts_with("osd.")).then_some(of)
 }
 
+/// Words of a line of InnoDB's page cleaner up to its number of pages: `... took 8348ms. The settings might not be optimal. (flushed=1864`.
+const LOOP_LINE: usize = 13;
+
+/// The time that InnoDB's page cleaner took, and of each page that it wrote, whose number ends at a word.
+fn page_cleaner(took: f64, pages: Option<(usize, &str)>, used: usize) -> TimedLine {
+    let counted =
+        pages.and_then(|(end, n)| Some((end, n.parse::<u32>().ok().filter(|n| *n >= LEAST_PAGES)?)));
+    match counted {
+        Some((end, n)) => (vec![(CLEANER, took), (PAGE, took / f64::from(n))], end),
+        None => (vec![(CLEANER, took)], used),
+    }
+}
+
+/// Pages of which there is a mean: of fewer, one or two were late, or the machine slept.
+const LEAST_PAGES: u32 = 10;
+const CLEANER: &str = "InnoDB page cleaner";
+const PAGE: &str = "InnoDB page written";
+
 /// The kinds in one line, each with its time in nanoseconds, and the number of words.
 type TimedLine = (Vec<(&'static str, f64)>, usize);
 
@@ -103,7 +121,8 @@ fn line(words: &[Word]) -> Option<TimedLine> {
         ["page_cleaner:", intended]
             if intended.ends_with("ms") && [text(2), text(3), text(4)] == ["intended", "loop", "took"] =>
         {
-            Some((vec![("InnoDB page cleaner", ns(text(5))?)], 6))
+            let flushed = |i: usize| text(i).strip_prefix("(flushed=");
+            Some(page_cleaner(ns(text(5))?, (6..LOOP_LINE).find_map(|i| Some((i + 1, flushed(i)?))), 6))
         }
         // MySQL's slow query log: `# Query_time: 8.712345  Lock_time: 0.000123`.
         ["#", "Query_time:"] if text(3) == "Lock_time:" => {
@@ -111,7 +130,7 @@ fn line(words: &[Word]) -> Option<TimedLine> {
         }
         // MySQL 8: `Page cleaner took 8712ms to flush 2000 and evict 0 pages`.
         ["Page", "cleaner"] if [text(2), text(4), text(5)] == ["took", "to", "flush"] => {
-            Some((vec![("InnoDB page cleaner", ns(text(3))?)], 6))
+            Some(page_cleaner(ns(text(3))?, Some((7, text(6))), 6))
         }
         // `slow request 30.123456 seconds old`; `slow request osd_op(...) initiated ...` has no time.
         ["slow", "request"] if text(3) == "seconds" => {
@@ -247,6 +266,8 @@ mod tests {
             ("# Query_time: 8.5  Lock_time: 0.000123 Rows_sent: 0", "MySQL statement", 8.5e9),
             ("cluster log [WRN] : slow request 30.5 seconds old, received at 2026", "Ceph slow request", 30.5e9),
             ("2026 InnoDB: page_cleaner: 1000ms intended loop took 4321ms. The settings might not be optimal.", "InnoDB page cleaner", 4_321e6),
+            ("InnoDB: page_cleaner: 1000ms intended loop took 4000ms. The settings might not be optimal. (flushed=800 and evicted=0", "InnoDB page written", 5e6),
+            ("[InnoDB] Page cleaner took 8000ms to flush 2000 and evict 0 pages", "InnoDB page written", 4e6),
             ("{\"level\":\"warn\",\"ts\":\"2026\",\"caller\":\"wal/wal.go:7\",\"msg\":\"slow fdatasync\",\"took\":\"1.234s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 1.234e9),
             ("Nov 25 01:02:03 host etcd[77]: apply entries took too long [512.7ms for 3 entries]", "etcd apply", 512.7e6),
             ("Nov 25 01:02:03 host etcd[77]: failed to send out heartbeat on time (exceeded the 100ms timeout for 318.5ms)", "etcd heartbeat late", 318.5e6),
