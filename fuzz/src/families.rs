@@ -50,7 +50,17 @@ const FAMILIES: [(&str, &[&str]); 6] = [
     ("text-kernel", &["blocked_task", "kernel_errors", "stack"]),
     (
         "text-lines",
-        &["btt", "btt_tables", "database_log", "etcd", "etcd_quantiles", "no_space", "strace", "time"],
+        &[
+            "btt",
+            "btt_tables",
+            "ceph_health",
+            "database_log",
+            "etcd",
+            "etcd_quantiles",
+            "failed_calls",
+            "strace",
+            "time",
+        ],
     ),
     ("text-benchmarks", &[]),
 ];
