@@ -4,7 +4,7 @@ use super::background_task::{moved, READ, SMALL};
 use super::*;
 use crate::device::background_remedies::takes_turns;
 use crate::device::lower_class;
-use crate::op_builder::OpBuilder;
+use crate::op_builder::{OpBuilder, READER};
 use crate::slow::Slow;
 use ledger::Reason;
 use life::Io;
@@ -140,6 +140,23 @@ fn who_waits_longer_than_one_class_does_is_of_a_lower_class() {
     assert!(scheduler(1100, "[mq-deadline] none") && !scheduler(900, "[mq-deadline] none"));
     assert!(scheduler(300, "[mq-deadline]\nsda/queue/iosched/read_expire: 100"));
     assert!(!scheduler(9000, "[kyber] none") && !told(Reason::Device, 9000, "[bfq] none"));
+}
+
+/// A task that queues behind its own requests waits for no class.
+#[test]
+fn who_waits_behind_its_own_requests_is_of_no_lower_class() {
+    let told = |ahead: &str| {
+        let mut built = moved("tar", 100, "sda/queue/scheduler: [bfq] none\n");
+        for _ in 0..3 {
+            built.slow(READ, 600, &[(Wait::PageRead, Reason::Scheduler, 595)]);
+            built.behind(READ, 3000, 9, ahead, SMALL);
+        }
+        built.asked(|case| {
+            let told = |slow: &Slow| lower_class::told(Verdict::begin("background-task"), case, slow, "tar");
+            case.slow().iter().any(|slow| !told(slow).remedies.is_empty())
+        })
+    };
+    assert!(told("tar") && !told(READER));
 }
 
 /// Flushes have no priority, no limit of bytes makes them fewer, and no timer starts who syncs for its clients.

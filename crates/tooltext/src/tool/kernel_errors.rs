@@ -136,7 +136,7 @@ const REPAIRED: &str = "repaired blocks";
 /// A file system stopped because it found no space for its own data, or no memory.
 const FULL: &str = "lacks of space";
 const NO_MEMORY: &str = "lacks of memory";
-/// A file system was shut down by a program, as tests do.
+/// A file system was shut down by a program, as tests do; the connection of a network block device was closed.
 const ON_REQUEST: &str = "on request";
 /// A message of a disk after a reset or after attachment; [`scsi_disks`](crate::output) distinguishes the two.
 pub(crate) const POWER_ON: &str = "unit attentions";
@@ -191,7 +191,7 @@ struct Log {
     given_up: Vec<String>,
     /// Disks with requests behind their ends: the errors of pages are of those.
     beyond: Vec<String>,
-    /// Devices whose file system was shut down by a program.
+    /// Devices that a program shut down.
     asked: Vec<String>,
     /// Disks whose last sense data was a read error.
     unread: Vec<String>,
@@ -237,6 +237,11 @@ impl Log {
                 return;
             }
             STOPPED if self.asked.contains(&device) => return,
+            // A connection that was closed may be opened again, and fail then.
+            OFFLINE if self.asked.contains(&device) => {
+                self.asked.retain(|asked| *asked != device);
+                return;
+            }
             HEARSAY if self.has(&device, &[CORRUPT, DAMAGE, STOPPED, SEEN, TOTAL]) => return,
             HEARSAY => SEEN,
             WRITE if self.unread.contains(&disk) => EMULATED,

@@ -196,6 +196,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Server, "Connection timed out", SERVER),
     (By::Server, "Possible stuck request", SERVER),
     (By::Server, "Error connecting to socket", SERVER),
+    (By::Server, "NBD_DISCONNECT", ON_REQUEST),
     (By::Server, "shutting down sockets", OFFLINE),
     (By::Server, " hung", SERVER),
     // drivers/block/drbd: drbd_req.c, drbd_receiver.c, drbd_main.c, drbd_state.c

@@ -344,3 +344,13 @@ fn a_zoned_disk_refuses_what_is_not_in_order() {
         ["sdb 1 refused commands"]
     );
 }
+
+/// Closed on request, as often as it may be; the server that ends a connection is told.
+#[test]
+fn a_connection_that_was_closed_on_request_is_no_trouble() {
+    let closed = "[ 9.0] block nbd0: NBD_DISCONNECT\n[ 9.0] block nbd0: shutting down sockets\n";
+    let of = |text: &str| crate::tool::testing::all(text, "kernel log").len();
+    assert_eq!(of(&closed.repeat(3)), 0);
+    let ended = "[ 12.0] block nbd0: shutting down sockets\n";
+    assert_eq!(told(&format!("{closed}{ended}")), ["nbd0 1 offline messages"]);
+}
