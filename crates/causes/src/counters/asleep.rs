@@ -4,18 +4,17 @@
 //! (`wchan`), or with one that no rule knows ([`Wait`]), the state says nothing of what is waited for.
 
 use super::place::{readings, In};
+use super::tasks::listed;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
 use operation::Wait;
-use std::collections::BTreeMap;
 use tooltext::{Setting, ToolOutput};
 
 const NAME: &str = "hung";
 /// A single task may have waited for a moment only.
 const LEAST: usize = 2;
-/// The most names of tasks in one sentence, and the most waits that are told.
-const MOST_NAMES: usize = 5;
+/// The most waits that are told.
 const MOST: usize = 4;
 /// Waits that are no sign of slow storage.
 const OTHERS: [Wait; 4] = [Wait::Unknown, Wait::Timer, Wait::Rcu, Wait::Tracing];
@@ -60,24 +59,21 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 impl Asleep<'_> {
     fn told(&self) -> crate::proof::Proof {
-        let mut names: BTreeMap<&str, u64> = BTreeMap::new();
-        for task in &self.tasks {
-            let command = task.name.rsplit_once(':').map_or(task.name.as_str(), |(name, _)| name);
-            *names.entry(command.split(' ').next().unwrap_or(command).trim_end_matches(':')).or_default() +=
-                1;
-        }
-        let more = if names.len() > MOST_NAMES { ", ..." } else { "" };
-        let one = |(name, n): (&str, u64)| if n > 1 { format!("{name} ({n})") } else { name.to_owned() };
-        let named: Vec<String> = names.into_iter().take(MOST_NAMES).map(one).collect();
+        let commands = self.tasks.iter().map(|task| command(&task.name));
         proof!(
-            "{tasks} in state D, waiting for {what}: {names}{more} ({at})",
+            "{tasks} in state D, waiting for {what}: {names} ({at})",
             tasks = Counted(self.tasks.len() as u64, "task is", "tasks are"),
             what = self.wait.words(),
-            names = named.join(", "),
-            more,
+            names = listed(commands),
             at = Source(self.place.output.at(self.tasks[0].at).to_string())
         )
     }
+}
+
+/// The first word of a task's command, without its number: `postgres` of `postgres: writer:1234`.
+fn command(task: &str) -> &str {
+    let command = task.rsplit_once(':').map_or(task, |(name, _)| name);
+    command.split(' ').next().unwrap_or(command).trim_end_matches(':')
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::WBT_FLASH;
 use crate::verdict::{Confidence, Verdict};
-use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use tooltext::{Number, Reading, Row, Run, SinceBoot, ToolOutput};
 use trace::Nanos;
@@ -99,50 +98,50 @@ pub(super) fn in_commands(name: &str) -> String {
     numbers(name).map_or_else(|| name.to_owned(), |(major, minor)| format!("{major},{minor}"))
 }
 
-/// The tables of disks, each with its run. sar's means over all intervals count only if there are no intervals: they
-/// say nothing new.
-pub(super) fn tables(output: &ToolOutput) -> impl Iterator<Item = (&Run, &Reading)> {
-    let of = |tool: &'static str| {
-        output.runs.iter().flat_map(move |run| run.of(tool).map(move |reading| (run, reading)))
+/// One table of disks, with each row whether it is the mean since the machine was started.
+pub(super) struct Table<'a> {
+    pub place: In<'a>,
+    pub rows: Vec<(&'a Row, bool)>,
+}
+
+/// The tables of disks. sar's means over all intervals count only if there are no intervals: they say nothing new.
+pub(super) fn tables(output: &ToolOutput) -> impl Iterator<Item = Table<'_>> {
+    let only_means = output.runs.iter().flat_map(|run| run.of("sar")).all(|r| r.name == "average");
+    let of = |tool: &'static str| output.runs.iter().flat_map(move |run| of_run(run, tool));
+    of("iostat").chain(of("sar").filter(move |(_, r, _)| only_means || r.name != "average")).map(
+        move |(run, reading, since)| Table {
+            place: In { output, run },
+            rows: reading.rows.iter().zip(since).collect(),
+        },
+    )
+}
+
+/// A tool's readings of a run, each with its rows that are means since the machine was started, by the command or by the banner before
+/// them. Of many reports without both any may be the first; a median does not mind one.
+fn of_run<'a>(run: &'a Run, tool: &'static str) -> impl Iterator<Item = (&'a Run, &'a Reading, Vec<bool>)> {
+    let is = |since: SinceBoot| match since {
+        SinceBoot::Yes => true,
+        SinceBoot::Likely => run.follows_banner(),
+        SinceBoot::No => false,
     };
-    let only_means = of("sar").all(|(_, r)| r.name == "average");
-    of("iostat").chain(of("sar").filter(move |(_, r)| only_means || r.name != "average"))
+    let all = run.readings.iter().zip(run.since_boot()).filter(move |(reading, _)| reading.tool == tool);
+    all.map(move |(reading, since)| (run, reading, since.into_iter().map(is).collect()))
 }
 
 /// The reports of each disk in their order, by the disk's name.
 pub(super) fn by_disk(outputs: &[ToolOutput]) -> Vec<(&str, Vec<Report<'_>>)> {
     let mut all: Vec<(&str, Vec<Report>)> = vec![];
-    let since_boot = since_boot(outputs);
-    for output in outputs {
-        for (run, reading) in tables(output) {
-            for row in reading.rows.iter().filter(|r| is_disk(&r.of)) {
-                let since_boot = since_boot.contains(&std::ptr::from_ref(row));
-                let report = Report { place: In { output, run }, row, since_boot };
-                match all.iter().position(|(name, _)| *name == row.of) {
-                    Some(at) => all[at].1.push(report),
-                    None if all.len() < MOST_DISKS => all.push((&row.of, vec![report])),
-                    None => {}
-                }
+    for table in outputs.iter().flat_map(tables) {
+        for (row, since_boot) in table.rows.into_iter().filter(|(row, _)| is_disk(&row.of)) {
+            let report = Report { place: table.place, row, since_boot };
+            match all.iter().position(|(name, _)| *name == row.of) {
+                Some(at) => all[at].1.push(report),
+                None if all.len() < MOST_DISKS => all.push((&row.of, vec![report])),
+                None => {}
             }
         }
     }
     all
-}
-
-/// The rows that are means since the machine was started, by the command or by the banner before them. Of many reports without both any
-/// may be the first; a median does not mind one.
-fn since_boot(outputs: &[ToolOutput]) -> HashSet<*const Row> {
-    let of_run = |run: &Run| {
-        let is = |since: &SinceBoot| match since {
-            SinceBoot::Yes => true,
-            SinceBoot::Likely => run.follows_banner(),
-            SinceBoot::No => false,
-        };
-        let rows = run.readings.iter().flat_map(|reading| &reading.rows);
-        let all = rows.zip(run.since_boot().into_iter().flatten()).filter(|(_, since)| is(since));
-        all.map(|(row, _)| std::ptr::from_ref(row)).collect::<Vec<_>>()
-    };
-    outputs.iter().flat_map(|output| &output.runs).flat_map(of_run).collect()
 }
 
 /// The most disks that are judged.

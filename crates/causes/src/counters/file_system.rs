@@ -9,6 +9,7 @@
 
 use super::advice;
 use super::logged::{logged, Logged, BEYOND, FULL, NO_MEMORY, STOPPED, THIN_POOL};
+use super::no_space::full_pool;
 use super::say::judged;
 use super::thresholds::evidence::DAMAGED;
 use crate::proof::{proof, Proof};
@@ -213,11 +214,7 @@ impl Trouble<'_> {
     fn advice(&self, v: Verdict) -> Verdict {
         let device = self.of.device;
         if self.is_pool() {
-            return v.try_this(
-                "see how full the pool's data and metadata are: lvextend gives it more, fstrim in the volumes gives unused blocks back; a pool \
-                 that failed has to be checked before it is used again (thin_check)",
-                Action::look("lvs -a -o lv_name,lv_size,data_percent,metadata_percent,lv_health_status; dmsetup status --target thin-pool"),
-            );
+            return full_pool(v);
         }
         if self.memory.is_some() {
             return v.try_this(

@@ -6,12 +6,12 @@
 //! tasks waited at one moment, not that they hang: *cannot tell*.
 
 use super::place::{readings, In};
+use super::tasks::listed;
 use super::thresholds::hung::MANY;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
 use operation::Wait;
-use std::collections::BTreeMap;
 use tooltext::{Number, Reading, ToolOutput};
 use trace::Nanos;
 
@@ -171,16 +171,6 @@ fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
 impl Place<'_> {
     /// `3 tasks are blocked, waiting for a request, a tag (blk_mq_get_tag): fio (2), kworker (output.txt:12), for more than 120 s`
     fn told(&self) -> Proof {
-        let mut names: BTreeMap<&str, u64> = BTreeMap::new();
-        for task in &self.tasks {
-            let name = task.rsplit_once(':').map_or(task.as_str(), |(name, _)| name);
-            *names.entry(name).or_default() += 1;
-        }
-        let mut by_number: Vec<(&str, u64)> = names.into_iter().collect();
-        by_number.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-        let more = if by_number.len() > MOST_NAMES { ", ..." } else { "" };
-        let one = |(name, n): &(&str, u64)| if *n > 1 { format!("{name} ({n})") } else { (*name).to_owned() };
-        let named: Vec<String> = by_number.iter().take(MOST_NAMES).map(one).collect();
         let (place, reading) = &self.first;
         let within = &self.function;
         let what = match self.wait {
@@ -192,11 +182,10 @@ impl Place<'_> {
             wait => format!("blocked, waiting for {} ({within})", wait.words()),
         };
         let said = proof!(
-            "{tasks} {what}: {names}{more} ({at})",
+            "{tasks} {what}: {names} ({at})",
             tasks = Counted(self.tasks.len() as u64, "task is", "tasks are"),
             what,
-            names = named.join(", "),
-            more,
+            names = listed(self.tasks.iter().map(String::as_str)),
             at = Source(place.output.at(reading.at).to_string())
         );
         match self.longest {
@@ -210,5 +199,3 @@ impl Place<'_> {
 
 /// The name of tasks of which only the stack was found: each of them is a different task.
 const NOBODY: &str = "a task";
-/// The most names of tasks in one sentence.
-const MOST_NAMES: usize = 5;

@@ -46,6 +46,7 @@ mod slow_syncs;
 mod stable_page;
 mod steps;
 mod swap;
+mod tasks;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

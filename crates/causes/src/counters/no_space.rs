@@ -35,10 +35,16 @@ fn thin_pool(outputs: &[ToolOutput]) -> Option<Verdict> {
         time = NO_SPACE_TIMEOUT
     );
     let missing = "whether that is what waits: the kernel's log of the pool, dmesg | grep thin";
-    Some(Verdict::cannot_tell("file-system-error", missing).because(told).because(then).try_this(
-        "see how full the pool is and whether it may grow; lvextend adds space to it",
-        Action::look("lvs -a -o +lv_when_full,lv_health_status; vgs; dmesg | grep thin"),
-    ))
+    Some(full_pool(Verdict::cannot_tell("file-system-error", missing).because(told).because(then)))
+}
+
+/// What to do about a thin pool that is full or failed.
+pub(super) fn full_pool(v: Verdict) -> Verdict {
+    v.try_this(
+        "see how full the pool's data and metadata are: lvextend gives it more, fstrim in the volumes gives unused blocks back; a pool \
+         that failed has to be checked before it is used again (thin_check)",
+        Action::look("lvs -a -o lv_name,lv_size,data_percent,metadata_percent,lv_when_full,lv_health_status; vgs; dmsetup status --target thin-pool"),
+    )
 }
 
 /// Default of `no_space_timeout` (drivers/md/dm-thin.c).

@@ -28,11 +28,11 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let mut found: Vec<Slow> = vec![];
     let mut reports = 0;
     for output in outputs {
-        for (run, reading) in tables(output) {
-            let rows: Vec<&Row> =
-                reading.rows.iter().filter(|r| is_whole_disk(&r.of) && rate(r) >= 1.0).collect();
+        for table in tables(output) {
+            let rows = table.rows.iter().map(|(row, _)| *row);
+            let rows: Vec<&Row> = rows.filter(|r| is_whole_disk(&r.of) && rate(r) >= 1.0).collect();
             reports += usize::from(rows.len() > LEAST_PEERS);
-            found.extend(slow(In { output, run }, &rows));
+            found.extend(slow(table.place, &rows));
         }
     }
     let worst = found.iter().max_by(|a, b| (a.wait / a.middle).total_cmp(&(b.wait / b.middle)))?;

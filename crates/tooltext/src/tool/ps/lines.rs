@@ -1,12 +1,13 @@
 //! Lines of ps that are no table for [`table`]: those whose command stands in the middle, and those without their heading.
 
-use super::{Task, COMMANDS, MOST, NUMBERS, STARTS, STATES};
+use super::{Task, COLUMNS as KNOWN, COMMANDS, MOST, NUMBERS, STARTS, STATES};
 use crate::output::number::decimal;
 use crate::output::reading::Reading;
 use crate::output::words::Word;
 use crate::tool::reader::Found;
 use crate::tool::table::{Cell, Column};
 use operation::Wait;
+use std::sync::LazyLock;
 
 /// Limit on words of a line.
 const LONGEST: usize = 128;
@@ -108,70 +109,21 @@ fn is_weekday(text: &str) -> bool {
     ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&text)
 }
 
-/// Columns of `ps aux`, `ps axl`, `ps -efl` and `ps -el`.
-const LAYOUTS: [&[Column]; 4] = [
-    &[
-        ("USER", Cell::Word),
-        ("PID", Cell::Whole),
-        ("%CPU", Cell::Word),
-        ("%MEM", Cell::Word),
-        ("VSZ", Cell::Whole),
-        ("RSS", Cell::Whole),
-        ("TTY", Cell::Word),
-        ("STAT", Cell::Word),
-        ("START", Cell::Word),
-        ("TIME", Cell::Word),
-        ("COMMAND", Cell::Rest),
-    ],
-    &[
-        ("F", Cell::Whole),
-        ("UID", Cell::Whole),
-        ("PID", Cell::Whole),
-        ("PPID", Cell::Whole),
-        ("PRI", Cell::Whole),
-        ("NI", Cell::Whole),
-        ("VSZ", Cell::Whole),
-        ("RSS", Cell::Whole),
-        ("WCHAN", Cell::Word),
-        ("STAT", Cell::Word),
-        ("TTY", Cell::Word),
-        ("TIME", Cell::Word),
-        ("COMMAND", Cell::Rest),
-    ],
-    &[
-        ("F", Cell::Whole),
-        ("S", Cell::Word),
-        ("UID", Cell::Word),
-        ("PID", Cell::Whole),
-        ("PPID", Cell::Whole),
-        ("C", Cell::Whole),
-        ("PRI", Cell::Whole),
-        ("NI", Cell::Whole),
-        ("ADDR", Cell::Word),
-        ("SZ", Cell::Whole),
-        ("WCHAN", Cell::Word),
-        ("STIME", Cell::Word),
-        ("TTY", Cell::Word),
-        ("TIME", Cell::Word),
-        ("CMD", Cell::Rest),
-    ],
-    &[
-        ("F", Cell::Whole),
-        ("S", Cell::Word),
-        ("UID", Cell::Word),
-        ("PID", Cell::Whole),
-        ("PPID", Cell::Whole),
-        ("C", Cell::Whole),
-        ("PRI", Cell::Whole),
-        ("NI", Cell::Whole),
-        ("ADDR", Cell::Word),
-        ("SZ", Cell::Whole),
-        ("WCHAN", Cell::Word),
-        ("TTY", Cell::Word),
-        ("TIME", Cell::Word),
-        ("CMD", Cell::Rest),
-    ],
+/// The headings of `ps aux`, `ps axl`, `ps -efl` and `ps -el`.
+const HEADINGS: [&str; 4] = [
+    "USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND",
+    "F UID PID PPID PRI NI VSZ RSS WCHAN STAT TTY TIME COMMAND",
+    "F S UID PID PPID C PRI NI ADDR SZ WCHAN STIME TTY TIME CMD",
+    "F S UID PID PPID C PRI NI ADDR SZ WCHAN TTY TIME CMD",
 ];
+
+/// Their columns.
+static LAYOUTS: LazyLock<[Vec<Column>; 4]> = LazyLock::new(|| {
+    HEADINGS.map(|heading| {
+        let column = |name: &str| KNOWN.into_iter().find(|(known, _)| *known == name);
+        heading.split(' ').filter_map(column).collect()
+    })
+});
 
 /// Reads consecutive lines without a heading: of a usual form of ps, or such as `1290 D+ wbt_wait dd`.
 pub(super) fn without_heading(words: &[Word]) -> Option<Found> {
