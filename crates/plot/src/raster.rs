@@ -100,10 +100,9 @@ impl Canvas {
     }
 
     fn text(&mut self, at: Point, text: &str, size: f32, fill: Colour, anchor: Anchor, bold: bool) {
-        // The largest of the font's heights that fits; a line is a third higher than its letters.
+        // The largest of the heights in the program that fits; a line is a third higher than its letters.
         let wanted = size * self.scale * 1.2;
-        let heights =
-            [RasterHeight::Size32, RasterHeight::Size24, RasterHeight::Size20, RasterHeight::Size16];
+        let heights = [RasterHeight::Size32, RasterHeight::Size24, RasterHeight::Size16];
         let height = heights.into_iter().find(|h| h.val() as f32 <= wanted).unwrap_or(RasterHeight::Size16);
         let weight = if bold { FontWeight::Bold } else { FontWeight::Regular };
         let wide = get_raster_width(weight, height) as i64;

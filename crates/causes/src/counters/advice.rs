@@ -197,6 +197,12 @@ pub(super) fn link(v: Verdict, output: &ToolOutput, device: &Logged) -> Verdict 
             Action::look("lsblk -S -o NAME,HCTL,TRAN,MODEL; dmesg | grep -iE 'timeout|reset|abort'"),
         );
     }
+    let v = v.when(
+        name.starts_with("usb "),
+        "its port was reset since it did not answer: try another port and cable, and a hub with a supply of its own; else its bridge, or the disk \
+         behind it",
+        Action::look("lsusb -t; dmesg -T | grep -i usb"),
+    );
     let asleep = output.log_fact(LogFact::PowerSaving, name).is_some();
     let v = v.when(
         asleep,

@@ -8,7 +8,7 @@
 
 use super::place::In;
 use super::say::{judged, number, plain};
-use super::thresholds::busy::{BUSY, LEAST_QUEUE, LONG_WAIT};
+use super::thresholds::busy::{BUSY, LEAST_BEHIND, LEAST_QUEUE, LONG_WAIT};
 use super::thresholds::evidence::REPORTS;
 use crate::hardware::Hardware;
 use crate::proof::proof;
@@ -41,7 +41,12 @@ impl Report<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.value("util") >= BUSY && self.value("queue") >= LEAST_QUEUE
+        self.is_full_with(LEAST_QUEUE)
+    }
+
+    /// Whether it is busy all the time with at least so many requests in flight.
+    fn is_full_with(&self, queue: f64) -> bool {
+        self.value("util") >= BUSY && self.value("queue") >= queue
     }
 
     fn hangs(&self) -> bool {
@@ -165,15 +170,16 @@ pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-stall";
     let disks = by_disk(outputs);
     let of = |queue, enough| longest(&disks, queue, enough).map(|(name, reports)| (name, reports, queue));
-    let hangs = of(true, REPORTS).or_else(|| of(false, REPORTS)).or_else(|| of(true, 1));
+    let hangs =
+        of(true, REPORTS).or_else(|| of(false, REPORTS)).or_else(|| of(true, 1)).or_else(|| of(false, 1));
     let Some((name, reports, has_queue)) = hangs else { return few_and_long(&disks) };
     let first = &reports[0];
     let queue = first.row.get("queue")?;
     if !has_queue {
         return Some(Verdict::cannot_tell(NAME, WHETHER_ANY).because(proof!(
-            "{name} is busy in {n} consecutive reports but completes nothing (first: {at})",
+            "{name} is busy in {n} but completes nothing (first: {at})",
             name,
-            n = Count(reports.len() as u64),
+            n = Counted(reports.len() as u64, "report", "consecutive reports"),
             at = Source(first.place.at(queue))
         )));
     }
@@ -207,18 +213,33 @@ fn few_and_long(disks: &[(&str, Vec<Report>)]) -> Option<Verdict> {
     let all = disks.iter().flat_map(|(name, reports)| {
         reports.iter().filter(is_busy).filter_map(move |report| Some((*name, report, of(report)?)))
     });
-    let (name, report, each) = all.max_by_key(|(_, _, each)| *each)?;
+    let all: Vec<_> = all.collect();
+    let (name, report, each) = all.iter().max_by_key(|(_, _, each)| *each)?;
     let util = report.row.get("util")?;
     let said = proof!(
         "{name} is busy {util} of the time and completes only {rate} requests a second ({at}): {each} for each",
-        name,
+        name = (*name).to_owned(),
         util = number(util),
         rate = plain(report.completed().unwrap_or(0.0)),
         at = Source(report.place.at(util)),
-        each
+        each = *each
     );
+    let (_, reports) = disks.iter().find(|(disk, _)| disk == name)?;
+    let alike = all.iter().filter(|(other, _, _)| other == name).count() as u64;
+    let often = proof!(
+        "so it is in {alike} of {of_all} reports",
+        alike = Count(alike),
+        of_all = Count(reports.len() as u64)
+    );
+    let nothing = reports.iter().filter(|r| r.hangs()).count() as u64;
+    let often = match nothing {
+        0 => often,
+        _ => proof!("{often}, and in {nothing} it completes nothing", often, nothing = Count(nothing)),
+    };
     let (shows, look) = Hardware::check(&in_commands(name));
-    Some(Verdict::cannot_tell("device-stall", WHAT_TAKES_LONG).because(said).try_this(shows, look))
+    let v = Verdict::cannot_tell("device-stall", WHAT_TAKES_LONG).because(said);
+    let v = if reports.len() > 1 { v.because(often) } else { v };
+    Some(v.try_this(shows, look))
 }
 
 /// `device-saturated`: a disk that is always busy, with a queue, and takes long for each request.
@@ -240,7 +261,7 @@ pub(super) fn saturated(outputs: &[ToolOutput]) -> Option<Verdict> {
             continue;
         };
         let (Some((kind, wait)), Some(util)) = (worst.wait(), worst.row.get("util")) else { continue };
-        enough |= full.len() >= REPORTS;
+        enough |= full.iter().filter(|r| !r.since_boot).count() >= REPORTS;
         told.push(proof!(
             "{name} is busy {util} of the time with {queue} requests in flight; its {kind} take {wait} on average ({at}); it \
                  completes only {rate} requests a second",
@@ -273,7 +294,10 @@ fn crowded(outputs: &[ToolOutput]) -> Option<Verdict> {
     let slow = |r: &&Report| r.wait().is_some_and(|(_, wait)| wait.value >= WBT_FLASH.0 as f64);
     let disks = by_disk(outputs);
     let all = disks.iter().flat_map(|(name, reports)| {
-        let full: Vec<&Report> = reports.iter().filter(|r| r.is_full()).filter(slow).collect();
+        let of = |least: f64| reports.iter().filter(move |r| r.is_full_with(least)).filter(slow);
+        // A short queue in a single report may be a burst.
+        let short = of(LEAST_BEHIND).filter(|r| !r.since_boot).count() >= REPORTS;
+        let full: Vec<&Report> = of(if short { LEAST_BEHIND } else { LEAST_QUEUE }).collect();
         let most = 2 * full.len() >= reports.len();
         full.into_iter().filter(move |_| most).map(move |report| (*name, report))
     });

@@ -1,12 +1,12 @@
 //! Problems that drives report about themselves: smartctl's verdict, NVMe's critical warning, a self-test that failed, sectors that cannot be
 //! read.
 //!
-//! Counts over a drive's life (past errors, replaced sectors) are of another time and prove nothing. A drive that
-//! reports its own failure need not be what takes long: so confidence is never more than medium.
+//! Counts over a drive's life are of another time and prove nothing: many errors that it could not correct are a suspicion, replaced sectors are
+//! not even that. A drive that reports its own failure need not be what takes long: so confidence is never more than medium.
 
 use super::place::{readings, In};
 use crate::proof::{proof, Proof};
-use crate::verdict::Confidence;
+use crate::verdict::{Confidence, Verdict};
 use tooltext::{Number, Reading, Row, ToolOutput};
 
 /// Bits that say nothing of the data: the temperature, and the power backup of the cache.
@@ -43,6 +43,32 @@ pub(super) fn told(outputs: &[ToolOutput]) -> Vec<Report<'_>> {
     }
     all.sort_by_key(|report| std::cmp::Reverse(report.sure));
     all
+}
+
+/// Counts of errors that a drive could not correct, over its life: two attributes of ATA, NVMe's log.
+const UNCORRECTED: [&str; 3] = ["Reported_Uncorrect", "Offline_Uncorrectable", "media errors"];
+/// What is missing if only such a count is known.
+const WHETHER_NOW: &str =
+    "whether it grows while something is slow: look at the count again then, and at the kernel's log of that time (dmesg -T)";
+
+/// Suspected if a drive had more errors that it could not correct than it ran days: some are probably of these days. Told of the one with the
+/// most.
+pub(super) fn of_its_life(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let all = readings(outputs, "smart").flat_map(|(place, reading)| {
+        let hours = reading.rows.iter().find_map(|row| row.value("Power_On_Hours"));
+        let counts = reading.rows.iter().flat_map(|row| UNCORRECTED.iter().filter_map(|name| row.get(name)));
+        let often =
+            counts.filter(move |n| hours.is_some_and(|hours| n.value > hours / 24.0 && n.value > 1.0));
+        often.map(move |n| (place, reading.name.as_str(), n))
+    });
+    let (place, name, n) = all.max_by(|a, b| a.2.value.total_cmp(&b.2.value))?;
+    let said = proof!(
+        "{name} had {errors} that it could not correct over its life, more than one a day ({at})",
+        name = if name.is_empty() { "the drive" } else { name }.to_owned(),
+        errors = Counted(n.value as u64, "error", "errors"),
+        at = Source(place.at(n))
+    );
+    Some(Verdict::cannot_tell("device-errors", WHETHER_NOW).because(said))
 }
 
 /// Whether a drive's rated endurance is used up, and it reports no errors of its medium; parts of its report may be several readings.

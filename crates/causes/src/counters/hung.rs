@@ -91,6 +91,15 @@ fn look(v: Verdict) -> Verdict {
     )
 }
 
+/// What holds tasks up at these places, if that is known.
+fn held_by(places: &[Place], v: Verdict) -> Verdict {
+    v.when(
+        places.iter().any(|p| p.wait == Wait::Frozen),
+        "a file system is frozen: see what freezes it (backup agents and snapshots call fsfreeze, qemu-ga for the host); fsfreeze -u MOUNT ends it",
+        Action::look("pgrep -ax 'fsfreeze|xfs_freeze|qemu-ga|dmsetup'; systemctl list-timers --all"),
+    )
+}
+
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let (places, told) = blocked(outputs);
     // A list of blocked tasks is of one moment; the kernel's own report is of minutes.
@@ -102,6 +111,7 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     }
     let near = places.first().is_some_and(|p| OF_DEVICES.contains(&p.wait));
     let v = Verdict::found(NAME, Nanos(0), if near { Confidence::Medium } else { Confidence::Low });
+    let v = held_by(&places, v);
     let mut v = told.into_iter().fold(v, Verdict::because);
     if places.len() > MANY {
         v = v.because(proof!("and {n} more places", n = Count((places.len() - MANY) as u64)));
@@ -144,7 +154,7 @@ fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
         reading.settings.iter().filter(|s| s.name == "frame").map(|s| s.value.as_str()).collect();
     let stack = frames.join("\n");
     let longest = reading.rows.first().and_then(|r| r.get("blocked"));
-    let (wait, function) = (Wait::of_stack(&stack), Wait::function_of(&stack));
+    let (wait, function) = (Wait::of_task(&reading.name, &stack), Wait::function_of(&stack));
     // A thread that sleeps for a time has such a stack too.
     let may_end = function == "schedule_timeout" && longest.is_none();
     let function = if may_end { String::new() } else { function.to_owned() };

@@ -115,8 +115,7 @@ fn of_device<'a>(
     let found: Vec<_> =
         kinds.iter().map(|kind| (*kind, logged.count(&[kind]))).filter(|(_, n)| *n > 0).collect();
     let first = logged.first(kinds)?;
-    let one = |kind: &'static str| kind.strip_suffix('s').unwrap_or(kind);
-    let counts: Vec<String> = found.iter().map(|(kind, n)| counted(*n, one(kind), kind)).collect();
+    let counts: Vec<String> = found.iter().map(|(kind, n)| counted(*n, &one(kind), kind)).collect();
     let lines = found.iter().filter(|(kind, _)| *kind != FAILED).map(|(_, n)| n).sum();
     let hang = if lines < LINES { hang::beside(output, device, first) } else { None };
     // A line beside a hang is of that time.
@@ -133,6 +132,16 @@ fn of_device<'a>(
         None => proof!("{device}: {counts} in the kernel's log (the first at {at})", device, counts, at),
     };
     Some(LoggedErrors { output, of: logged.clone(), lines, hang, said })
+}
+
+/// A kind of lines in the singular: `I/O error`, `error at once`.
+fn one(kind: &str) -> String {
+    let (first, rest) = kind.split_once(' ').unwrap_or((kind, ""));
+    match kind.strip_suffix('s') {
+        Some(one) => one.to_owned(),
+        None if rest.is_empty() => kind.to_owned(),
+        None => format!("{} {rest}", first.strip_suffix('s').unwrap_or(first)),
+    }
 }
 
 /// Disks that failed together: at least [`AT_ONCE`] have errors within a moment, none of them of the medium or after a reset of its link.
@@ -188,7 +197,7 @@ pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
     let (mut all, others): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|t| matches!(t.of.behind(t.output), Behind::Disk));
     if all.is_empty() && drives.is_empty() {
-        return no_disk(others, outputs);
+        return no_disk(others, outputs).or_else(|| drive::of_its_life(outputs));
     }
     let sure =
         all.first().map(LoggedErrors::sure).into_iter().chain(drives.iter().map(|drive| drive.sure)).max()?;

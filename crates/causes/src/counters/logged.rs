@@ -1,13 +1,13 @@
 //! The devices of one log with their lines, and what is behind each: a disk, a disc that can be changed, a target elsewhere.
 
-use super::thresholds::kernel_errors::ONE_MOMENT;
+use super::thresholds::kernel_errors::{LAST_TRY, ONE_MOMENT};
 use evidence::whole_disk;
 use tooltext::{LogFact, LogForm, Number, Row, Spot, ToolOutput};
 
 /// Kinds of lines about errors of the device, and about the way to it.
 pub(super) const ERRORS: [&str; 5] = ["I/O errors", MEDIUM[0], MEDIUM[1], MEDIUM[2], FAILED];
 pub(super) const LINK: [&str; 10] = [
-    "resets",
+    RESETS,
     TIMEOUTS,
     UNTOLD,
     "exceptions",
@@ -18,6 +18,7 @@ pub(super) const LINK: [&str; 10] = [
     "missed answers",
     AT_ONCE,
 ];
+const RESETS: &str = "resets";
 pub(super) const TIMEOUTS: &str = "timeouts";
 /// Commands that were done, though no interrupt said so.
 pub(super) const UNTOLD: &str = "lost interrupts";
@@ -138,8 +139,24 @@ impl Logged<'_> {
         let (own, disk) = (whole_disk(self.device), whole_disk(device));
         own == disk
             || own.starts_with("nvme") && disk.strip_prefix(own).is_some_and(|rest| rest.starts_with('n'))
-            || output.log_fact(LogFact::DiskOf, own) == Some(disk)
-            || self.is_nameless() && disk.starts_with("sd")
+            || match output.log_fact(LogFact::DiskOf, own) {
+                Some(known) => known == disk,
+                None => self.is_nameless() && disk.starts_with("sd"),
+            }
+    }
+
+    /// Whether this is a port of USB that was reset shortly before this error, of the only disk of SCSI's with errors: while it retries a
+    /// command, the port is reset again and again.
+    fn is_port_of(&self, output: &ToolOutput, log: &[Logged], device: &Logged, error: Spot) -> bool {
+        let is_port = |of: &Logged| of.device.starts_with("usb ") && of.first(&[RESETS]).is_some();
+        let others = |of: &Logged| {
+            let other = of.device.starts_with("sd") && whole_disk(of.device) != whole_disk(device.device);
+            is_port(of) && of.device != self.device || other && of.first(&ERRORS).is_some()
+        };
+        let shortly = |at: Spot| {
+            at < error && output.log_between(at, error).is_none_or(|s| (0.0..=LAST_TRY).contains(&s))
+        };
+        is_port(self) && !log.iter().any(others) && self.of_kind(RESETS).iter().any(|n| shortly(n.at))
     }
 }
 
@@ -191,7 +208,10 @@ pub(super) fn follows(output: &ToolOutput, log: &[Logged], device: &Logged) -> b
         return true;
     }
     let of_it = |other: &Logged| {
-        other.first(&GONE).is_some_and(gone) || !other.is_nameless() && other.first(&LINK).is_some_and(before)
+        let known = || output.log_fact(LogFact::DiskOf, other.device).is_some();
+        other.first(&GONE).is_some_and(gone)
+            || (!other.is_nameless() || known()) && other.first(&LINK).is_some_and(before)
+            || other.is_port_of(output, log, device, error)
     };
     log.iter().filter(|other| other.has(output, device.device)).any(of_it)
 }

@@ -49,10 +49,18 @@ pub(super) fn memory(outputs: &[ToolOutput]) -> Option<Verdict> {
         let (_, at) = counted(outputs, "memory limits reached")?;
         Some(proof!("a control group reached its memory limit ({at})", at = Source(at)))
     };
+    let called = || {
+        let (n, at) = counted(outputs, "calls of the OOM killer")?;
+        Some(proof!(
+            "a task found no memory {times}: it called the kernel's OOM killer ({at})",
+            times = Counted(n, "time", "times"),
+            at = Source(at)
+        ))
+    };
     let killed = killed.or_else(|| units(outputs));
     let missing = "whether I/O waited for that: iowhy record; the limit and how often it was reached: memory.max and memory.events of the \
          control group (memory.limit_in_bytes and memory.failcnt in version 1)";
-    Some(Verdict::cannot_tell("reclaim", missing).because(killed.or_else(reached)?))
+    Some(Verdict::cannot_tell("reclaim", missing).because(killed.or_else(reached).or_else(called)?))
 }
 
 /// Killed by a program that watches memory.

@@ -1,7 +1,7 @@
 //! Syncs that take longer than an application can bear, as it says itself: suspected `flush-cost`.
 //!
 //! Redis logs that a sync of its append-only file goes on for longer than 2 s; etcd, Ceph, PostgreSQL, ZooKeeper and HDFS log how long one
-//! took, CockroachDB how long one has gone on. What HDFS only writes, and what HBase sends through HDFS, is no sync of a disk. etcd has histograms of its syncs; its FAQ asks for a 99th percentile of less than 10 ms for the syncs of its log. How long a sync takes does not say what it waits for:
+//! took, CockroachDB how long one has gone on; bcc's ext4slower lists slow ones. What HDFS only writes, and what HBase sends through HDFS, is no sync of a disk. etcd has histograms of its syncs; its FAQ asks for a 99th percentile of less than 10 ms for the syncs of its log. How long a sync takes does not say what it waits for:
 //! never more than a suspicion.
 //!
 //! Example: of 57,035 syncs all but 132 took longer than 16 ms.
@@ -47,6 +47,27 @@ pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
         .or_else(|| by_etcd(outputs))
         .or_else(|| by_quantile(outputs))
         .or_else(|| by_log(outputs))
+        .or_else(|| by_tracer(outputs))
+}
+
+/// Suspected if bcc's ext4slower or its kin list several syncs that take longer than etcd bears, or one of a second. They list only what is
+/// slower than a limit of theirs.
+fn by_tracer(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let all = readings(outputs, "slower").filter_map(|(place, reading)| {
+        let row = reading.row("fsync")?;
+        let (count, longest) = (row.get("count")?, row.get("lat.max")?);
+        let many = count.value >= REQUESTS && longest.value > WAL_FSYNC.0 as f64;
+        (many || longest.value >= LOGGED.0 as f64).then_some((place, reading, count, longest))
+    });
+    let (place, reading, count, longest) = all.max_by(|a, b| a.3.value.total_cmp(&b.3.value))?;
+    let told = proof!(
+        "{n} took up to {longest}, the longest by {who} ({at})",
+        n = Counted(count.value as u64, "sync", "syncs"),
+        longest = Nanos(longest.value as u64),
+        who = reading.setting("slowest fsync").unwrap_or("a program").to_owned(),
+        at = Source(place.at(longest))
+    );
+    Some(Verdict::cannot_tell(NAME, MISSING).because(told))
 }
 
 /// Suspected if a database logged a sync that took longer than the limit. Told of the longest.
@@ -201,6 +222,24 @@ mod tests {
             first(&cockroach.repeat(3)).as_deref(),
             Some("a sync of CockroachDB had gone on for 5.2 s (log:1)")
         );
+    }
+
+    #[test]
+    fn several_slow_syncs_that_a_tracer_lists_are_suspicious() {
+        let said = |lines: &[(usize, &str)]| {
+            let heading = "TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME\n".to_owned();
+            let line = |(n, ms): &(usize, &str)| {
+                format!("06:35:01 postgres       1646   S 0       0       {ms} 00000001\n").repeat(*n)
+            };
+            let text = heading + &lines.iter().map(line).collect::<String>();
+            let all = judge_counters(&[ToolOutput::read("log", text.as_bytes())]);
+            all.into_iter().find(|v| v.cause == "flush-cost").map(|v| v.evidence[0].sentence())
+        };
+        let told = "10 syncs took up to 32.9 ms, the longest by postgres (1646): 00000001 (log:2)";
+        assert_eq!(said(&[(9, "10.94"), (1, "32.94")]).as_deref(), Some(told));
+        assert_eq!(said(&[(9, "32.94")]), None, "too few");
+        assert_eq!(said(&[(30, "2.10")]), None, "no slower than a sync may be");
+        assert!(said(&[(1, "1200.10")]).is_some());
     }
 
     #[test]

@@ -282,3 +282,21 @@ fn disks_that_sar_calls_by_their_numbers_are_judged() {
         assert!(with(other).is_none(), "{other}");
     }
 }
+
+#[test]
+fn errors_that_a_drive_could_not_correct_in_its_life_are_a_suspicion() {
+    let row =
+        |id: u32, name: &str, raw: u64| format!("{id:3} {name} 0x0032 001 001 000 Old_age Always - {raw}\n");
+    let heading = "ID# ATTRIBUTE_NAME FLAG VALUE WORST THRESH TYPE UPDATED WHEN_FAILED RAW_VALUE\n";
+    let of = |uncorrected: u64| {
+        let rows = row(9, "Power_On_Hours", 5492)
+            + &row(187, "Reported_Uncorrect", uncorrected)
+            + &row(5, "Reallocated_Sector_Ct", 76);
+        verdict(&(heading.to_owned() + &rows), "device-errors").filter(|v| v.verdict == Answer::CannotTell)
+    };
+    assert_eq!(
+        of(43_496).map(|v| said(&v)).as_deref(),
+        Some("the drive had 43,496 errors that it could not correct over its life, more than one a day (text:3)\n")
+    );
+    assert!(of(0).is_none() && of(228).is_none(), "replaced sectors alone; one in two days");
+}

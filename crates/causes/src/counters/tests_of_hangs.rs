@@ -280,3 +280,34 @@ fn a_list_of_blocked_tasks_is_of_one_moment() {
     let offline = "[ 17.0] sd 2:0:0:0: rejecting I/O to offline device\n";
     assert_eq!(of(&format!("{listed}{offline}")).last(), Some(&("hung", Answer::CannotTell)));
 }
+
+/// One task that hangs, with the functions on its stack.
+fn told(task: &str, functions: &str) -> (String, Vec<String>) {
+    let frames: String = functions.split(' ').map(|f| format!(" {f}+0x10/0x100\n")).collect();
+    let text = format!(
+        "INFO: task {task}:412 blocked for more than 120 seconds.\n      Not tainted 3.16.0 #1\n{task}  D 0 412 2 0x0\nCall Trace:\n{frames}"
+    );
+    let hung = verdicts(&text).into_iter().find(|v| v.cause == "hung").expect("a verdict");
+    (hung.evidence[0].sentence(), hung.remedies.iter().map(|r| r.what.clone()).collect())
+}
+
+#[test]
+fn a_journal_waits_for_open_changes_for_its_blocks_or_for_data() {
+    let said = |functions: &str| told("jbd2/sdb1-8", functions).0;
+    let updates = said("schedule jbd2_journal_commit_transaction kjournald2 kthread");
+    assert!(updates.contains("waiting for open handles of the transaction"), "{updates}");
+    let page = "schedule io_schedule sleep_on_page __wait_on_bit wait_on_page_bit";
+    let data =
+        said(&format!("{page} filemap_fdatawait_range filemap_fdatawait jbd2_journal_commit_transaction"));
+    let cut = said(page);
+    for (said, function) in [(data, "filemap_fdatawait_range"), (cut, "wait_on_page_bit")] {
+        assert!(said.contains("data") && said.contains(function) && !said.contains("read"), "{said}");
+    }
+}
+
+#[test]
+fn who_waits_for_a_frozen_file_system_is_told_what_freezes_it() {
+    let (said, advice) = told("java", "schedule __sb_start_write mnt_want_write kern_path_create");
+    assert!(said.contains("frozen"), "{said}");
+    assert!(advice[0].contains("fsfreeze"), "{advice:?}");
+}

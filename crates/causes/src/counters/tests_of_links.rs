@@ -256,3 +256,62 @@ fn what_a_volume_reports_with_its_disk_is_a_consequence() {
     };
     assert_eq!(["60.2", "90.2"].map(of), [false, true]);
 }
+
+#[test]
+fn errors_behind_a_port_of_usb_that_was_reset_are_its_consequence() {
+    let reset = |at: &str, port: &str| {
+        format!("{at}usb {port}: reset high-speed USB device number 2 using xhci_hcd\n")
+    };
+    let resets = reset("[  100.1] ", "1-2") + &reset("[  100.3] ", "1-2");
+    let errors = |at: &str, disk: &str| {
+        format!("{at}I/O error, dev {disk}, sector 70047 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 0\n")
+            .repeat(2)
+    };
+    let v = first(&(resets.clone() + &errors("[  160.5] ", "sdb")));
+    assert_eq!((v.cause, v.verdict), ("link-reset", Answer::Found));
+    assert!(commands(&v).starts_with("its port was reset"), "{}", commands(&v));
+    // Later than a command is tried; two disks with errors: which one is on that port?
+    let later = resets.clone() + &errors("[  900.5] ", "sdb");
+    let two = resets.clone() + &errors("[  100.5] ", "sdb") + &errors("[  100.5] ", "sdc");
+    assert_eq!([later.as_str(), two.as_str()].map(|text| first(text).cause), ["device-errors"; 2]);
+    // The log says which disk it is: any time after, and no other disk.
+    let log = |port: &str| {
+        format!("[ 10.3] scsi host6: usb-storage {port}:1.0\n[ 11.1] sd 6:0:0:0: [sdb] Attached SCSI disk\n")
+    };
+    assert_eq!(first(&(log("1-2") + &later)).cause, "link-reset");
+    assert_eq!(first(&(log("1-3") + &later)).cause, "device-errors");
+    // Linux 2.6, without times.
+    let old = reset("", "1-2").repeat(2)
+        + "sd 1:0:0:0: SCSI error: return code = 0x00050000\n"
+        + &errors("", "sdb");
+    assert_eq!(first(&old).cause, "link-reset");
+    assert_eq!(first(&errors("", "sdb")).cause, "device-errors");
+}
+
+#[test]
+fn a_command_that_timed_out_is_no_error_of_the_disk() {
+    let text = |result: &str| {
+        let of = |at: u32| {
+            format!(
+                "[{at}.117] sd 2:0:0:0: [sda] tag#8 {result}\n[{at}.118] sd 2:0:0:0: [sda] tag#8 CDB: Write(10) 2a 00 01 04 8d 60 00 00 10 00\n\
+                 [{at}.119] blk_update_request: I/O error, dev sda, sector {at}\n"
+            )
+        };
+        of(100) + &of(200)
+    };
+    for result in [
+        "FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_TIMEOUT",
+        "UNKNOWN(0x2003) Result: hostbyte=0x00 driverbyte=0x06 cmd_age=30s",
+        "FAILED Result: hostbyte=0x03 driverbyte=0x00",
+        "SCSI error: return code = 0x06000000",
+    ] {
+        assert_eq!(first(&text(result)).cause, "link-reset", "{result}");
+    }
+    for result in [
+        "FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_SENSE",
+        "UNKNOWN(0x2003) Result: hostbyte=0x00 driverbyte=0x08 cmd_age=0s",
+        "SCSI error: return code = 0x08000002",
+    ] {
+        assert_eq!(first(&text(result)).cause, "device-errors", "{result}");
+    }
+}

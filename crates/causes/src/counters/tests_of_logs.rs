@@ -86,10 +86,13 @@ fn a_drive_that_says_it_fails_is_told_and_one_that_had_errors_is_not() {
     for quiet in [
         "SMART overall-health self-assessment test result: PASSED\nCritical Warning: 0x00\n".to_owned(),
         format!("{heading}5 Reallocated_Sector_Ct 0x0033 100 100 010 Pre-fail Always - 16\n"),
-        "Percentage Used: 3%\nMedia and Data Integrity Errors: 7\n".to_owned(),
+        "Percentage Used: 3%\nMedia and Data Integrity Errors: 0\n".to_owned(),
     ] {
         assert!(of(&quiet).is_none(), "{quiet}");
     }
+    let nvme = |hours: u32| of(&format!("Power On Hours: {hours}\nMedia and Data Integrity Errors: 7\n"));
+    assert!(nvme(169).is_none());
+    assert_eq!(nvme(167).unwrap().verdict, Answer::CannotTell);
 }
 
 #[test]

@@ -78,11 +78,18 @@ fn a_busy_disk_is_suspected_for_its_queue_or_for_a_few_long_requests() {
             "sdf is busy 100 % of the time and completes only 4 requests a second (text:5): 250 ms for each"
         )
     );
-    // As fast as flash, not full, with little in flight; stacked on others.
+    // On average one request waits behind another: twice, or once, which may be a burst.
+    assert_eq!(
+        suspected(("sda", 97.0, 22.0, 2.2, 99.2), "device-saturated").as_deref(),
+        Some("sda is busy 99.2 %: 2.2 requests in flight at 98 a second, so reads take 22 ms (text:5)")
+    );
+    let once = verdict(&iostat(&[("sda", 97.0, 22.0, 2.2, 99.2)]), "device-saturated");
+    assert!(once.is_none_or(|v| v.verdict == Answer::Rejected));
+    // As fast as flash, not full, one at a time; stacked on others.
     for row in [
         ("nvme0n1", 9e4, 0.9, 120.0, 100.0),
         ("sda", 29_695.0, 8.07, 240.0, 90.0),
-        ("sda", 57.0, 17.0, 2.0, 100.0),
+        ("sda", 57.0, 17.0, 1.0, 100.0),
         ("dm-3", 3.0, 754.67, 2.7, 100.0),
     ] {
         assert_eq!(

@@ -89,6 +89,8 @@ pub mod kernel_errors {
     pub const AT_ONCE: usize = 3;
     /// Length of that moment in seconds: syslog's times have no fraction (RFC 3164).
     pub const ONE_MOMENT: f64 = 1.0;
+    /// For so long, in seconds, SCSI's disks try a command: 30 s, and five times again (`SD_TIMEOUT`, `SD_MAX_RETRIES`, drivers/scsi/sd.h).
+    pub const LAST_TRY: f64 = 180.0;
 }
 
 /// Thresholds of `counters/hung`.
@@ -157,6 +159,8 @@ pub mod busy {
     pub const BUSY: f64 = 0.97;
     /// Waiting requests that make a queue: a quarter of what a disk with native command queueing works on at once (32).
     pub const LEAST_QUEUE: f64 = 8.0;
+    /// Requests in flight of which, on average, one waits behind another, whatever the disk is.
+    pub const LEAST_BEHIND: f64 = 2.0;
     /// Longer than Linux expects of a rotating disk (`wbt_default_latency_nsec`, block/blk-wbt.c).
     pub const LONG_WAIT: Nanos = super::WBT_DISK;
 }

@@ -39,6 +39,33 @@ fn a_locked_page_is_read_for_who_reads_and_held_by_another_task_for_the_flusher(
     assert_eq!(waits.map(ext4), [Wait::Lock, Wait::OwnData, Wait::OwnData]);
 }
 
+/// Until Linux 5.17 the commit waits for open changes without a function of its own; for its blocks and for data it calls one.
+#[test]
+fn what_a_commit_waits_for_is_told_by_what_it_calls() {
+    let within = |calls: &str| {
+        let of = |commit: &str| Wait::of_stack(&format!("__schedule\nschedule\n{calls}{commit}\nkjournald"));
+        let (new, old) = (of("jbd2_journal_commit_transaction"), of("journal_commit_transaction"));
+        assert_eq!(new, old);
+        new
+    };
+    assert_eq!(within(""), Wait::JournalUpdates);
+    assert_eq!(within("io_schedule\nbit_wait_io\n__wait_on_bit\n__wait_on_buffer\n"), Wait::JournalBlocks);
+    assert_eq!(within("io_schedule\n"), Wait::JournalBlocks);
+    let page = "io_schedule\nsleep_on_page\n__wait_on_bit\nwait_on_page_bit\n";
+    assert_eq!(within(&format!("{page}filemap_fdatawait_range\nfilemap_fdatawait\n")), Wait::OrderedData);
+    assert_eq!(within(&format!("{page}wait_on_page_writeback_range\n")), Wait::OrderedData);
+    let cut = |name| Wait::of_task(name, page.trim_end());
+    assert_eq!(
+        ["jbd2/sda1-8:7", "flush-8:0", "cat"].map(cut),
+        [Wait::OrderedData, Wait::OwnData, Wait::PageRead]
+    );
+    let truncated = format!("{page}truncate_inode_pages_range\ntruncate_inode_pages");
+    assert_eq!(
+        [truncated.as_str(), "wait_on_page_bit\ndo_read_cache_page"].map(Wait::of_stack),
+        [Wait::OwnData, Wait::PageRead]
+    );
+}
+
 /// Nobody knows what for: the last function says at least how.
 #[test]
 fn a_stack_of_functions_in_which_any_task_sleeps_is_told_by_the_last() {
@@ -70,6 +97,9 @@ fn who_wants_to_change_a_frozen_file_system_is_told_from_who_waits_for_a_lock_of
     ] {
         assert_eq!(frozen(stack), Wait::Frozen, "{stack}");
     }
+    // Linux 3.6 to 4.2.
+    assert_eq!(Wait::of_stack("schedule\n__sb_start_write\nmnt_want_write"), Wait::Frozen);
+    assert_eq!(Wait::of_stack("schedule\n__down_read\n__sb_start_write\nmnt_want_write"), Wait::Lock);
     // A write to /sys waits for CPU hotplug; a new process waits for its control group.
     let of_sysfs = "cpus_read_lock\nstore\nkernfs_fop_write_iter\nvfs_write\nksys_write";
     for stack in [of_sysfs, "copy_process\nkernel_clone"] {
@@ -105,7 +135,10 @@ fn nothing_is_guessed() {
 /// For a renamed function the table has the old and the new name; `make kernel-names` writes it.
 #[test]
 fn the_table_of_kernels_has_every_name() {
-    let rules = RULES.iter().flat_map(|(function, under, _)| std::iter::once(function).chain(*under));
+    let rules = RULES
+        .iter()
+        .chain(THEMSELVES)
+        .flat_map(|(function, under, _)| std::iter::once(function).chain(*under));
     let named: BTreeSet<&str> = rules.chain(SLEEPING).copied().collect();
     let mut lines = include_str!("kernels.tsv").lines();
     let kernels = lines.next().unwrap().split('\t').count();

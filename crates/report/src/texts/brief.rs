@@ -149,8 +149,9 @@ const MATTERING: [&[&str]; 4] =
 /// Tools whose last column is always shown: it is a maximum or the device's utilization. For others, only if it is no extreme.
 const LAST_STAYS: [&str; 4] = ["fio", "iostat", "sar", "histograms"];
 /// A drive's state and its counters of unreadable sectors, which are shown before other attributes.
-const SECTORS: [&str; 7] = [
+const SECTORS: [&str; 8] = [
     "failing",
+    "Reported_Uncorrect",
     "critical warning",
     "spare",
     "media errors",
@@ -224,7 +225,7 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
     let own = LAST_STAYS.contains(&table.tool.as_str());
     let stays = told.last().is_some_and(|c| own || lateness(&rows[0][*c]) < EXTREME);
     let last = if stays { told.pop() } else { None };
-    told.sort_by_key(|c| lateness(&rows[0][*c]));
+    told.sort_by_key(|c| (lateness(&rows[0][*c]), zero(c)));
     let mut left = width.saturating_sub(INDENT.len() + wide(0));
     let mut columns = vec![];
     for c in last.into_iter().chain(told).chain(zeros) {

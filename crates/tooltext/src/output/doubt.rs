@@ -50,6 +50,8 @@ pub(super) fn taken_out(reading: &mut Reading) -> Vec<Doubt> {
             found.extend(line);
             let percentiles = percentiles(row, &found);
             found.extend(percentiles);
+            let ends = at_the_end(row, &found);
+            found.extend(ends);
         }
         for (name, why) in found {
             if let Some(number) = row.values.take(&name) {
@@ -83,6 +85,22 @@ fn percentiles(row: &Row, known: &[(String, String)]) -> Vec<(String, String)> {
         of_doubtful && !known(name)
     });
     let why = || "the mean or an extreme of the same times cannot be".to_owned();
+    all.map(|(name, _)| (name.to_owned(), why())).collect()
+}
+
+/// Where fio's histogram ends, in nanoseconds: 2^34, as the middle of its last bucket (stat.h, `FIO_IO_U_PLAT_GROUP_NR`). All that takes longer
+/// is counted there.
+const END: std::ops::RangeInclusive<f64> = 17.0e9..=17.2e9;
+
+/// Percentiles that are only the end of the histogram: the maximum is beyond.
+fn at_the_end(row: &Row, known: &[(String, String)]) -> Vec<(String, String)> {
+    let all = row.values.iter().filter(|(name, n)| {
+        let kind = name.rsplit_once(".p").filter(|(_, rank)| rank.starts_with(|c: char| c.is_ascii_digit()));
+        let most = kind.and_then(|(kind, _)| row.value(&format!("{kind}.max")));
+        let new = !known.iter().any(|(other, _)| other == name);
+        new && END.contains(&n.value) && most.is_some_and(|most| most > *END.end())
+    });
+    let why = || "fio's histogram ends there: it is that or more".to_owned();
     all.map(|(name, _)| (name.to_owned(), why())).collect()
 }
 
@@ -227,6 +245,27 @@ mod tests {
         assert_eq!(["clat.mean", "clat.p50", "clat.p99", "clat.p99.9"].map(|name| row.get(name)), [None; 4]);
         assert_eq!(row.value("lat.mean"), Some(46_200.0));
         assert_eq!(output.doubts.iter().filter(|d| d.name.starts_with("clat.p")).count(), 3);
+    }
+
+    #[test]
+    fn the_end_of_fios_histogram_is_no_percentile() {
+        let text = |most: &str| {
+            format!(
+                "  write: IOPS=2, BW=986KiB/s (1010kB/s)(76.1MiB/79037msec)\n    clat (msec): min=6, max={most}, avg=4116.00, stdev=210.00\n    \
+                 clat percentiles (msec):\n     | 50.00th=[  877], 99.00th=[17113], 99.90th=[17113]\n"
+            )
+        };
+        let of = |most| {
+            let output = read(&text(most));
+            let row = output.runs[0].readings[0].row("write").expect("a row").clone();
+            ["clat.p50", "clat.p99", "clat.p99.9"].map(|name| row.value(name))
+        };
+        assert_eq!(of("94396"), [Some(877e6), None, None]);
+        assert_eq!(
+            of("17110"),
+            [Some(877e6), Some(17_113e6), Some(17_113e6)],
+            "the longest is not beyond it"
+        );
     }
 
     #[test]

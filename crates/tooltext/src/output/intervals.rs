@@ -40,17 +40,28 @@ pub enum SinceBoot {
 impl Run {
     /// For each row of each reading: whether it covers the time since boot.
     pub fn since_boot(&self) -> Vec<Vec<SinceBoot>> {
-        let key = |reading: &'_ Reading, row: &'_ Row| (reading.tool, reading.name.clone(), row.of.clone());
+        let mut commands: HashMap<&str, Vec<&Command>> = HashMap::new();
+        self.commands.iter().for_each(|command| commands.entry(command.program()).or_default().push(command));
+        // The last command of its tool before it.
+        let printed_by = |reading: &Reading| {
+            let all = commands.get(reading.tool.split(' ').next()?)?;
+            all[..all.partition_point(|command| command.at < reading.at)].last().copied()
+        };
         let mut times: HashMap<_, usize> = HashMap::new();
-        let of_first = |r: &&Reading| since_the_start(r.tool) == Some(true);
-        for reading in self.readings.iter().filter(of_first) {
-            reading.rows.iter().for_each(|row| *times.entry(key(reading, row)).or_default() += 1);
+        // A tool that is run again begins again.
+        let key = |command: Option<&Command>, reading: &Reading, row: &Row| {
+            let turn = command.map(|command| (command.at.line, command.at.column));
+            (turn, reading.tool, reading.name.clone(), row.of.clone())
+        };
+        for reading in self.readings.iter().filter(|r| since_the_start(r.tool) == Some(true)) {
+            let command = printed_by(reading);
+            reading.rows.iter().for_each(|row| *times.entry(key(command, reading, row)).or_default() += 1);
         }
         let mut seen = HashSet::new();
-        let of_row = |reading: &Reading, row: &Row, seen: &mut HashSet<_>| {
-            let key = key(reading, row);
+        let of_row = |command: Option<&Command>, reading: &Reading, row: &Row, seen: &mut HashSet<_>| {
+            let key = key(command, reading, row);
             let times = times.get(&key).copied().unwrap_or(0);
-            match self.command_of(reading.tool) {
+            match command {
                 _ if times == 0 || !seen.insert(key) => SinceBoot::No,
                 Some(command) if command.begins_since_boot(times) => SinceBoot::Yes,
                 // A single report may be cut out of others, but not if the banner is right before it.
@@ -63,14 +74,11 @@ impl Run {
                 _ => SinceBoot::No,
             }
         };
-        let of = |r: &Reading, seen: &mut HashSet<_>| r.rows.iter().map(|row| of_row(r, row, seen)).collect();
+        let of = |r: &Reading, seen: &mut HashSet<_>| {
+            let command = printed_by(r);
+            r.rows.iter().map(|row| of_row(command, r, row, seen)).collect()
+        };
         self.readings.iter().map(|reading| of(reading, &mut seen)).collect()
-    }
-
-    /// The last command that ran this tool.
-    fn command_of(&self, tool: &str) -> Option<&Command> {
-        let program = tool.split(' ').next().unwrap_or(tool);
-        self.commands.iter().rfind(|command| command.program() == program)
     }
 
     /// Whether the first line that sysstat's tools print precedes it: with iostat the first report follows.
@@ -237,6 +245,9 @@ mod tests {
         assert_eq!(firsts(&format!("{long}\n\n{one}")), [Likely]);
         assert_eq!(firsts(&format!("# iostat -xy 1 1\n{long}\n\n{one}")), [No]);
         assert_eq!(firsts(&format!("# iostat -x 1\n{long}\n\n{one}")), [Yes]);
+        // Run again.
+        let two = format!("# iostat -x 1 3\n{TABLES}# iostat -x 1 3\n{TABLES}");
+        assert_eq!(firsts(&two), [Yes, No, No, Yes, No, No]);
         // Cut out of other texts.
         assert_eq!(firsts(&format!("# iostat -x 1\n{one}")), [No]);
     }

@@ -9,7 +9,7 @@ use evidence::Spot;
 pub enum LogFact {
     /// A disk that a target or a host presents; the value says which.
     Virtual,
-    /// The only disk of an ATA port.
+    /// The only disk of a port, of ATA or USB.
     DiskOf,
     /// A port whose link had been asleep.
     PowerSaving,

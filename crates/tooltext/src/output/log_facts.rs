@@ -7,6 +7,7 @@
 //! ata1: SError: { PHYRdyChg CommWake }                                  power saving: the link had been asleep
 //! sd 0:0:0:0: [sda] tag#28 uas_eh_abort_handler 0 uas-tag 10            helped by UAS
 //! usb 2-2: New USB device found, idVendor=152d, idProduct=0578          its IDs
+//! scsi host6: usb-storage 2-2:1.0                                       the port of its disks; `scsi6 : usb-storage` before Linux 3.18
 //! ```
 
 use super::log_fact::LogFact;
@@ -51,6 +52,8 @@ struct Facts<'a> {
     uas: BTreeMap<&'a str, u32>,
     /// By port: vendor and product.
     usb: BTreeMap<&'a str, String>,
+    /// By SCSI host: the port of USB.
+    ports: BTreeMap<&'a str, &'a str>,
     /// The times of errors of each disk, with their sectors.
     errors: BTreeMap<&'a str, Vec<(f64, &'a str)>>,
 }
@@ -105,6 +108,15 @@ impl<'a> Facts<'a> {
     }
 
     fn add(&mut self, number: u32, word: &'a str, rest: &[&'a str]) {
+        if rest.get(1) == Some(&"usb-storage") {
+            let host = match word {
+                "scsi" => rest[0].strip_prefix("host").and_then(|host| host.strip_suffix(':')),
+                _ => word.strip_prefix("scsi").filter(|_| rest[0] == ":"),
+            };
+            let port = rest.get(2).and_then(|interface| interface.split(':').next());
+            self.ports.extend(host.zip(port));
+            return;
+        }
         if let (Some(port), Some(&"SError:")) = (word.strip_suffix(':'), rest.first()) {
             return self.link(number, port, rest);
         }
@@ -178,6 +190,9 @@ impl<'a> Facts<'a> {
             let port =
                 host.parse::<u32>().ok().filter(|_| names.len() == 1).map(|host| host.saturating_add(1));
             all.extend(port.map(|n| LogFact::DiskOf.setting(&format!("ata{n}"), *disk, at(line))));
+            let on_host = self.disks.keys().filter(|other| other.split(':').next() == Some(host)).count();
+            let port = self.ports.get(host).filter(|_| on_host == 1);
+            all.extend(port.map(|port| LogFact::DiskOf.setting(&format!("usb {port}"), *disk, at(line))));
         }
         all.extend(self.asleep.iter().map(|(port, line)| LogFact::PowerSaving.setting(port, "", at(line))));
         let only = || self.usb.keys().next().filter(|_| self.usb.len() == 1);

@@ -66,7 +66,7 @@ impl Tool for BlockedTask {
         let mut reading =
             Reading { tool: "blocked task", name: head.task.clone(), at: head.at, ..Reading::default() };
         let setting = |name: &str, value: &str, at| Setting { name: name.into(), value: value.into(), at };
-        reading.settings.push(setting("waits for", Wait::of_stack(&stack).words(), head.at));
+        reading.settings.push(setting("waits for", Wait::of_task(&reading.name, &stack).words(), head.at));
         reading.settings.push(setting("in", Wait::function_of(&stack), head.at));
         reading.settings.extend(frames.iter().map(|(name, at)| setting("frame", name, *at)));
         let only_guesses = frames.is_empty() && guessed > 0;

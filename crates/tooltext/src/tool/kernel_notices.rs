@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! Out of memory: Killed process 15784 (python3) total-vm:11964kB, ...                mm/oom_kill.c
+//! nginx invoked oom-killer: gfp_mask=0xd0, order=1, oom_adj=0                        who found none; one of the others follows
 //! Memory cgroup out of memory: Killed process 812 (java) ...                         the limit of a control group
 //! memory: usage 1048576kB, limit 1048576kB, failcnt 141                              mm/memcontrol.c; what was tried and refused
 //! XFS: cp(812) possible memory allocation deadlock size 65552 in kmem_alloc (mode:0x250)    fs/xfs/kmem.c: each hundredth attempt
@@ -35,6 +36,8 @@ pub struct KernelNotices;
 /// Kinds of lines.
 const KILLS: &str = "killed for memory";
 const GROUP: &str = "killed at a limit";
+/// Some task found no memory; a process may have been killed for it.
+const CALLS: &str = "calls of the OOM killer";
 const LIMIT: &str = "memory limits reached";
 /// Units of systemd, and slices above them, of which a process was killed.
 const UNITS: &str = "units killed for memory";
@@ -153,12 +156,14 @@ fn array<'a>(words: &[Word<'a>]) -> Option<(Says<'a>, usize)> {
 /// The kind of a line, for how long a processor was stuck in seconds, and the number of words.
 fn line(words: &[Word]) -> Option<(&'static str, Option<f64>, usize)> {
     match texts(words)? {
-        ["Out", "of", "memory:", "Kill" | "Killed"] => Some((KILLS, None, 4)),
+        // In lower case before Linux 2.6.36.
+        ["Out", "of", "memory:", "Kill" | "Killed" | "kill"] => Some((KILLS, None, 4)),
         ["Memory", "cgroup", "out", "of"] if words.get(4)?.text == "memory:" => {
             texts(&words[5..])
                 .filter(|[killed, process]| killed.starts_with("Kill") && *process == "process")?;
             Some((GROUP, None, 7))
         }
+        ["invoked", "oom-killer:", ..] => Some((CALLS, None, 2)),
         ["possible", "memory", "allocation", "deadlock"] => Some((RETRIES, None, 4)),
         ["Killed", group, "due", "to"] if group.starts_with('/') && words.get(4)?.text == "memory" => {
             Some((EARLY, None, 5))
@@ -214,6 +219,10 @@ mod tests {
         assert_eq!(value("stuck processors", "count"), Some(4.0));
         assert_eq!(value("stuck processors", "longest"), Some(197e9));
         assert_eq!(value("throttled by heat", "count"), Some(1.0));
+        let old = "kernel: [5.0] Out of memory: kill process 15679 (nginx) score 15361 or a child\nkernel: [5.5] top invoked oom-killer: gfp_mask=0xd0, order=1, oom_adj=0\n";
+        let reading = one(old, "kernel notices");
+        let count = |of: &str| reading.row(of).and_then(|row| row.value("count"));
+        assert_eq!(["killed for memory", "calls of the OOM killer"].map(count), [Some(1.0); 2]);
         let end = one("memory: usage 1048576kB, limit 1048576kB, failcnt 141\n", "kernel notices");
         assert_eq!(end.row("memory limits reached").and_then(|row| row.value("count")), Some(1.0));
         let checked = "[ 61.1] md: data-check of RAID array md3\n[ 61.2] md: resync of RAID array md4\n[ 99.0] md: md4: resync done.\n";

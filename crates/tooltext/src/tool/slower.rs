@@ -9,16 +9,18 @@
 //! 0.000    randread.pl    4762   R 8192      12.70 data1
 //! ```
 //!
-//! Each kind of operation (R, W, O, S or F: fsync) has a row. Fast operations are missing, so the percentiles are not those of all operations.
+//! Each kind of operation (R, W, O, S or F: fsync) has a row, and a setting with the program and the file of the slowest: `slowest fsync` is
+//! `postgres (16463): 000000010000`. Fast operations are missing, so the percentiles are not those of all operations.
 //!
 //! **Versions**: bcc 0.1.8 to 0.37 (`tools/ext4slower.py` and its kin, `libbpf-tools/fsslower.c`).
 
 use super::biosnoop::Groups;
 use super::reader::{Found, Tool};
-use super::table::{self, Cell, Column};
+use super::table::{self, Cell, Column, Line};
 use crate::output::number::Unit;
-use crate::output::reading::Reading;
+use crate::output::reading::{Reading, Setting};
 use crate::output::words::Word;
+use std::collections::BTreeMap;
 
 pub struct Slower;
 
@@ -47,16 +49,10 @@ impl Tool for Slower {
         (file && table::has(&columns, &["LAT(ms)", "COMM"])).then_some(())?;
         let all = table::rows(&words[heading..], &columns);
         let (mut groups, mut unknown) = (Groups::default(), all.unknown);
+        let mut slowest: BTreeMap<&str, (f64, &Line)> = BTreeMap::new();
         for line in &all.lines {
             let kind = line.text("T").or_else(|| line.text("D")).unwrap_or_default();
-            let of = match kind.as_str() {
-                "R" => "read",
-                "W" => "write",
-                "O" => "open",
-                "S" | "F" => "fsync",
-                "G" => "getattr",
-                other => other,
-            };
+            let of = operation(&kind);
             let (Some(group), Some(lat)) = (groups.of(of, line.first().spot), line.number("lat")) else {
                 unknown += columns.len();
                 continue;
@@ -65,12 +61,41 @@ impl Tool for Slower {
             if let Some(bytes) = line.number("bytes") {
                 *group.bytes.get_or_insert(0.0) += bytes.value;
             }
+            if let Some(of) = KINDS.iter().map(|(_, of)| *of).find(|known| *known == of) {
+                let known = slowest.entry(of).or_insert((lat.value, line));
+                if lat.value > known.0 {
+                    *known = (lat.value, line);
+                }
+            }
         }
-        let reading =
-            Reading { tool: "slower", rows: groups.rows(), at: words[0].spot, ..Reading::default() };
+        let settings = slowest.into_iter().map(|(of, (_, line))| whose(of, line)).collect();
+        let reading = Reading {
+            tool: "slower",
+            rows: groups.rows(),
+            settings,
+            at: words[0].spot,
+            ..Reading::default()
+        };
         let used = heading + all.used;
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
     }
+}
+
+/// Letters of the kinds of operations.
+const KINDS: [(&str, &str); 6] =
+    [("R", "read"), ("W", "write"), ("O", "open"), ("S", "fsync"), ("F", "fsync"), ("G", "getattr")];
+
+fn operation(letter: &str) -> &str {
+    KINDS.iter().find(|(known, _)| *known == letter).map_or(letter, |(_, of)| of)
+}
+
+/// The program and the file of a kind's slowest operation.
+fn whose(of: &str, line: &Line) -> Setting {
+    let text = |names: [&str; 2]| names.into_iter().find_map(|name| line.text(name)).unwrap_or_default();
+    let (command, number, file) = (text(["COMM", "COMM"]), text(["PID", "TID"]), text(["FILENAME", "FILE"]));
+    // What is left out is marked on a line of its own.
+    let value = format!("{command} ({number}): {}", file.trim_end_matches(" [...]"));
+    Setting { name: format!("slowest {of}"), value, at: line.first().spot }
 }
 
 #[cfg(test)]
@@ -86,6 +111,8 @@ mod tests {
         let reading = one(text, "slower");
         assert_eq!(reading.row("read").and_then(|r| r.value("count")), Some(2.0));
         assert_eq!(reading.row("fsync").and_then(|r| r.value("lat.max")), Some(32.94e6));
+        assert_eq!(reading.setting("slowest read"), Some("cron (16464): common-auth"));
+        assert_eq!(reading.setting("slowest fsync"), Some("Web Content (16463): a file"));
         let file = one(
             "TIME(s) COMM TID D BYTES LAT(ms) FILENAME\n0.000 randread.pl 4762 R 8192 12.70 data1\n",
             "slower",

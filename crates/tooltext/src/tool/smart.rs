@@ -38,11 +38,13 @@ pub struct Smart;
 const HEADING: [&str; 3] = ["ID#", "ATTRIBUTE_NAME", "FLAG"];
 const BRIEF: [&str; 3] = ["ID#", "ATTRIBUTE_NAME", "FLAGS"];
 const MOST_ROWS: usize = 256;
-const PHRASES: [Phrase; 24] = [
+const PHRASES: [Phrase; 26] = [
     (&["Available", "Spare:"], "spare", 0.01, Unit::Share),
     (&["Percentage", "Used:"], "used", 0.01, Unit::Share),
     (&["Media", "and", "Data", "Integrity", "Errors:"], "media errors", 1.0, Unit::Count),
     (&["Error", "Information", "Log", "Entries:"], "error log", 1.0, Unit::Count),
+    (&["Power", "On", "Hours:"], "Power_On_Hours", 1.0, Unit::Count),
+    (&["power_on_hours", ":"], "Power_On_Hours", 1.0, Unit::Count),
     (&["Unsafe", "Shutdowns:"], "unsafe shutdowns", 1.0, Unit::Count),
     (&["Warning", "Comp.", "Temperature", "Time:"], "minutes too warm", 1.0, Unit::Count),
     (&["Critical", "Comp.", "Temperature", "Time:"], "minutes too hot", 1.0, Unit::Count),

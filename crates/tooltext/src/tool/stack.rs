@@ -30,13 +30,19 @@ const MOST_FRAMES: usize = 64;
 impl Tool for KernelStack {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let mut reading = Reading { tool: "kernel stack", at: words.first()?.spot, ..Reading::default() };
-        let mut used = 0;
+        let (mut used, mut guesses) = (0, false);
         while reading.settings.len() < MOST_FRAMES {
             let Some(address) = words.get(used).filter(|w| is_address(w.text)) else { break };
+            // `? f+0x1/0x2` is a guess of the unwinder's.
+            let guess = words.get(used + 1).is_some_and(|w| w.text == "?");
+            used += usize::from(guess);
+            guesses |= guess;
             let Some(function) = words.get(used + 1) else { break };
             let name = function.text.split("+0x").next().unwrap_or("");
             // The last entry is only an address: the end of the stack.
-            if is_frame(function.text) {
+            if is_frame(function.text) && guess {
+                // Of what was on the stack before.
+            } else if is_frame(function.text) {
                 reading.settings.push(Setting {
                     name: "frame".into(),
                     value: name.to_owned(),
@@ -49,7 +55,7 @@ impl Tool for KernelStack {
             let module = words.get(used).is_some_and(|w| w.text.starts_with('[') && !is_address(w.text));
             used += usize::from(module);
         }
-        if used == 0 {
+        if used == 0 || guesses && reading.settings.is_empty() {
             return None;
         }
         let stack = reading.settings.iter().map(|s| own_name(&s.value)).collect::<Vec<_>>().join("\n");
@@ -101,6 +107,17 @@ mod tests {
         let old = "[<ffffffff8107a5c6>] my_wait.isra.3+0x16/0x20\n[<ffffffffa02c1b4d>] my_read+0x1d/0x40 [my_fs]\n[<ffffffffffffffff>] 0xffffffffffffffff\n";
         let row = one(old, "kernel stack").rows.remove(0);
         assert_eq!((row.of.as_str(), row.value("frames")), ("in my_wait", Some(2.0)));
+    }
+
+    #[test]
+    fn guesses_do_not_end_a_stack() {
+        let text = "[<ffffffff815a2173>] io_schedule+0x73/0xc0\n[<ffffffff812a2f3c>] get_request_wait+0xcc/0x1a0\n\
+                    [<ffffffff8107f080>] ? autoremove_wake_function+0x0/0x40\n[<ffffffff812a30a3>] __make_request+0x93/0x4b0\n";
+        let row = one(text, "kernel stack").rows.remove(0);
+        assert_eq!(
+            (row.of.as_str(), row.value("frames")),
+            ("a request, a tag (get_request_wait)", Some(3.0))
+        );
     }
 
     #[test]

@@ -238,16 +238,54 @@ fn disk_of_command(words: &[Word]) -> Option<String> {
     (says(used) || says(used + 1)).then_some(disk)
 }
 
-/// Results of commands that returned from the disk.
+/// Results of the way to a disk, by their numbers (include/scsi/scsi_status.h, `enum scsi_host_status`).
+const HOST: [&str; 20] = [
+    "DID_OK",
+    "DID_NO_CONNECT",
+    "DID_BUS_BUSY",
+    "DID_TIME_OUT",
+    "DID_BAD_TARGET",
+    "DID_ABORT",
+    "DID_PARITY",
+    "DID_ERROR",
+    "DID_RESET",
+    "DID_BAD_INTR",
+    "DID_PASSTHROUGH",
+    "DID_SOFT_ERROR",
+    "DID_IMM_RETRY",
+    "DID_REQUEUE",
+    "DID_TRANSPORT_DISRUPTED",
+    "DID_TRANSPORT_FAILFAST",
+    "DID_TARGET_FAILURE",
+    "DID_NEXUS_FAILURE",
+    "DID_ALLOC_FAILURE",
+    "DID_MEDIUM_ERROR",
+];
+/// Those of commands that returned from the disk.
 const OF_THE_DISK: [&str; 3] = ["DID_OK", "DID_MEDIUM_ERROR", "DID_ALLOC_FAILURE"];
+/// What the driver says of a command that timed out, until Linux 5.14, and the number of that.
+const TIMED_OUT: (&str, u32) = ("DRIVER_TIMEOUT", 6);
 
-/// Parses `FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK`, before Linux 3.18 `Result: ...`.
+/// Parses `FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK`, with numbers if the kernel has no names; before Linux 3.18 `Result: ...`, before
+/// 2.6.24 `SCSI error: return code = 0x08000002`, driver and host in the upper bytes.
 fn result(by: By, text: &str) -> Option<&'static str> {
-    let result =
-        ["FAILED Result: hostbyte=", "] Result: hostbyte="].iter().find_map(|says| text.split_once(says));
-    let host = result.filter(|_| by == By::Scsi)?.1.split(' ').next()?;
+    (by == By::Scsi).then_some(())?;
+    let named = |number: u32| HOST.get(number as usize).copied().unwrap_or("");
+    let number = |word: &str| u32::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+    let (host, timed_out) = if let Some((_, code)) = text.split_once("SCSI error: return code = ") {
+        let code = number(code.split(' ').next()?)?;
+        (named(code >> 16 & 0xff), code >> 24 & 0xf == TIMED_OUT.1)
+    } else {
+        let says = ["FAILED Result: hostbyte=", "] Result: hostbyte=", ") Result: hostbyte="];
+        let (_, result) = says.iter().find_map(|says| text.split_once(says))?;
+        let mut words = result.split(' ');
+        let host = words.next()?;
+        let driver = words.find_map(|w| w.strip_prefix("driverbyte=")).unwrap_or("");
+        (number(host).map_or(host, named), driver == TIMED_OUT.0 || number(driver) == Some(TIMED_OUT.1))
+    };
     match host {
         "DID_TIME_OUT" => Some(TIMEOUTS),
+        _ if timed_out => Some(TIMEOUTS),
         host if OF_THE_DISK.contains(&host) => Some(RESULT),
         _ => Some(TRANSPORT),
     }

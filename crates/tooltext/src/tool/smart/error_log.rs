@@ -18,7 +18,8 @@ const MOST_ENTRIES: usize = 64;
 pub(super) fn read(words: &[Word]) -> Option<(Row, usize, usize)> {
     let mut row = Row::of("drive");
     let (mut used, mut unread, mut first) = (0, 0.0, None);
-    if let Some(["ATA", "Error", "Count:", count]) = texts(words) {
+    // With `-l xerror` it is the log of the device.
+    if let Some(["ATA" | "Device", "Error", "Count:", count]) = texts(words) {
         row.values.put("ATA errors", grouped(count)?, Unit::Count, words[3].spot);
         used = 4;
     } else {
