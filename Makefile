@@ -75,8 +75,7 @@ test: toolchain
 	@scripts/check-deny
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	CARGO='$(CARGO)' scripts/test
-	@scripts/check-page --browser $(TARGET)/debug/iowhy
+	BESIDE='scripts/check-page --browser $(TARGET)/debug/iowhy' CARGO='$(CARGO)' scripts/test
 
 slowest: toolchain
 	scripts/slowest-tests
