@@ -4,7 +4,7 @@
 use super::order::first_what_matters;
 use super::screen::trust_of;
 use super::table::{tables, Line, Table};
-use crate::answer::{line, with_gain, Blocks, INDENT, LINES};
+use crate::answer::{also, line, with_gain, Blocks, INDENT, LINES};
 use crate::style::Style;
 use crate::wrap::{self, columns_of};
 use causes::{Answer as Judged, Verdict};
@@ -52,6 +52,7 @@ pub(crate) fn render(e: &Explanation, a: &Answer, style: Style) -> String {
         Some(v) => cause(&mut page, v, &found().filter(|v| Some(v.cause) != a.cause).collect::<Vec<_>>()),
         None => lacking(&mut page, texts),
     }
+    arrays(&mut page, &also(e, a));
     numbers(&mut page, texts, named);
     page.gap(rank::GAP);
     trust(&mut page, texts);
@@ -105,6 +106,19 @@ fn lacking(page: &mut Blocks, texts: &Texts) {
         remedies(page, v);
         page.gap(rank::GAP);
     }
+}
+
+/// What else is wrong with arrays.
+fn arrays(page: &mut Blocks, all: &[String]) {
+    if all.is_empty() {
+        return;
+    }
+    page.gap(rank::GAP);
+    for (i, said) in all.iter().enumerate() {
+        let bullet = if i == 0 { "ALSO   - ".to_owned() } else { format!("{INDENT}- ") };
+        page.text(said, &bullet, &format!("{INDENT}  "), rank::ALSO);
+    }
+    page.gap(rank::GAP);
 }
 
 fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
