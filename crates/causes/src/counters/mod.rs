@@ -12,6 +12,7 @@ mod asleep;
 mod busy;
 mod ceph;
 mod checkpoints;
+mod checksums;
 mod drive;
 mod failed_calls;
 mod file_system;
@@ -115,6 +116,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         surest([
             file_system::judge(outputs),
             pool::damaged(outputs),
+            checksums::suspected(outputs),
             file_system::beyond(outputs),
             ceph::full(outputs),
             no_space::judge(outputs),
