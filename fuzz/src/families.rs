@@ -51,6 +51,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
     (
         "text-lines",
         &[
+            "btrfs_stats",
             "btt",
             "btt_tables",
             "ceph_health",

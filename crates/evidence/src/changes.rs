@@ -24,6 +24,11 @@ const MOVING: [&str; 7] = [
     "md/sync_speed",
 ];
 
+/// Whether an attribute varies without a change of settings.
+pub(crate) fn moves(path: &str) -> bool {
+    MOVING.contains(&path)
+}
+
 /// The settings that differ, each with its value before (`kept`) and after (`other`).
 pub(crate) fn changes(before: &System, after: &System) -> Vec<Conflict> {
     let mut found = Changes(vec![]);
@@ -36,7 +41,7 @@ pub(crate) fn changes(before: &System, after: &System) -> Vec<Conflict> {
             found.present(name.clone(), device.dev.as_ref().map(|d| &d.at), true);
             continue;
         };
-        for (path, b) in device.attributes.iter().filter(|(path, _)| !MOVING.contains(&path.as_str())) {
+        for (path, b) in device.attributes.iter().filter(|(path, _)| !moves(path)) {
             if let Some(a) = other.attributes.get(path) {
                 found.compare(format!("{name}/{path}"), b, a);
             }

@@ -4,6 +4,7 @@
 //! [`Conflict`] only. Documents are read in a fixed order, so the same folder gives the same system.
 
 use crate::cgroup::Cgroup;
+use crate::changes::moves;
 use crate::device::Device;
 use crate::fact::{At, Conflict, Fact};
 use crate::limited::Limited;
@@ -175,7 +176,7 @@ impl System {
             Entry::Vacant(free) => {
                 free.insert(Fact::new(value.to_owned(), at));
             }
-            Entry::Occupied(kept) if kept.get().value == value => {}
+            Entry::Occupied(kept) if kept.get().value == value || moves(path) => {}
             Entry::Occupied(kept) => {
                 let kept = kept.get().clone();
                 self.conflict(format!("{device}/{path}"), kept, value, at);

@@ -211,9 +211,22 @@ unused devices: <none>
     assert_eq!((md.raid_disks.as_ref().unwrap().value, md.degraded.as_ref().unwrap().value), (4, 1));
     assert_eq!((md.chunk_size.as_ref().unwrap().value, md.layout.as_ref().unwrap().value), (Bytes(65536), 2));
     assert_eq!(md.sync_action.as_ref().unwrap().value, "recover");
+    let device = system.device("md0").unwrap();
+    assert_eq!(device.attribute("md/sync_completed").unwrap().value, "104448 / 1226752");
+    assert_eq!(device.attribute("md/sync_speed").unwrap().value, "17408");
     assert!(md.bitmap().unwrap().value);
     let members: Vec<_> = md.members.iter().map(|m| m.value.as_str()).collect();
     assert_eq!(members, ["vde", "vdd", "vdc", "vdb", "vda"]);
+
+    // How far it is moves on: two snapshots are no contradiction.
+    let at = |done: &str| {
+        format!("md0 : active raid1 sdb1[1] sda1[0]\n      9990 blocks [2/2] [UU]\n      [>...]  resync =  {done}/9990) finish=1.0min speed=100K/sec\n")
+    };
+    assert_eq!(read("mdstat.txt", &(at("1.0% (100") + &at("2.0% (200"))).conflicts, []);
+    // One that waits for the first write does nothing yet.
+    let waits = "md1 : active (auto-read-only) raid1 sdb1[1] sda1[0]\n      1046528 blocks super 1.2 [2/2] [UU]\n      \tresync=PENDING\n";
+    let waiting = read("mdstat.txt", waits).device("md1").unwrap().md().unwrap();
+    assert_eq!(waiting.sync_action.unwrap().value, "idle");
 
     let mirror = system.device("md127").unwrap().md().unwrap();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! `explain` in text: one sentence, one screen of 24 lines, or the long screen.
 
-use crate::answer::{self, line};
+use crate::answer::{self, also, line};
 use crate::screen::Screen;
 use crate::style::{Detail, Style};
 use crate::texts;
@@ -14,7 +14,7 @@ pub fn render(e: &Explanation, style: Style) -> String {
     match style.detail {
         Detail::Brief => return line(e, &answer) + "\n",
         Detail::Screen if e.is_of_texts() => return texts::render_brief(e, &answer, style),
-        _ if e.is_of_texts() => return texts::render(&e.texts, line(e, &answer), style),
+        _ if e.is_of_texts() => return texts::render(&e.texts, line(e, &answer), &also(e, &answer), style),
         Detail::Screen => return answer::render(e, &answer, style),
         Detail::More | Detail::All => {}
     }

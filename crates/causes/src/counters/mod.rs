@@ -9,9 +9,11 @@
 
 mod advice;
 mod asleep;
+mod btrfs_stats;
 mod busy;
 mod ceph;
 mod checkpoints;
+mod checksums;
 mod drive;
 mod failed_calls;
 mod file_system;
@@ -24,7 +26,9 @@ mod hung;
 mod kernel_errors;
 mod log_force;
 mod logged;
+mod mount;
 mod multipath;
+mod new_name;
 mod no_space;
 mod notices;
 mod own_queue;
@@ -107,7 +111,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         stuck,
         errors,
         surest([
-            kernel_errors::resets(outputs),
+            kernel_errors::resets(outputs).map(|v| new_name::told(v, outputs)),
             pool::gone(outputs),
             multipath::judge(outputs),
             ceph::inactive(outputs),
@@ -115,7 +119,9 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         surest([
             file_system::judge(outputs),
             pool::damaged(outputs),
+            checksums::suspected(outputs),
             file_system::beyond(outputs),
+            mount::judge(outputs),
             ceph::full(outputs),
             no_space::judge(outputs),
         ]),
@@ -148,9 +154,15 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         moment,
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();
-    let known = |cause| verdicts.iter().any(|v| v.cause == cause);
-    let steps = steps::judge(outputs).filter(|v| !known(v.cause));
-    verdicts.extend(steps);
+    // What says less than any other text about the same cause.
+    for told in [steps::judge(outputs), btrfs_stats::errors(outputs), btrfs_stats::damage(outputs)]
+        .into_iter()
+        .flatten()
+    {
+        if verdicts.iter().all(|v| v.cause != told.cause) {
+            verdicts.push(told);
+        }
+    }
     verdicts.sort_by_key(rank);
     verdicts
 }

@@ -6,6 +6,7 @@
 //! errors alone are of data that was read without an error: memory, a cable or a controller damages it as well as the device.
 
 use super::advice;
+use super::checksums;
 use super::place::{readings, In};
 use super::say::judged;
 use super::thresholds::evidence::LINES;
@@ -27,35 +28,44 @@ const MOST: usize = 4;
 const MORE: &str = "whether the errors are of the slow time: zpool clear, and zpool status a moment later; smartctl -a of the device";
 
 /// A device of a pool.
-struct Device<'a> {
-    place: In<'a>,
-    reading: &'a Reading,
+pub(super) struct Device<'a> {
+    pub place: In<'a>,
+    pub reading: &'a Reading,
     row: &'a Row,
     /// Its state, and what ZFS remarks on it: `FAULTED, too many errors`.
     state: &'a str,
     /// Whether it is the one that is being replaced: the first below `replacing-4`.
     replaced: bool,
+    /// Whether it takes that one's place: the second there.
+    replacement: bool,
 }
 
-fn devices(outputs: &[ToolOutput]) -> impl Iterator<Item = Device<'_>> {
+pub(super) fn devices(outputs: &[ToolOutput]) -> impl Iterator<Item = Device<'_>> {
     readings(outputs, "zpool status").flat_map(|(place, reading)| {
         let is_one = |row: &Row| {
             let pool = reading.name == row.of || reading.rows.first().is_some_and(|first| first.of == row.of);
             !pool && GROUPS.iter().all(|group| !row.of.starts_with(group))
         };
         let states = reading.settings.iter().filter(|s| s.name.starts_with("state "));
-        let above = std::iter::once(None).chain(reading.rows.iter().map(Some));
-        let all = reading.rows.iter().zip(states).zip(above).filter(move |((row, _), _)| is_one(row));
-        all.map(move |((row, state), above)| {
-            let replaced = above.is_some_and(|row| row.of.starts_with("replacing-"));
-            Device { place, reading, row, state: &state.value, replaced }
+        let all = reading.rows.iter().zip(states).enumerate().filter(move |(_, (row, _))| is_one(row));
+        all.map(move |(i, (row, state))| {
+            let replacing = |above: usize| {
+                let row = i.checked_sub(above).and_then(|i| reading.rows.get(i));
+                row.is_some_and(|row| row.of.starts_with("replacing-"))
+            };
+            let (replaced, replacement) = (replacing(1), replacing(2));
+            Device { place, reading, row, state: &state.value, replaced, replacement }
         })
     })
 }
 
 /// `device-errors` if devices give errors of reading or writing, or ZFS does not trust them.
 pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let failing = |d: &Device| d.is(&FAILING) || d.errors() > 0;
+    let shared = checksums::of(outputs).filter(|sums| sums.disks.len() > 1);
+    let has = |d: &Device| {
+        shared.as_ref().is_some_and(|sums| sums.disks.iter().any(|of| std::ptr::eq(of.row, d.row)))
+    };
+    let failing = |d: &Device| (d.is(&FAILING) || d.errors() > 0) && !has(d);
     let mut all: Vec<Device> = devices(outputs).filter(failing).collect();
     all.sort_by_key(|d| std::cmp::Reverse((d.is(&FAILING), d.errors())));
     let first = all.first()?;
@@ -68,11 +78,17 @@ pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
 
 /// `link-reset` if a device is no longer there.
 pub(super) fn gone(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let all: Vec<Device> = devices(outputs).filter(|d| d.is(&GONE) && !d.replaced).collect();
-    let first = all.first()?;
-    let v = Verdict::found("link-reset", trace::Nanos(0), Confidence::Medium);
-    let v = all.iter().take(MOST).map(Device::told).fold(v, Verdict::because);
+    let all: Vec<Device> = devices(outputs).filter(|d| d.is_gone() && !d.is_less(outputs)).collect();
+    let (first, others) = all.split_first()?;
+    let v = Verdict::found("link-reset", trace::Nanos(0), Confidence::Medium).because(first.told());
+    let v = checksums::of(outputs).map(|sums| sums.said()).into_iter().fold(v, Verdict::because);
+    let v = others.iter().take(MOST - 1).map(Device::told).fold(v, Verdict::because);
     Some(first.advice(v))
+}
+
+/// What is told of replacements that are gone, in pools that have more to tell.
+pub(super) fn replacements(outputs: &[ToolOutput]) -> Vec<Proof> {
+    devices(outputs).filter(|d| d.is_gone() && d.is_less(outputs)).take(MOST).map(|d| d.told()).collect()
 }
 
 /// `raid-resync` is suspected while the pool copies or checks its data.
@@ -98,7 +114,10 @@ pub(super) fn damaged(outputs: &[ToolOutput]) -> Option<Verdict> {
         )
     });
     let v = Verdict::found("file-system-error", trace::Nanos(0), Confidence::Medium);
-    let v = told
+    let v = told.fold(v, Verdict::because);
+    let v = checksums::of(outputs).map(|sums| sums.said()).into_iter().fold(v, Verdict::because);
+    let v = replacements(outputs)
+        .into_iter()
         .fold(v, Verdict::because)
         .unless("no data errors after zpool clear and a scrub")
         .without("when the data was damaged: zpool events -v, and the kernel's log of that time");
@@ -115,7 +134,7 @@ pub(super) fn damaged(outputs: &[ToolOutput]) -> Option<Verdict> {
 }
 
 /// The pool's name for a command: never what could be part of one.
-fn named(reading: &Reading) -> &str {
+pub(super) fn named(reading: &Reading) -> &str {
     Some(reading.name.as_str()).filter(|name| !name.is_empty() && is_plain(name)).unwrap_or("POOL")
 }
 
@@ -129,10 +148,16 @@ fn busy(outputs: &[ToolOutput]) -> Option<Proof> {
         Some((place, reading, scan))
     })?;
     let pool = if reading.name.is_empty() { "a pool" } else { &reading.name };
+    let progress = match [reading.setting("done"), reading.setting("left")] {
+        [Some(done), Some(left)] => format!(" ({done} done, {left} left)"),
+        [Some(done), None] => format!(" ({done} done)"),
+        _ => String::new(),
+    };
     Some(proof!(
-        "{pool} is busy with a {scan}, which uses all its devices ({at})",
+        "{pool} is busy with a {scan}{progress}, which uses all its devices ({at})",
         pool,
         scan = scan.value.as_str(),
+        progress,
         at = Source(place.output.at(scan.at).to_string())
     ))
 }
@@ -140,6 +165,35 @@ fn busy(outputs: &[ToolOutput]) -> Option<Proof> {
 impl Device<'_> {
     fn is(&self, states: &[&str]) -> bool {
         states.iter().any(|state| self.state.starts_with(state))
+    }
+
+    /// Whether it was not there, and nobody took it away to replace it.
+    fn is_gone(&self) -> bool {
+        self.is(&GONE) && !self.replaced
+    }
+
+    /// Whether its absence means less than what else is wrong with its pool: it only takes another one's place, and data is damaged.
+    fn is_less(&self, outputs: &[ToolOutput]) -> bool {
+        let damaged = self.reading.setting("errors").is_some();
+        self.replacement && (damaged || checksums::of(outputs).is_some_and(|sums| sums.is_of(self.reading)))
+    }
+
+    /// Whether its data was wrong at times though it was read without an error.
+    pub fn is_only_wrong(&self) -> bool {
+        self.sums() > 0 && self.errors() == 0 && !self.is(&["FAULTED"])
+    }
+
+    pub fn name(&self) -> &str {
+        &self.row.of
+    }
+
+    pub fn sums(&self) -> u64 {
+        self.count("checksum errors")
+    }
+
+    pub fn at(&self) -> String {
+        let at: Option<Spot> = self.row.get("read errors").map(|n| n.at);
+        self.place.output.at(at.unwrap_or(self.reading.at)).to_string()
     }
 
     fn count(&self, kind: &str) -> u64 {
@@ -152,31 +206,48 @@ impl Device<'_> {
     }
 
     fn told(&self) -> Proof {
-        let at: Option<Spot> = self.row.get("read errors").map(|n| n.at);
         proof!(
             "{device} is {state}: {read} read, {write} write, {sum} checksum errors ({at})",
             device = self.row.of.as_str(),
             state = self.state,
             read = Count(self.count("read errors")),
             write = Count(self.count("write errors")),
-            sum = Count(self.count("checksum errors")),
-            at = Source(self.place.output.at(at.unwrap_or(self.reading.at)).to_string())
+            sum = Count(self.sums()),
+            at = Source(self.at())
         )
     }
 
-    fn advice(&self, v: Verdict) -> Verdict {
-        let name = self.row.of.as_str();
-        let (shows, look) = match () {
+    /// What shows the device itself. A pool names one that it does not find by a number of its own, which no command knows, and remarks
+    /// which device that was.
+    fn look(&self) -> Option<(&'static str, Action)> {
+        let name = self.name();
+        let was = self.state.split_once("was /dev/").and_then(|(_, path)| path.split(' ').next());
+        let is_path = |path: &str| path.split('/').all(|part| !part.is_empty() && is_plain(part));
+        match (was, name.split_once('/')) {
+            (Some(path), _) if is_path(path) => Some((
+                "whether that device is there again; it may have another name by now",
+                Action::look(format!("ls -l /dev/{path}")),
+            )),
+            // Labels of FreeBSD's partitions.
+            (None, Some(("gpt" | "gptid" | "label", _))) if is_path(name) => Some((
+                "which disk that is: smartctl -a of it tells what it counted itself",
+                Action::look(format!("glabel status | grep {name}")),
+            )),
+            _ if name.bytes().all(|b| b.is_ascii_digit()) => None,
             // Names of /dev/disk/by-id: `ata-MODEL_SERIAL-part1`, `wwn-0x5000c500a4b1d2`.
-            () if is_plain(name) && BY_ID.iter().any(|kind| name.starts_with(kind)) => {
+            _ if is_plain(name) && BY_ID.iter().any(|kind| name.starts_with(kind)) => {
                 let disk = name.split("-part").next().unwrap_or(name);
-                (advice::health("sda").0, Action::look(format!("smartctl -a /dev/disk/by-id/{disk}")))
+                Some((advice::health("sda").0, Action::look(format!("smartctl -a /dev/disk/by-id/{disk}"))))
             }
-            () if is_device_name(name) => advice::health(evidence::whole_disk(name)),
-            () => advice::health("DISK"),
-        };
+            _ if is_device_name(name) => Some(advice::health(evidence::whole_disk(name))),
+            _ => Some(advice::health("DISK")),
+        }
+    }
+
+    pub fn advice(&self, v: Verdict) -> Verdict {
+        let v = self.look().into_iter().fold(v, |v, (shows, look)| v.try_this(shows, look));
         let pool = named(self.reading);
-        v.try_this(shows, look).try_this(
+        v.try_this(
             "files that were damaged, and what the pool lacks; replace the device if it reports errors itself, else look at cable, controller \
              and memory",
             Action::look(format!("zpool status -v {pool}; dmesg -T | grep -iE 'error|timeout|reset|offline'")),
@@ -226,7 +297,8 @@ mod tests {
 
     #[test]
     fn checksum_errors_alone_and_a_healthy_pool_accuse_no_device() {
-        assert!(of(&["sda ONLINE 0 0 0", "sdb ONLINE 0 0 7"], "none requested").is_empty());
+        let sums = of(&["sda ONLINE 0 0 0", "sdb ONLINE 0 0 7"], "none requested");
+        assert_eq!(sums.iter().map(|v| v.verdict).collect::<Vec<_>>(), [Answer::CannotTell]);
         assert!(of(&["sda ONLINE 0 0 0"], "scrub repaired 0B in 01:00:00 with 0 errors on Sun").is_empty());
         let one = of(&["sda ONLINE 1 0 0"], "none requested");
         assert_eq!((one[0].cause, one[0].verdict), ("device-errors", Answer::CannotTell));
@@ -240,6 +312,14 @@ mod tests {
             all[0].evidence[0].sentence(),
             "tank is busy with a resilver, which uses all its devices (pool:3)"
         );
+    }
+
+    #[test]
+    fn how_long_a_copy_still_takes_is_told() {
+        let all = of(&["sda ONLINE 0 0 0"], "resilver in progress since Sat May 12 19:45:12 2018\n\t3G resilvered, 4.25% done, 11:02:33 to go");
+        let said =
+            "tank is busy with a resilver (4.25 % done, 11:02:33 left), which uses all its devices (pool:3)";
+        assert_eq!(all[0].evidence[0].sentence(), said);
     }
 
     #[test]

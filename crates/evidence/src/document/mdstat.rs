@@ -78,9 +78,19 @@ fn detail(array: &str, line: &str, at: &At, system: &mut System) -> bool {
         return system.set_attribute(array, "md/consistency_policy", "bitmap", at);
     }
     if let Some(action) = sync_action(line) {
+        if line.ends_with("=PENDING") {
+            // It begins with the first write to the array (`status_resync`).
+            return system.set_attribute(array, "md/sync_action", "idle", at);
+        }
         if line.ends_with("=DELAYED") {
             // As sysfs says it: the array waits until another one on the same disks is done.
             system.set_attribute(array, "md/sync_completed", "delayed", at);
+        }
+        if let Some(done) = completed(line) {
+            system.set_attribute(array, "md/sync_completed", &done, at);
+        }
+        if let Some(speed) = speed(line) {
+            system.set_attribute(array, "md/sync_speed", speed, at);
         }
         return system.set_attribute(array, "md/sync_action", action, at);
     }
@@ -124,4 +134,18 @@ fn sync_action(line: &str) -> Option<&'static str> {
         "reshape" => Some("reshape"),
         _ => None,
     }
+}
+
+/// How far it is, as a value of `md/sync_completed`: in sectors, of which mdstat's blocks have two.
+fn completed(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once('(')?;
+    let (done, all) = rest.split_once(')')?.0.split_once('/')?;
+    let sectors = |blocks: &str| blocks.parse::<u64>().ok()?.checked_mul(2);
+    Some(format!("{} / {}", sectors(done)?, sectors(all)?))
+}
+
+/// How fast it is, as a value of `md/sync_speed`: in KiB a second.
+fn speed(line: &str) -> Option<&str> {
+    let speed = line.split_once("speed=")?.1.strip_suffix("K/sec")?;
+    speed.parse::<u64>().is_ok().then_some(speed)
 }

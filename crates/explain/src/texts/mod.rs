@@ -41,6 +41,11 @@ impl Texts {
         }
     }
 
+    /// Whether there is more than settings.
+    pub fn is_measured(&self) -> bool {
+        self.outputs.iter().flat_map(|output| &output.runs).any(|run| !run.readings.is_empty())
+    }
+
     /// Adds the texts' verdicts to those on a recording. For a cause that the recording could not judge, the text's verdict replaces it; if both
     /// agree, the text adds its evidence.
     pub(crate) fn add_to(&self, verdicts: &mut Vec<Verdict>) {

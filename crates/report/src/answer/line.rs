@@ -114,12 +114,11 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
         [one] => one.to_string(),
         _ => counted(files.len() as u64, "text", "texts"),
     };
-    let measured = e.texts.outputs.iter().flat_map(|m| &m.runs).any(|run| !run.readings.is_empty());
+    if let Some(trouble) = arrays::headline(e, a) {
+        return format!("{of}: {trouble}");
+    }
     let settings: usize = e.texts.outputs.iter().map(|m| m.settings.len()).sum();
-    if a.cause.is_none() && !measured && settings > 0 {
-        if let Some(trouble) = arrays::trouble(e) {
-            return format!("{of}: {trouble}");
-        }
+    if a.cause.is_none() && !e.texts.is_measured() && settings > 0 {
         let settings = counted(settings as u64, "setting", "settings");
         return format!(
             "{of}: {settings} and no measurement; give it beside a recording: iowhy explain CAPTURE {of}"

@@ -12,6 +12,7 @@ mod screen;
 mod waited;
 pub(crate) mod words;
 
+pub(crate) use arrays::also;
 pub(crate) use blocks::{Blocks, INDENT, LINES};
 pub(crate) use gain::with_gain;
 pub(crate) use json::{to_json, Answered};

@@ -1,9 +1,10 @@
 //! The screen of texts, at most 24 lines: the sentence, the cause's best proofs or what is missing, what to try, as many numbers as fit,
 //! and how far to trust them. `-v` has all.
 
+use super::order::first_what_matters;
 use super::screen::trust_of;
 use super::table::{tables, Line, Table};
-use crate::answer::{line, with_gain, Blocks, INDENT, LINES};
+use crate::answer::{also, line, with_gain, Blocks, INDENT, LINES};
 use crate::style::Style;
 use crate::wrap::{self, columns_of};
 use causes::{Answer as Judged, Verdict};
@@ -19,7 +20,7 @@ use units::words::{count, counted};
 const LACKING: usize = 2;
 /// Maximal number of tables, of lines of each, and of columns of a line's name.
 const TABLES: usize = 3;
-const ROWS: usize = 5;
+pub(super) const ROWS: usize = 5;
 const OF: usize = 24;
 /// Maximal number of settings that are shown if a text has no numbers.
 const SETTINGS: usize = 6;
@@ -51,6 +52,7 @@ pub(crate) fn render(e: &Explanation, a: &Answer, style: Style) -> String {
         Some(v) => cause(&mut page, v, &found().filter(|v| Some(v.cause) != a.cause).collect::<Vec<_>>()),
         None => lacking(&mut page, texts),
     }
+    arrays(&mut page, &also(e, a));
     numbers(&mut page, texts, named);
     page.gap(rank::GAP);
     trust(&mut page, texts);
@@ -106,6 +108,19 @@ fn lacking(page: &mut Blocks, texts: &Texts) {
     }
 }
 
+/// What else is wrong with arrays.
+fn arrays(page: &mut Blocks, all: &[String]) {
+    if all.is_empty() {
+        return;
+    }
+    page.gap(rank::GAP);
+    for (i, said) in all.iter().enumerate() {
+        let bullet = if i == 0 { "ALSO   - ".to_owned() } else { format!("{INDENT}- ") };
+        page.text(said, &bullet, &format!("{INDENT}  "), rank::ALSO);
+    }
+    page.gap(rank::GAP);
+}
+
 fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
     let proofs: Vec<String> = named.iter().flat_map(|v| &v.evidence).map(|proof| proof.sentence()).collect();
     let places: HashSet<&str> =
@@ -143,9 +158,6 @@ fn rank_of(table: &Table, proves: impl Fn(&Line) -> bool) -> u8 {
     }
 }
 
-/// Columns by which rows are sorted, the most important first; of several names in one entry, the largest value counts.
-const MATTERING: [&[&str]; 4] =
-    [&["util"], &["await", "r_await", "w_await", "lat.mean", "longest so far"], &["queue"], &["iowait"]];
 /// Tools whose last column is always shown: it is a maximum or the device's utilization. For others, only if it is no extreme.
 const LAST_STAYS: [&str; 4] = ["fio", "iostat", "sar", "histograms"];
 /// A drive's state and its counters of unreadable sectors, which are shown before other attributes.
@@ -159,27 +171,6 @@ const SECTORS: [&str; 8] = [
     "Current_Pending_Sector",
     "Offline_Uncorrectable",
 ];
-
-/// Sorts the rows of a table that has too many: rows that prove the cause come first, then the busiest devices and the longest
-/// waits; rows of zeros come last, and after them rows since boot.
-fn first_what_matters(table: &mut Table, proves: impl Fn(&Line) -> bool) {
-    if table.lines.len() <= ROWS {
-        return;
-    }
-    let place = |name: &str| table.columns.iter().position(|c| c == name);
-    // Of btt's steps, those that take longest.
-    let mattering = if table.tool == "btt" { [&["mean"][..]; MATTERING.len()] } else { MATTERING };
-    let places = mattering.map(|names| names.iter().filter_map(|name| place(name)).collect::<Vec<_>>());
-    table.lines.sort_by_cached_key(|line| {
-        let largest = |columns: &Vec<usize>| {
-            let all = columns.iter().filter_map(|c| line.values[*c]).map(|n| n.value);
-            // The bits of non-negative floats sort like their values.
-            std::cmp::Reverse(all.fold(0.0, f64::max).to_bits())
-        };
-        let zero = line.values.iter().flatten().all(|n| n.value == 0.0);
-        (line.since_boot, !proves(line), zero, places.each_ref().map(largest))
-    });
-}
 
 /// The lateness of a minimum or a maximum.
 const EXTREME: u8 = 3;

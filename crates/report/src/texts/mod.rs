@@ -2,6 +2,7 @@
 
 mod brief;
 mod json;
+mod order;
 mod screen;
 mod table;
 

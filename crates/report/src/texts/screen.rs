@@ -25,11 +25,14 @@ const MOST_DIFFERENCES: usize = 4;
 /// A number differs between runs if its largest value is at least this many times its smallest.
 const DIFFERS: f64 = 1.25;
 
-/// Draws the long screen.
-pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
+/// Draws the long screen: the answer, what else is wrong with arrays, all that the texts show.
+pub(crate) fn render(texts: &Texts, answer: String, also: &[String], style: Style) -> String {
     let mut s = Screen::new(style);
-    s.out += &crate::wrap::wrap(&answer, style.width, "", "").join("\n");
-    s.out += "\n\n";
+    for said in std::iter::once(&answer).chain(also) {
+        s.out += &crate::wrap::wrap(said, style.width, "", "").join("\n");
+        s.out += "\n";
+    }
+    s.out += "\n";
     for output in &texts.outputs {
         let tools = tools(std::slice::from_ref(output)).join(", ");
         let runs = units::words::counted(output.runs.len() as u64, "run", "runs");

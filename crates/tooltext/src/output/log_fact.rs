@@ -17,6 +17,8 @@ pub enum LogFact {
     Uas,
     /// The kind of file system on a device: `XFS`, `ext4`.
     FileSystem,
+    /// A disk that has another name by now, which is the value.
+    NewName,
 }
 
 impl LogFact {
@@ -27,6 +29,7 @@ impl LogFact {
             LogFact::PowerSaving => "power saving",
             LogFact::Uas => "uas",
             LogFact::FileSystem => "file system",
+            LogFact::NewName => "new name",
         };
         format!("{kind} {device}")
     }

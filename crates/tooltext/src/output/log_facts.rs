@@ -8,6 +8,7 @@
 //! sd 0:0:0:0: [sda] tag#28 uas_eh_abort_handler 0 uas-tag 10            helped by UAS
 //! usb 2-2: New USB device found, idVendor=152d, idProduct=0578          its IDs
 //! scsi host6: usb-storage 2-2:1.0                                       the port of its disks; `scsi6 : usb-storage` before Linux 3.18
+//! duplicate device fsid:devid for UUID:1 old:/dev/sdb new:/dev/sdc      the new name of sdb (fs/btrfs/volumes.c until Linux 5.4)
 //! ```
 
 use super::log_fact::LogFact;
@@ -54,6 +55,8 @@ struct Facts<'a> {
     usb: BTreeMap<&'a str, String>,
     /// By SCSI host: the port of USB.
     ports: BTreeMap<&'a str, &'a str>,
+    /// New names of devices, with the line.
+    renamed: BTreeMap<&'a str, (&'a str, u32)>,
     /// The times of errors of each disk, with their sectors.
     errors: BTreeMap<&'a str, Vec<(f64, &'a str)>>,
 }
@@ -91,8 +94,14 @@ impl<'a> Facts<'a> {
     fn of(text: &'a str) -> Facts<'a> {
         let mut facts = Facts::default();
         for (number, line) in (1u32..).zip(text.lines()) {
-            let known =
-                [facts.disks.len(), facts.models.len(), facts.usb.len(), facts.errors.len(), facts.uas.len()];
+            let known = [
+                facts.disks.len(),
+                facts.models.len(),
+                facts.usb.len(),
+                facts.errors.len(),
+                facts.uas.len(),
+                facts.renamed.len(),
+            ];
             if known.into_iter().max() >= Some(MOST) {
                 break;
             }
@@ -119,6 +128,9 @@ impl<'a> Facts<'a> {
         }
         if let (Some(port), Some(&"SError:")) = (word.strip_suffix(':'), rest.first()) {
             return self.link(number, port, rest);
+        }
+        if let ("duplicate", ["device", "fsid:devid", "for", _, old, new, ..]) = (word, rest) {
+            return self.renamed(number, old, new);
         }
         let Some(of) = rest.first().and_then(|w| w.strip_suffix(':')) else { return };
         let uas = rest.iter().any(|w| w.starts_with("uas_eh_") || *w == "uas-tag");
@@ -165,6 +177,14 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// `old:/dev/sdb new:/dev/sdc`
+    fn renamed(&mut self, number: u32, old: &'a str, new: &'a str) {
+        let of = |text: &'a str, kind| text.strip_prefix(kind).filter(|name| evidence::is_device_name(name));
+        if let Some((old, new)) = of(old, "old:/dev/").zip(of(new, "new:/dev/")) {
+            self.renamed.insert(old, (new, number));
+        }
+    }
+
     /// `I/O error, dev sdb, sector 12`
     fn error(&mut self, time: f64, line: &'a str) {
         let Some((_, rest)) = line.split_once("I/O error, dev ") else { return };
@@ -203,6 +223,8 @@ impl<'a> Facts<'a> {
             let on_host = self.disks.iter().filter(|(address, _)| its(address)).map(|(_, (disk, _))| *disk);
             all.extend(on_host.chain([*of]).map(|of| LogFact::Uas.setting(of, ids, at(line))));
         }
+        let named = |(old, (new, line)): (&&str, &(&str, u32))| LogFact::NewName.setting(old, *new, at(line));
+        all.extend(self.renamed.iter().map(named));
         all.truncate(MOST);
         all
     }

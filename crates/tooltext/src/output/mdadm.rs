@@ -9,7 +9,7 @@
 //!        0       8        1        0      active sync   /dev/sda1
 //! ```
 //!
-//! **Versions**: mdadm 4.2 (`Detail.c`).
+//! **Versions**: mdadm 4.2 (`Detail.c`), older ones by published texts.
 
 /// The array that the following lines belong to.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(super) struct Detail {
     /// The number of its disks, if it has all.
     disks: u64,
     members: Vec<String>,
+    /// Whether the line of its state says what it is busy with.
+    busy: bool,
 }
 
 /// Names in mdadm and the corresponding files in sysfs.
@@ -28,12 +30,13 @@ const NAMES: [(&str, &str); 5] = [
     ("Raid Devices", "md/raid_disks"),
     ("State", "md/array_state"),
 ];
-/// Background activities: mdadm's name and the value of `md/sync_action`.
-const ACTIONS: [(&str, &str); 4] = [
-    ("Rebuild Status", "recover"),
-    ("Resync Status", "resync"),
-    ("Reshape Status", "reshape"),
-    ("Check Status", "check"),
+/// Background activities: how mdadm says in the line of the state that one is under way, how it begins the line that tells how far it is,
+/// and the value of `md/sync_action`. Old versions begin that line with `Rebuild Status` for a resync, too.
+const ACTIONS: [(&str, &str, &str); 4] = [
+    ("recovering", "Rebuild Status", "recover"),
+    ("resyncing", "Resync Status", "resync"),
+    ("reshaping", "Reshape Status", "reshape"),
+    ("checking", "Check Status", "check"),
 ];
 /// Limit on members of an array.
 const MOST_MEMBERS: usize = 512;
@@ -50,14 +53,21 @@ impl Detail {
         }
         let array = self.array.as_deref()?;
         if let Some((key, value)) = text.split_once(" : ") {
-            if let Some((_, action)) = ACTIONS.iter().find(|(known, _)| *known == key.trim()) {
-                return Some(vec![(format!("{array}/md/sync_action"), (*action).to_owned())]);
+            if let Some((.., action)) = ACTIONS.iter().find(|(_, known, _)| *known == key.trim()) {
+                let done = percent(value).map(|done| (format!("{array}/md/sync_completed"), done));
+                let action = (!self.busy).then(|| (format!("{array}/md/sync_action"), (*action).to_owned()));
+                return Some(action.into_iter().chain(done).collect());
             }
             if key.trim() == "Active Devices" {
                 let missing = self.disks.saturating_sub(value.trim().parse().unwrap_or(self.disks));
                 return Some(vec![(format!("{array}/md/degraded"), missing.to_string())]);
             }
             let (_, name) = NAMES.iter().find(|(known, _)| *known == key.trim())?;
+            let mut all = vec![];
+            if *name == "md/array_state" {
+                all = busy(array, value);
+                self.busy = !all.is_empty();
+            }
             let value = match *name {
                 "md/chunk_size" => bytes(value)?.to_string(),
                 "md/raid_disks" => {
@@ -66,7 +76,8 @@ impl Detail {
                 }
                 _ => value.trim().to_owned(),
             };
-            return Some(vec![(format!("{array}/{name}"), value)]);
+            all.insert(0, (format!("{array}/{name}"), value));
+            return Some(all);
         }
         if text.ends_with("removed") {
             return Some(vec![]);
@@ -100,6 +111,25 @@ impl Detail {
     }
 }
 
+/// What the line of the state says of a background activity: `clean, resyncing`, `active, degraded, recovering (DELAYED)`. One that is
+/// pending begins with the first write.
+fn busy(array: &str, state: &str) -> Vec<(String, String)> {
+    let mut words = state.split([',', ' ']);
+    let Some((.., action)) = words.find_map(|word| ACTIONS.iter().find(|(says, ..)| *says == word)) else {
+        return vec![];
+    };
+    let waits = |how: &str| state.trim_end().ends_with(how);
+    let action = if waits("(PENDING)") { "idle" } else { action };
+    let delayed = waits("(DELAYED)").then(|| (format!("{array}/md/sync_completed"), "delayed".to_owned()));
+    std::iter::once((format!("{array}/md/sync_action"), action.to_owned())).chain(delayed).collect()
+}
+
+/// How far an activity is: `7 %` of `7% complete`.
+fn percent(value: &str) -> Option<String> {
+    let done: u8 = value.trim().strip_suffix("% complete")?.parse().ok()?;
+    Some(format!("{done} %"))
+}
+
 /// Parses a size: `512K`, `64K`, `1M`.
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
@@ -110,4 +140,40 @@ fn bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     digits.parse::<u64>().ok()?.checked_mul(scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::output::ToolOutput;
+
+    /// The last value of a setting of `md0`.
+    fn last(text: &str, file: &str) -> Option<String> {
+        let output = ToolOutput::read("text", text.as_bytes());
+        let name = format!("md0/md/{file}");
+        assert_eq!(output.repeated, 0, "{text}");
+        output.settings.iter().rfind(|s| s.name == name).map(|s| s.value.clone())
+    }
+
+    /// The state's word tells what the array is busy with: old versions call the progress of each a rebuild.
+    #[test]
+    fn a_resync_is_no_rebuild() {
+        let of = |state: &str, status: &str| {
+            let text = format!(
+                "/dev/md0:\n        Raid Level : raid1\n             State : {state}\n    {status}\n"
+            );
+            (last(&text, "sync_action"), last(&text, "sync_completed"))
+        };
+        let told = |action: &str, done: &str| (Some(action.to_owned()), Some(done.to_owned()));
+        assert_eq!(of("active, resyncing", "Rebuild Status : 44% complete"), told("resync", "44 %"));
+        assert_eq!(of("clean, resyncing", "Resync Status : 3% complete"), told("resync", "3 %"));
+        assert_eq!(
+            of("clean, degraded, recovering", "Rebuild Status : 61% complete"),
+            told("recover", "61 %")
+        );
+        // Of versions whose state does not say it, the progress does.
+        assert_eq!(of("clean", "Check Status : 9% complete"), told("check", "9 %"));
+        assert_eq!(of("clean, resyncing (DELAYED)", ""), told("resync", "delayed"));
+        assert_eq!(of("clean, resyncing (PENDING)", ""), (Some("idle".to_owned()), None));
+        assert_eq!(of("clean", ""), (None, None));
+    }
 }

@@ -19,7 +19,7 @@ const OVER: [(&str, &str); 2] = [("sync_action", "idle"), ("sync_completed", "no
 /// The state of a member, in `dev-NAME/state`, and what holds once a snapshot does not repeat it.
 const MEMBER: (&str, &str) = ("faulty", "not faulty");
 /// Files whose value may return to an earlier one, in addition to those of [`OVER`].
-const CHANGING: [&str; 2] = ["degraded", "array_state"];
+const CHANGING: [&str; 3] = ["degraded", "array_state", "sync_speed"];
 
 /// The snapshots of each array, and the states that they told.
 #[derive(Debug, Default)]

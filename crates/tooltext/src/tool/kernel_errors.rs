@@ -23,6 +23,7 @@
 //!
 //! **Versions**: Linux 6.1 by the sources named above, older forms by logs that people mailed.
 
+use super::btrfs_stats;
 use super::reader::{Found, Tool};
 use crate::output::log_fact::LogFact;
 use crate::output::number::Unit;
@@ -59,6 +60,7 @@ impl Tool for KernelErrors {
                 .take(MOST_BETWEEN)
                 .enumerate()
                 .take_while(|(i, w)| *i == 0 || !w.paragraph && !w.text.ends_with("INFO:"))
+                .take_while(|(i, w)| w.text != "BTRFS" || btrfs_stats::totals(&rest[*i..]).is_none())
                 .count();
             let next = (0..within).find_map(|skip| Some((skip, event(&rest[skip..])?)));
             let Some((skip, (device, kind, length))) = next else { break };
@@ -155,6 +157,11 @@ const TOTAL: &str = "total";
 /// The state of a connection after its peer did not answer, and an operation that failed then.
 const STATE: &str = "state";
 const OPERATION: &str = "operation";
+/// A disk that btrfs finds under another name while it uses it under the old one: it was gone, and came back.
+const MOVED: &str = "moved";
+/// Devices that a file system does not find, and mounts that failed.
+const MISSING: &str = "missing devices";
+const UNMOUNTED: &str = "failed mounts";
 /// A file system that waits for its own journal, and reports it.
 const STUCK: &str = "stuck journals";
 const AGAIN: [(&str, &str); 10] = [
@@ -193,6 +200,8 @@ struct Log {
     beyond: Vec<String>,
     /// Devices that a program shut down.
     asked: Vec<String>,
+    /// Devices that have another name by now.
+    moved: Vec<String>,
     /// Disks whose last sense data was a read error.
     unread: Vec<String>,
     /// The disk whose sense data blamed it for what the link may have lost.
@@ -244,6 +253,7 @@ impl Log {
             }
             HEARSAY if self.has(&device, &[CORRUPT, DAMAGE, STOPPED, SEEN, TOTAL]) => return,
             HEARSAY => SEEN,
+            SEEN | TOTAL if self.moved.contains(&device) => TRANSPORT,
             WRITE if self.unread.contains(&disk) => EMULATED,
             WRITE => return,
             kind => kind,
@@ -255,6 +265,7 @@ impl Log {
                 self.given_up.retain(|name| *name != disk);
                 self.unread.retain(|name| *name != disk);
             }
+            MOVED if self.moved.len() < MOST_DEVICES => self.moves(&device),
             UNREAD => {
                 self.unread.extend((self.unread.len() < MOST_DEVICES).then_some(disk));
                 return;
@@ -272,6 +283,16 @@ impl Log {
             }
         };
         self.devices[place].1.entry(kind).or_insert((0, at)).0 += 1;
+    }
+
+    /// What a file system saw under the old name of a device did not come from the disk, which was gone.
+    fn moves(&mut self, device: &str) {
+        self.moved.push(device.to_owned());
+        let Some((_, kinds)) = self.devices.iter_mut().find(|(name, _)| name == device) else { return };
+        for (count, at) in [SEEN, TOTAL].iter().filter_map(|kind| kinds.remove(kind)).collect::<Vec<_>>() {
+            let whole = kinds.entry(TRANSPORT).or_insert((0, at));
+            *whole = (whole.0.max(count), whole.1.min(at));
+        }
     }
 
     /// Keeps which file system is on a device.
@@ -333,6 +354,10 @@ pub(crate) fn is_of_a_file_system(line: &str) -> bool {
 /// Merges the messages about one failure: the driver's result and sense key, the block layer's error, and the buffer's. Each kind counts as
 /// often as its most frequent message.
 fn told_once(kinds: &mut Kinds) {
+    // A copy of a disk, or another path to it, is found under another name as well, and nothing fails then.
+    if let Some(moved) = kinds.remove(MOVED).filter(|_| !kinds.is_empty()) {
+        kinds.entry(UNPLUGGED).or_insert(moved);
+    }
     let mut again = AGAIN.to_vec();
     let alone = kinds.len() == 1;
     // The device ended the command, because it was refused or for an error of its own (drivers/scsi/scsi_error.c, `scsi_check_sense`).

@@ -12,6 +12,7 @@ mod bonnie;
 mod bonnie_csv;
 mod bonnie_rates;
 mod bpf_histogram;
+mod btrfs_stats;
 mod btt;
 mod btt_cells;
 mod btt_tables;
@@ -161,6 +162,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &strace::Strace,
         &smart::Smart,
         &multipath::Multipath,
+        &btrfs_stats::BtrfsStats,
         &database_log::DatabaseLog,
         &redis_log::RedisLog,
         &ceph_health::CephHealth,

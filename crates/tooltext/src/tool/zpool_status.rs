@@ -15,7 +15,7 @@
 //! ```
 //!
 //! A row for each line of the table, and a setting `state NAME` in the same order: `FAULTED, too many errors`. The setting `scan` tells that a
-//! resilver or a scrub is in progress; the setting `errors`, how much data is damaged beyond repair:
+//! resilver or a scrub is in progress, `done` and `left` how far it is and how long it still takes; the setting `errors`, how much data is damaged beyond repair:
 //!
 //! ```text
 //! errors: 3 data errors, use '-v' for a list                                            3 data errors
@@ -60,7 +60,9 @@ impl Tool for ZpoolStatus {
             if words[0].text == POOL {
                 reading.name = words.get(1)?.text.to_owned();
             }
-            reading.settings.extend(scan(&words[..head]));
+            let scan = scan(&words[..head]);
+            reading.settings.extend(scan.iter().flat_map(|_| progress(&words[..head])));
+            reading.settings.extend(scan);
         }
         while reading.rows.len() < MOST {
             let rest = &words[used..];
@@ -136,6 +138,29 @@ fn scan(words: &[Word]) -> Option<Setting> {
         at: words[at].spot,
     })
 }
+
+/// How far a scan is, and how long it still takes if ZFS says so: `14.91% done, 17:41:27 to go`, before 0.8 `0h58m to go` and `38.35% done`
+/// in two lines (`print_scan_status`).
+fn progress(words: &[Word]) -> Vec<Setting> {
+    let follows = |i: usize, text: &str| words.get(i).is_some_and(|w| w.text.trim_end_matches(',') == text);
+    let percent = |text: &str| text.strip_suffix('%').is_some_and(|n| n.parse::<f64>().is_ok());
+    let done = (1..words.len()).find(|i| follows(*i, "done") && percent(words[i - 1].text));
+    let told =
+        |name: &str, value: String, at: usize| Setting { name: name.into(), value, at: words[at].spot };
+    let done = done.map(|i| told("done", words[i - 1].text.replace('%', " %"), i - 1));
+    let end = (1..words.len()).find(|i| follows(*i, "to") && follows(i + 1, "go"));
+    let left = end.and_then(|end| {
+        let first =
+            (end.saturating_sub(MOST_OF_TIME)..end).rfind(|i| *i > 0 && words[i - 1].text.ends_with(','))?;
+        let time: Vec<&str> = words[first..end].iter().map(|w| w.text).collect();
+        let fits = |text: &&str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b':');
+        time.iter().all(fits).then(|| told("left", time.join(" "), first))
+    });
+    done.into_iter().chain(left).collect()
+}
+
+/// Limit on words of a time: `0 days 02:28:21`.
+const MOST_OF_TIME: usize = 3;
 
 /// The number of words of a line between two devices: `logs`, `cache`, `spares`, or what somebody put in place of lines, `<snip>`, `[...]`.
 fn between(words: &[Word]) -> Option<usize> {
@@ -257,6 +282,29 @@ mod tests {
             (reading.name.as_str(), reading.setting("scan"), reading.rows.len()),
             ("", Some("resilver"), 5)
         );
+    }
+
+    #[test]
+    fn how_far_a_scan_is() {
+        let of = |progress: &str| {
+            let reading = one(&POOL.replace("\t123G resilvered, 66.46% done", progress), "zpool status");
+            [reading.setting("done").map(str::to_owned), reading.setting("left").map(str::to_owned)]
+        };
+        let told = |done: &str, left: &str| [Some(done.to_owned()), Some(left.to_owned())];
+        assert_eq!(of("\t3G resilvered, 4.25% done, 11:02:33 to go"), told("4.25 %", "11:02:33"));
+        assert_eq!(
+            of("\t0 repaired, 50.30% done, 2 days 02:28:21 to go"),
+            told("50.30 %", "2 days 02:28:21")
+        );
+        assert_eq!(
+            of("\t2T scanned out of 5T at 1G/s, 0h58m to go\n\t4M repaired, 38.35% done"),
+            told("38.35 %", "0h58m")
+        );
+        assert_eq!(
+            of("\t8G resilvered, 9.21% done, no estimated completion time"),
+            [Some("9.21 %".into()), None]
+        );
+        assert_eq!(of("\tready to go"), [None, None]);
     }
 
     #[test]

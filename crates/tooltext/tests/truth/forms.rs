@@ -21,7 +21,7 @@ const fn form(
     Form { tool, head, row, called, rows }
 }
 
-pub const FORMS: [Form; 42] = [
+pub const FORMS: [Form; 43] = [
     form(
         "iostat",
         "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz     d/s     dkB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  aqu-sz  %util\n",
@@ -175,6 +175,13 @@ pub const FORMS: [Form; 42] = [
         "8:{pid} rbytes={read.bytes*1.0} wbytes={write.bytes*1.0} rios={read.ios*1.0} wios={write.ios*1.0} dbytes={discard.bytes*1.0} dios={discard.ios*1.0}\n",
         "8:{pid}",
         4,
+    ),
+    form(
+        "btrfs stats",
+        "",
+        "[/dev/{of}].write_io_errs    {write errors*1.0}\n[/dev/{of}].read_io_errs     {read errors*1.0}\n[/dev/{of}].flush_io_errs    {flush errors*1.0}\n[/dev/{of}].corruption_errs  {corruption errors*1.0}\n[/dev/{of}].generation_errs  {generation errors*1.0}\n",
+        "{of}",
+        3,
     ),
     form(
         "diskstats",

@@ -7,6 +7,8 @@
 //! JBD2: Detected IO errors while flushing file data on sda1-8                                      sda1: I/O errors
 //! device-mapper: thin: 253:4: switching pool to out-of-data-space (queue IO) mode                  dm-4: lacks of space
 //! BTRFS error (device sda1): bdev /dev/sdb1 errs: wr 0, rd 3536, flush 0, corrupt 0, gen 0         sdb1: I/O errors
+//! BTRFS warning (device sdb): duplicate device fsid:devid for UUID:1 old:/dev/sdb new:/dev/sdc     sdb: disconnects, if it has errors
+//! btrfs: checksum error at logical 2621 on dev /dev/sdb2, sector 428, root 264, ...                sdb2: corruption messages, Linux 3
 //! ```
 
 use super::says::By;
@@ -14,18 +16,22 @@ use super::*;
 
 /// The names of file systems at the start of a line (fs/xfs/xfs_message.c; fs/ext4/super.c; fs/btrfs/messages.c; fs/f2fs/super.c;
 /// fs/fat/misc.c; fs/bcachefs/bcachefs.h), and what they are called.
-const NAMES: [(&str, By, &str); 10] = [
+const NAMES: [(&str, By, &str); 11] = [
     ("XFS", By::Xfs, "XFS"),
     ("EXT4-fs", By::Ext, "ext4"),
     ("EXT3-fs", By::Ext, "ext3"),
     ("EXT2-fs", By::Ext, "ext2"),
     ("BTRFS", By::Btrfs, "btrfs"),
     ("BTRFS:", By::Btrfs, "btrfs"),
+    (OLD_BTRFS, By::Btrfs, "btrfs"),
     ("F2FS-fs", By::F2fs, "F2FS"),
     ("FAT-fs", By::Fat, "FAT"),
     ("exFAT-fs", By::Fat, "exFAT"),
     ("bcachefs", By::Bcachefs, "bcachefs"),
 ];
+
+/// How lines of btrfs begin before Linux 3.14. They name no file system, some a device.
+const OLD_BTRFS: &str = "btrfs:";
 
 /// Words of a line after its name within which the device stands: `BTRFS error (device sda1: state EA) in`.
 const MOST_BEFORE_DEVICE: usize = 3;
@@ -49,6 +55,10 @@ pub(super) fn speaker(words: &[Word]) -> Option<(By, String, usize)> {
         }
         ["Filesystem", name, _] if name.ends_with(':') => {
             return Some((By::Xfs, device(name.trim_matches([':', '"']))?, 2));
+        }
+        [OLD_BTRFS, ..] => {
+            let path = words.iter().take(LONGEST).find_map(|w| w.text.strip_prefix("/dev/"))?;
+            return Some((By::Btrfs, device(path.trim_end_matches(','))?, 1));
         }
         _ => {}
     }
@@ -122,9 +132,9 @@ fn of_journal(name: &str) -> Option<String> {
 }
 
 /// The member of a btrfs of several devices that a line is about: `bdev /dev/sdb1 errs:`, `on /dev/sdb1 (-5)`, `on dev /dev/sdb1, physical`. A name of device-mapper is
-/// no name of the kernel's.
+/// no name of the kernel's. Of a device that has another name by now, the old one.
 pub(super) fn member(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once(" /dev/")?;
+    let (_, rest) = text.split_once(" /dev/").or_else(|| text.split_once(" old:/dev/"))?;
     device(rest.split([' ', ',', ')']).next()?)
 }
 

@@ -269,6 +269,9 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Jbd2, "updating journal superblock", NUMBERED),
     (By::Jbd2, "journal transaction * is corrupt", CORRUPT),
     // fs/btrfs: disk-io.c, tree-checker.c, inode.c, scrub.c, volumes.c, super.c (messages.c from 6.2 on)
+    (By::Btrfs, "duplicate device fsid:devid for *old:/dev/", MOVED),
+    (By::Btrfs, "devid * uuid * is missing", MISSING),
+    (By::Btrfs, "open_ctree failed", UNMOUNTED),
     (By::Btrfs, "read error corrected", NOTHING),
     (By::Btrfs, "fixed up error at", REPAIRED),
     (By::Btrfs, "unable to fixup", CORRUPT),

@@ -1,5 +1,6 @@
 //! What file systems say in the kernel's log, and what of it is counted for which device.
 
+use crate::output::log_fact::LogFact;
 use crate::output::ToolOutput;
 use crate::tool::testing::{all, one};
 
@@ -52,6 +53,11 @@ fn each_file_system_is_told() {
         ("BTRFS error (device dm-0): bdev /dev/mapper/root_1 errs: wr 0, rd 3535, flush 0, corrupt 0, gen 0", "dm-0 1 I/O errors"),
         ("BTRFS error (device sda1): bdev /dev/sdb1 errs: wr 0, rd 0, flush 0, corrupt 2, gen 0", "sdb1 1 further corruption messages"),
         ("BTRFS warning (device dm-0): direct IO failed ino 4077816 rw 0,0 sector 0x3660bb80 len 4096 err no 10", "dm-0 1 I/O errors"),
+        ("BTRFS warning (device sdc2): devid 4 uuid 0b9e8a52-3f77-4a63-9d6e-1f0c2b3a4d5e is missing", "sdc2 1 missing devices"),
+        ("BTRFS error (device sdc2): open_ctree failed", "sdc2 1 failed mounts"),
+        ("BTRFS error (device sdc2 state C): open_ctree failed: -22", "sdc2 1 failed mounts"),
+        ("btrfs: checksum error at logical 5 on dev /dev/sdc2, sector 9, root 5, inode 3, offset 0, length 4096, links 1 (path: a)", "sdc2 1 corruption messages"),
+        ("btrfs: unable to fixup (regular) error at logical 5 on dev /dev/sdc2", "sdc2 1 corruption messages"),
         ("F2FS-fs (mmcblk0p3): inconsistent node block, nid:5, node_footer[nid:0,ino:0,ofs:0,cpver:0,blkaddr:0]", "mmcblk0p3 1 corruption messages"),
         ("FAT-fs (sdb1): Filesystem has been set read-only", "sdb1 1 read-only or shut down"),
         ("FAT-fs (sdb1): Directory bread(block 8192) failed", "sdb1 1 I/O errors"),
@@ -105,6 +111,9 @@ fn a_healthy_file_system_is_not() {
         "BTRFS info (device sda1): using crc32c (crc32c-intel) checksum algorithm",
         "BTRFS info (device sda1): bdev /dev/sda1 errs: wr 0, rd 3, flush 0, corrupt 0, gen 0",
         "BTRFS info (device sda1): scrub: finished on devid 1 with status: 0",
+        "btrfs: bdev /dev/sdc2 errs: wr 0, rd 3, flush 0, corrupt 0, gen 0",
+        "btrfs: disk space caching is enabled",
+        "BTRFS warning (device sdc): duplicate device fsid:devid for 0b9e8a52-3f77-4a63-9d6e-1f0c2b3a4d5e:1 old:/dev/sdc new:/dev/sdd",
         "BTRFS: device label data devid 1 transid 12 /dev/sda1 scanned by systemd-udevd (312)",
         "F2FS-fs (mmcblk0p3): Mounted with checkpoint version = 4dfc3f2a",
         "FAT-fs (sda1): Volume was not properly unmounted. Some data may be corrupt. Please run fsck.",
@@ -140,6 +149,40 @@ fn an_error_that_btrfs_returns_for_damage_is_none_of_the_disk() {
         [ 979.223808] BTRFS: error (device sdc2) in __btrfs_cow_block:1080:\nerrno=-5 IO failure\n\
         [ 979.223810] BTRFS info (device sdc2): forced readonly\n";
     assert_eq!(told(text), ["sdc2 1 corruption messages", "sdc2 1 read-only or shut down"]);
+}
+
+/// What btrfs uses under the old name is gone, whether its errors come before or after it is seen again; other disks fail themselves.
+#[test]
+fn errors_of_a_disk_that_came_back_under_another_name_are_none_of_its_own() {
+    let moved = "[ 31.0] BTRFS warning (device sdc1): duplicate device fsid:devid for 0b9e8a52-3f77-4a63-9d6e-1f0c2b3a4d5e:1 old:/dev/sdc1 new:/dev/sdk1\n";
+    let failed = |disk: &str, at: u32| {
+        format!("[ {at}.0] BTRFS error (device sdc1): bdev /dev/{disk} errs: wr 1, rd {at}, flush 0, corrupt 0, gen 0\n")
+    };
+    let text = format!("{}{}{moved}{}", failed("sdd1", 11), failed("sdc1", 12), failed("sdc1", 45));
+    assert_eq!(told(&text), ["sdc1 1 disconnects", "sdc1 2 transport errors", "sdd1 1 I/O errors"]);
+    let output = ToolOutput::read("dmesg", text.as_bytes());
+    assert_eq!(output.log_fact(LogFact::NewName, "sdc1"), Some("sdk1"));
+    let other = format!("{moved}{}", failed("sdd1", 45));
+    assert_eq!(told(&other), ["sdd1 1 I/O errors"], "a copy of the disk was attached");
+}
+
+/// Totals of a mount are of an earlier time, and read by themselves.
+#[test]
+fn totals_between_the_lines_of_a_failed_mount_are_not_lost() {
+    let text =
+        "[ 7.0] BTRFS warning (device sdc2): devid 4 uuid 0b9e8a52-3f77-4a63-9d6e-1f0c2b3a4d5e is missing\n\
+        [ 7.1] BTRFS info (device sdc2): bdev /dev/sdc2 errs: wr 3, rd 0, flush 0, corrupt 0, gen 0\n\
+        [ 7.2] BTRFS error (device sdc2): open_ctree failed\n";
+    assert_eq!(told(text), ["sdc2 1 failed mounts", "sdc2 1 missing devices"]);
+    assert_eq!(all(text, "btrfs stats").len(), 1);
+    // Before Linux 3.14 nothing tells them from those of an error, between whose lines they stand.
+    let old = "[ 7.0] btrfs: checksum error at logical 5 on dev /dev/sdc2, sector 9, root 5\n\
+        [ 7.0] btrfs: bdev /dev/sdc2 errs: wr 0, rd 0, flush 0, corrupt 1, gen 0\n\
+        [ 7.0] btrfs: unable to fixup (regular) error at logical 5 on dev /dev/sdc2\n";
+    assert_eq!(
+        (told(old), all(old, "btrfs stats").len()),
+        (vec!["sdc2 2 corruption messages".to_owned()], 0)
+    );
 }
 
 #[test]
