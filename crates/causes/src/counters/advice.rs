@@ -15,9 +15,11 @@ pub(super) fn disk(output: &ToolOutput, device: &str) -> String {
     let by_path = |part: &str| format!("$(ls -l /sys/block | sed -n 's,.*/{part}/.*/,,p')");
     let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     let port = ["ata", "host"].iter().any(|kind| device.strip_prefix(kind).is_some_and(digit));
+    let known =
+        |path: &str| output.log_fact(LogFact::DiskOf, device).map_or_else(|| by_path(path), str::to_owned);
     match device.strip_prefix("usb ") {
-        _ if port => output.log_fact(LogFact::DiskOf, device).map_or_else(|| by_path(device), str::to_owned),
-        Some(port) => by_path(port),
+        _ if port => known(device),
+        Some(port) => known(port),
         None if digit(device) && device.contains(':') => {
             format!("$(ls /sys/class/scsi_device/{device}/device/block)")
         }

@@ -76,6 +76,7 @@ fn judge<'a>(
     let v = Verdict::cannot_tell(cause, MISSING).confirmed_by("dmesg -T");
     let more = match all.len() as u64 - 1 {
         0 => String::new(),
+        1 => ", and some of another device".to_owned(),
         n => format!(", and some of {}", counted(n, "other device", "other devices")),
     };
     let said = all.iter().take(MOST).map(|(place, row, counts)| {
@@ -120,7 +121,7 @@ mod tests {
                 (
                     "device-errors",
                     Answer::CannotTell,
-                    "btrfs counted 9 write errors and 8 read errors of sds at some time (stats:11), and some of 1 other device"
+                    "btrfs counted 9 write errors and 8 read errors of sds at some time (stats:11), and some of another device"
                         .to_owned()
                 ),
                 (

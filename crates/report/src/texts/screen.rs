@@ -153,7 +153,10 @@ pub(super) fn trust_of(output: &ToolOutput) -> String {
     if let Some(at) = output.broken {
         let _ = write!(text, "; a JSON document breaks off and is left out ({})", output.at(at));
     }
-    for doubt in output.doubts.iter().take(MOST_DOUBTS) {
+    let mut left = output.doubts.len();
+    // The numbers of a row that cannot be for one reason are told together.
+    for alike in output.doubts.chunk_by(|a, b| a.of == b.of && a.why == b.why).take(MOST_DOUBTS) {
+        let doubt = &alike[0];
         let _ = write!(
             text,
             "; impossible, so not used: {} {} {} ({}; {})",
@@ -163,9 +166,13 @@ pub(super) fn trust_of(output: &ToolOutput) -> String {
             output.at(doubt.at()),
             doubt.why
         );
+        if alike.len() > 1 {
+            let _ = write!(text, " and {} more for that reason", alike.len() - 1);
+        }
+        left -= alike.len();
     }
-    if output.doubts.len() > MOST_DOUBTS {
-        let _ = write!(text, "; and {} more impossible numbers", output.doubts.len() - MOST_DOUBTS);
+    if left > 0 {
+        let _ = write!(text, "; and {left} more impossible numbers");
     }
     if output.repeated > 0 {
         let _ = write!(
