@@ -39,11 +39,17 @@ const SLEEPING: &[&str] = &[
 /// Those of the scheduler itself.
 const SCHEDULER: &[&str] = &["__switch_to", "__schedule", "rt_mutex_schedule", "schedule"];
 
+/// The function that called the scheduler. Not in `/proc/PID/stack`, which leaves out all functions in which tasks sleep.
+fn sleeper(stack: &str) -> Option<&str> {
+    let mut functions = stack.split('\n').skip_while(|f| SCHEDULER.contains(f));
+    functions.next().filter(|first| !stack.starts_with(first))
+}
+
 /// The first rule that matches.
 fn rule_of(stack: &str) -> Option<&'static Rule> {
-    let sleeps = stack.split('\n').find(|f| !SCHEDULER.contains(f))?;
-    if let Some(rule) = THEMSELVES.iter().find(|rule| rule.0 == sleeps) {
-        return Some(rule);
+    let itself = sleeper(stack).and_then(|sleeper| THEMSELVES.iter().find(|rule| rule.0 == sleeper));
+    if itself.is_some() {
+        return itself;
     }
     let on = |name: &str| stack.split('\n').any(|f| f == name);
     let fits =

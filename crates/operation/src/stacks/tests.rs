@@ -51,6 +51,8 @@ fn what_a_commit_waits_for_is_told_by_what_it_calls() {
     assert_eq!(within(""), Wait::JournalUpdates);
     assert_eq!(within("io_schedule\nbit_wait_io\n__wait_on_bit\n__wait_on_buffer\n"), Wait::JournalBlocks);
     assert_eq!(within("io_schedule\n"), Wait::JournalBlocks);
+    // As in /proc/PID/stack of Linux 6.18, where it waits for a block.
+    assert_eq!(Wait::of_stack("jbd2_journal_commit_transaction\nkjournald2\nkthread"), Wait::JournalBlocks);
     let page = "io_schedule\nsleep_on_page\n__wait_on_bit\nwait_on_page_bit\n";
     assert_eq!(within(&format!("{page}filemap_fdatawait_range\nfilemap_fdatawait\n")), Wait::OrderedData);
     assert_eq!(within(&format!("{page}wait_on_page_writeback_range\n")), Wait::OrderedData);
