@@ -39,6 +39,11 @@ pub(super) fn health(disk: &str) -> (&'static str, Action) {
     }
 }
 
+/// What shows the memory's errors.
+pub(super) fn memory() -> Action {
+    Action::look("grep -s . /sys/devices/system/edac/mc/mc*/*e_count")
+}
+
 /// Whether a disk has a medium of its own that a copy can be made of.
 pub(super) fn has_medium(disk: &str) -> bool {
     disk.starts_with("$(") || matches!(Hardware::of(disk), Hardware::Scsi | Hardware::Nvme | Hardware::Card)

@@ -10,6 +10,7 @@ use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::Verdict;
 use evidence::is_device_name;
+use std::collections::HashSet;
 use tooltext::{Number, Row, ToolOutput};
 use units::words::counted;
 
@@ -38,7 +39,7 @@ pub(super) fn damage(outputs: &[ToolOutput]) -> Option<Verdict> {
     let (v, _) = judge(outputs, "file-system-error", &OF_DATA)?;
     Some(again(v).try_this(
         "if the disks report no errors, test the memory: the errors that ECC counted are here",
-        Action::look("grep -s . /sys/devices/system/edac/mc/mc*/*e_count"),
+        advice::memory(),
     ))
 }
 
@@ -66,12 +67,8 @@ fn judge<'a>(
     let sum = |counts: &[(Number, &str, &str)]| counts.iter().map(|(n, ..)| n.value).sum::<f64>();
     all.sort_by(|(.., a), (.., b)| sum(b).total_cmp(&sum(a)));
     // A later report of a device repeats an earlier one.
-    let mut known: Vec<&str> = vec![];
-    all.retain(|(_, row, _)| {
-        let new = !known.contains(&row.of.as_str());
-        known.extend(new.then_some(row.of.as_str()));
-        new
-    });
+    let mut known: HashSet<&str> = HashSet::new();
+    all.retain(|(_, row, _)| known.insert(&row.of));
     let first = all.first()?.1.of.as_str();
     let v = Verdict::cannot_tell(cause, MISSING).confirmed_by("dmesg -T");
     let more = match all.len() as u64 - 1 {

@@ -129,7 +129,8 @@ fn of_run<'a>(run: &'a Run, tool: &'static str) -> impl Iterator<Item = (&'a Run
         SinceBoot::Likely => run.follows_banner(),
         SinceBoot::No => false,
     };
-    let all = run.readings.iter().zip(run.since_boot()).filter(move |(reading, _)| reading.tool == tool);
+    let since = if run.of(tool).next().is_some() { run.since_boot() } else { vec![] };
+    let all = run.readings.iter().zip(since).filter(move |(reading, _)| reading.tool == tool);
     all.map(move |(reading, since)| (run, reading, since.into_iter().map(is).collect()))
 }
 
@@ -170,9 +171,12 @@ pub(super) fn stalled(outputs: &[ToolOutput]) -> Option<Verdict> {
     const NAME: &str = "device-stall";
     let disks = by_disk(outputs);
     let of = |queue, enough| longest(&disks, queue, enough).map(|(name, reports)| (name, reports, queue));
-    let hangs =
-        of(true, REPORTS).or_else(|| of(false, REPORTS)).or_else(|| of(true, 1)).or_else(|| of(false, 1));
-    let Some((name, reports, has_queue)) = hangs else { return few_and_long(&disks) };
+    let hangs = of(true, REPORTS).or_else(|| of(false, REPORTS));
+    // A single report in which nothing completes says less than others with long requests.
+    if let Some(v) = hangs.is_none().then(|| few_and_long(&disks)).flatten() {
+        return Some(v);
+    }
+    let (name, reports, has_queue) = hangs.or_else(|| of(true, 1)).or_else(|| of(false, 1))?;
     let first = &reports[0];
     let queue = first.row.get("queue")?;
     if !has_queue {

@@ -4,6 +4,7 @@
 //! disks with such errors share a cause: memory, a controller, cables, power. If it is a single one, its cable, its port or the disk
 //! damages data. The counts are since the pool was imported or cleared, which may be long ago.
 
+use super::advice;
 use super::pool::{devices, named, replacements, Device};
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
@@ -76,7 +77,7 @@ pub(super) fn suspected(outputs: &[ToolOutput]) -> Option<Verdict> {
     Some(
         v.try_this(
             "the memory: the errors that ECC counted are here; without ECC nothing counts them, then test it",
-            Action::look("grep -s . /sys/devices/system/edac/mc/mc*/*e_count"),
+            advice::memory(),
         )
         .try_this(
             "which disks share a controller, a cable or a supply, and what the kernel reported of it",

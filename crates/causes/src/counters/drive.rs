@@ -5,6 +5,7 @@
 //! not even that. A drive that reports its own failure need not be what takes long: so confidence is never more than medium.
 
 use super::place::{readings, In};
+use super::thresholds::drive::ONE_IN;
 use crate::proof::{proof, Proof};
 use crate::verdict::{Confidence, Verdict};
 use tooltext::{Number, Reading, Row, ToolOutput};
@@ -58,7 +59,7 @@ pub(super) fn of_its_life(outputs: &[ToolOutput]) -> Option<Verdict> {
         let hours = reading.rows.iter().find_map(|row| row.value("Power_On_Hours"));
         let counts = reading.rows.iter().flat_map(|row| UNCORRECTED.iter().filter_map(|name| row.get(name)));
         let often =
-            counts.filter(move |n| hours.is_some_and(|hours| n.value > hours / 24.0 && n.value > 1.0));
+            counts.filter(move |n| hours.is_some_and(|hours| n.value > hours / ONE_IN && n.value > 1.0));
         often.map(move |n| (place, reading.name.as_str(), n))
     });
     let (place, name, n) = all.max_by(|a, b| a.2.value.total_cmp(&b.2.value))?;

@@ -8,6 +8,7 @@
 use super::place::{readings, In};
 use super::tasks::listed;
 use super::thresholds::hung::MANY;
+use crate::journal::frozen::freezers;
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
@@ -96,7 +97,7 @@ fn held_by(places: &[Place], v: Verdict) -> Verdict {
     v.when(
         places.iter().any(|p| p.wait == Wait::Frozen),
         "a file system is frozen: see what freezes it (backup agents and snapshots call fsfreeze, qemu-ga for the host); fsfreeze -u MOUNT ends it",
-        Action::look("pgrep -ax 'fsfreeze|xfs_freeze|qemu-ga|dmsetup'; systemctl list-timers --all"),
+        freezers(),
     )
 }
 

@@ -300,3 +300,20 @@ fn errors_that_a_drive_could_not_correct_in_its_life_are_a_suspicion() {
     );
     assert!(of(0).is_none() && of(228).is_none(), "replaced sectors alone; one in two days");
 }
+
+#[test]
+fn a_report_in_which_nothing_completes_does_not_hide_those_with_long_requests() {
+    let report = |rate: f64, wait: f64| {
+        format!(
+            "Device r/s w/s r_await w_await aqu-sz %util\nsdf 0.00 {rate:.2} 0.00 {wait:.2} 2.70 100.00\n\n"
+        )
+    };
+    let of = |text: String| said(&verdict(&text, "device-stall").unwrap());
+    let told = of(report(7.0, 754.67).repeat(3) + &report(0.0, 0.0));
+    assert!(told.contains("sdf is busy 100 % of the time and completes only 7 requests a second"), "{told}");
+    assert!(told.contains("so it is in 3 of 4 reports, and in 1 it completes nothing"), "{told}");
+    let alone = of(report(0.0, 0.0));
+    assert!(alone.contains("sdf is busy in 1 report but completes nothing"), "{alone}");
+    let twice = of(report(0.0, 0.0).repeat(2) + &report(7.0, 754.67));
+    assert!(twice.contains("in 2 consecutive reports"), "{twice}");
+}

@@ -93,6 +93,12 @@ pub mod kernel_errors {
     pub const LAST_TRY: f64 = 180.0;
 }
 
+/// Thresholds of `counters/drive`.
+pub mod drive {
+    /// Hours that a drive runs for each error that it could not correct: with more of them, some are probably of today.
+    pub const ONE_IN: f64 = 24.0;
+}
+
 /// Thresholds of `counters/hung`.
 pub mod hung {
     /// The most places in the kernel that are reported; a log has hundreds of tasks in few places.

@@ -40,9 +40,14 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     }
     v.try_this(
         "see what freezes it: backup agents and snapshots call fsfreeze, qemu-ga for the host, or dmsetup suspend",
-        Action::look("pgrep -ax 'fsfreeze|xfs_freeze|qemu-ga|dmsetup'; systemctl list-timers --all"),
+        freezers(),
     )
     .unless("operations just as slow while nobody freezes the file system")
+}
+
+/// What shows who may freeze a file system.
+pub(crate) fn freezers() -> Action {
+    Action::look("pgrep -ax 'fsfreeze|xfs_freeze|qemu-ga|dmsetup'; systemctl list-timers --all")
 }
 
 /// The task that woke most of the sampled operations that slept in a frozen file system, and how often: it thawed the

@@ -101,6 +101,7 @@ impl<'a> Facts<'a> {
                 facts.errors.len(),
                 facts.uas.len(),
                 facts.renamed.len(),
+                facts.ports.len(),
             ];
             if known.into_iter().max() >= Some(MOST) {
                 break;
