@@ -16,7 +16,7 @@
 
 use crate::distribution::Distribution;
 use crate::note::Note;
-use crate::turns::{InTurn, Turns, QUICK};
+use crate::turns::{FirstRun, InTurn, Ticks, Turns, QUICK};
 use crate::waking::{waking, Waking, IDLE_UNIT};
 use life::Class;
 use std::collections::VecDeque;
@@ -43,17 +43,8 @@ pub struct Held {
 /// Number of size classes: up to 4 KiB, then powers of two to more than 2 MiB.
 const SIZES: usize = 11;
 const SMALLEST: u64 = 4096;
-
-/// Successive completions, and the requests that ended with them.
-#[derive(Clone, Debug, Default)]
-pub struct Ticks {
-    /// Time from one completion to the next.
-    pub apart: Distribution,
-    /// `D2C` of the requests.
-    pub d2c: Distribution,
-    /// Time from the issue of the request before to that of this one: a program that issues by its own clock also completes by it.
-    pub issued_apart: Distribution,
-}
+/// Index of reads that do not begin where the request before them ended, among `turns`.
+const FAR_READS: usize = 0;
 
 /// The pace of one device; see the module's documentation.
 #[derive(Clone, Debug, Default)]
@@ -96,6 +87,8 @@ pub struct Pace {
     closing: Option<Nanos>,
     /// Number and sum of the gaps of the current run.
     run: (u32, Nanos),
+    /// The completions since the last idle time, if all were of far reads of one size and are not a run yet.
+    first_run: Option<FirstRun>,
 }
 
 impl Pace {
@@ -105,6 +98,7 @@ impl Pace {
             (false, true) => {
                 self.closing = None;
                 self.run = Default::default();
+                self.first_run = Some(FirstRun::since(now));
                 self.idle = self.idle_since.take().map(|since| (since, now));
                 if self.idles.len() == MOST_IDLES {
                     self.idles.pop_front();
@@ -123,8 +117,7 @@ impl Pace {
     /// Adds a completed request.
     pub(crate) fn record(&mut self, n: &Note, d2c: Nanos) {
         // A flush after the data is not part of the data's pace.
-        let done = n.data_completed().unwrap_or(n.completed);
-        let class = n.class();
+        let (class, done) = (n.class(), n.data_completed().unwrap_or(n.completed));
         let mut is_near = false;
         if class != Class::Flush {
             let near = std::mem::replace(&mut self.head, n.start.after(n.bytes)) == n.start;
@@ -133,7 +126,11 @@ impl Pace {
             let gap = last.filter(|last| *last <= done).map(|last| done.since(last));
             gap.into_iter().for_each(|gap| self.run(gap));
             let kind = 2 * usize::from(class != Class::Read) + usize::from(near);
-            let turns = &mut self.turns[kind][size(n.bytes)];
+            let size = size(n.bytes);
+            let turns = &mut self.turns[kind][size];
+            if let Some(run) = self.first_run.take() {
+                self.first_run = run.completed(done, (kind == FAR_READS).then_some(size), turns);
+            }
             turns.d2c.record(d2c.0);
             turns.bytes += n.bytes;
             if n.ahead() == 0 {

@@ -2,6 +2,7 @@
 
 use crate::distribution::Distribution;
 use crate::line::Line;
+use crate::pace::IN_A_RUN;
 use trace::{Bytes, Nanos};
 
 /// Requests of one direction and about one size. Those that begin where the one completed before them ended are kept
@@ -22,8 +23,56 @@ pub struct Turns {
     pub alone_in_a_row: InARow,
     /// Those of `gaps` that followed one another and were not quick.
     pub gaps_in_a_row: InARow,
+    /// Shortest time from the end of an idle time to the [`IN_A_RUN`]th completion after it, if all of these were far reads of this size.
+    pub first_run: Option<Nanos>,
     /// Total bytes that they moved.
     pub bytes: Bytes,
+}
+
+/// Successive completions, and the requests that ended with them.
+#[derive(Clone, Debug, Default)]
+pub struct Ticks {
+    /// Time from one completion to the next.
+    pub apart: Distribution,
+    /// `D2C` of the requests.
+    pub d2c: Distribution,
+    /// Time from the issue of the request before to that of this one: a program that issues by its own clock also completes by it.
+    pub issued_apart: Distribution,
+}
+
+/// The first completions after an idle time, all of one size.
+#[derive(Clone, Debug)]
+pub(crate) struct FirstRun {
+    since: Nanos,
+    size: Option<usize>,
+    count: u32,
+}
+
+impl FirstRun {
+    pub(crate) fn since(since: Nanos) -> FirstRun {
+        FirstRun { since, size: None, count: 0 }
+    }
+
+    /// Adds a completion of one of `turns`, of this size class if it counts. `None` when the run ends: it is complete, or the request does not
+    /// count, or is of another size.
+    pub(crate) fn completed(
+        mut self,
+        done: Nanos,
+        size: Option<usize>,
+        turns: &mut Turns,
+    ) -> Option<FirstRun> {
+        let size = size?;
+        if *self.size.get_or_insert(size) != size {
+            return None;
+        }
+        self.count += 1;
+        if self.count < IN_A_RUN {
+            return Some(self);
+        }
+        let took = done.since(self.since);
+        turns.first_run = Some(turns.first_run.map_or(took, |least| least.min(took)));
+        None
+    }
 }
 
 /// Times that are not quick and follow one at least half as long, which excludes occasional slow ones.
@@ -75,6 +124,7 @@ impl Turns {
         self.after_idle.add_group(&other.after_idle);
         self.alone_in_a_row.times.merge(&other.alone_in_a_row.times);
         self.gaps_in_a_row.times.merge(&other.gaps_in_a_row.times);
+        self.first_run = self.first_run.into_iter().chain(other.first_run).min();
         self.bytes += other.bytes;
     }
 
@@ -109,6 +159,22 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+
+    /// Twenty completions after a pause, one each millisecond.
+    #[test]
+    fn the_first_that_count_after_an_idle_time_are_a_run() {
+        let first_run = |size: fn(u64) -> Option<usize>| {
+            let mut turns = Turns { first_run: Some(Nanos(17 * MS)), ..Turns::default() };
+            let mut run = Some(FirstRun::since(Nanos(100 * MS)));
+            for i in 1..=20 {
+                run = run.and_then(|run| run.completed(Nanos((100 + i) * MS), size(i), &mut turns));
+            }
+            turns.first_run.unwrap().0 / MS
+        };
+        assert_eq!(first_run(|_| Some(0)), 16);
+        assert_eq!(first_run(|i| (i != 9).then_some(0)), 17, "a write, or a read that is near");
+        assert_eq!(first_run(|i| Some(usize::from(i > 9))), 17, "larger ones");
+    }
 
     #[test]
     fn one_that_is_slow_now_and_then_is_in_no_row() {

@@ -34,7 +34,7 @@ use crate::thresholds::rate_limit::{
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use life::Class;
-use stats::{Distribution, InTurn, Slope};
+use stats::{Distribution, InTurn, Slope, IN_A_RUN};
 use trace::{Bytes, Nanos};
 use units::words::{count, size};
 use waits::Phase;
@@ -101,6 +101,8 @@ enum Held {
     Sizes { small: u64, large: u64 },
     /// Requests of a kind come by a timer, and one of them alone takes less than half of its tick.
     Turns { gap: u64, alone: Nanos },
+    /// The first [`IN_A_RUN`] requests after an idle time took so long, where the pace gives them `at_pace`.
+    SavedUp { first: Nanos, at_pace: Nanos },
     /// Small requests take as long as a timer lets them, or hardly any time, with the counts of both.
     AtOnce(Box<Passed>),
     /// The later a request comes after the one before, the sooner it is done.
@@ -222,10 +224,23 @@ fn faster_alone(slow: &Slow, apart: u64) -> Option<Held> {
             && (gaps.mean() - apart as f64).abs() <= SAME_PACE * apart as f64
             && (all_even || within(gaps, MIDDLE, EVEN_TURNS))
     };
-    let kinds = pace.kinds(true).filter(|kind| keeps_time(&kind.turns.gaps));
-    let fastest = |kind: InTurn| kind.turns.d2c.quantile(FASTEST);
-    let alone = kinds.map(fastest).find(|alone| *alone as f64 <= FASTER * apart as f64)?;
-    Some(Held::Turns { gap: apart, alone: Nanos(alone) })
+    let kinds: Vec<_> = pace.kinds(true).filter(|kind| keeps_time(&kind.turns.gaps)).collect();
+    let mut fastest = kinds.iter().map(|kind| kind.turns.d2c.quantile(FASTEST));
+    match fastest.find(|alone| *alone as f64 <= FASTER * apart as f64) {
+        Some(alone) => Some(Held::Turns { gap: apart, alone: Nanos(alone) }),
+        None => kinds.iter().find_map(|kind| saved_up(kind, apart)),
+    }
+}
+
+/// The first reads after an idle time were done in less than half the time that the pace of all gives them, and sooner than half of what one of
+/// them takes at that pace: a device that works by itself completes no more just because it was idle, unless it had the data (its cache; so
+/// neither writes nor reads that go on where the one before ended).
+fn saved_up(kind: &InTurn, apart: u64) -> Option<Held> {
+    let first = kind.turns.first_run?;
+    let at_pace = u64::from(IN_A_RUN) * apart;
+    let is_fast = |than: u64| first.0 as f64 <= FASTER * than as f64;
+    (is_fast(at_pace) && is_fast(kind.turns.d2c.quantile(0.5)))
+        .then_some(Held::SavedUp { first, at_pace: Nanos(at_pace) })
 }
 
 impl Held {
@@ -250,6 +265,13 @@ impl Held {
                 rate = Count(1_000_000_000 / alone.0.max(1)),
                 what = slow.words(),
                 claimed = Share(slow.share(claimed))
+            ),
+            Held::SavedUp { first, at_pace } => proof!(
+                "the first {in_a_run} reads after an idle time were done within {first}, where that pace gives {at_pace}: only a \
+                     limit saves up",
+                in_a_run = Text(IN_A_RUN.to_string()),
+                first,
+                at_pace
             ),
             Held::AtOnce(passed) => proof!(
                 "{held} of {of} were held back, the fastest of the others took {fast}: the device is fast, and something admits \

@@ -53,3 +53,34 @@ fn a_read_that_is_cut_in_two_is_of_one_size() {
     // Beside each other, and on both sides of a power of two.
     rejected(&of([492, 532]));
 }
+
+/// After a pause 32 reads are issued at once and each next one when one is done: the first forty are done `quick` us apart, and the others 2 ms, with
+/// `depth` of them in the device.
+fn after_a_pause(
+    tell: fn(&mut TraceBuilder, u64, u64, u64) -> &mut TraceBuilder,
+    quick: u64,
+    depth: usize,
+) -> Verdict {
+    let mut recording = TraceBuilder::default();
+    recording.read(0, 0, 1900);
+    let begin = 1_000_000;
+    let done: Vec<u64> =
+        (1..=440).map(|i: u64| begin + 1030 + i.min(40) * quick + i.saturating_sub(40) * 2000).collect();
+    for (i, done_at) in done.iter().enumerate() {
+        let before = i.checked_sub(if i < 40 { 32 } else { depth });
+        let issued = before.map_or(begin, |before| done[before]);
+        tell(&mut recording, issued, issued, *done_at);
+    }
+    recording.verdict("rate-limit")
+}
+
+#[test]
+fn what_an_idle_device_completes_at_once_was_saved_up_by_a_limit() {
+    let v = after_a_pause(TraceBuilder::read, 70, 32);
+    assert!(found(&v) > 0.9 && says(&v, "the first 16 reads after an idle time were done within"), "{v:?}");
+    found(&after_a_pause(TraceBuilder::read, 930, 32));
+    rejected(&after_a_pause(TraceBuilder::read, 940, 32));
+    // The device had what comes next; and one that serves as many at a time as there are is slower for fewer.
+    rejected(&after_a_pause(TraceBuilder::read_on, 70, 32));
+    rejected(&after_a_pause(TraceBuilder::read, 125, 2));
+}
