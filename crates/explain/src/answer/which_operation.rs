@@ -1,6 +1,6 @@
 //! Decides which of a task's operations come first: those that have most of the cause with the largest part of the task's time.
 //!
-//! Lost time to a cause counts. If that is less than a fifth of the time that the operations took, the device's own time per
+//! Lost time to a cause counts, for operations with a visible part of all that the task lost to it. If that is less than a fifth of the time that the operations took, the device's own time per
 //! operation counts too, for operations for which that is the reported cause.
 //!
 //! Example: commits of 21 ms took 1.4 s, page faults of 5 ms 0.7 s, each the device's latency alone: the commits come first.
@@ -73,12 +73,15 @@ fn outweighed(its: &[Of], by_the_clock: impl Fn(&Sufferer, Nanos) -> Nanos) -> O
         let pace = of.chosen.filter(|chosen| is_little && chosen.cause == cause).map(|chosen| chosen.pace);
         lost_to(of, cause).max(by_the_clock(of.victim, pace.unwrap_or_default()))
     };
-    let has = |cause| nature::counts(cause) * sum(&|of| spent_on(of, cause));
+    let all_on = |cause| sum(&|of| spent_on(of, cause));
+    let has = |cause| nature::counts(cause) * all_on(cause);
     let (of_first, own) = (has(first), spent_on(its.first()?, first));
     let more = its.iter().filter_map(|of| {
         let cause = of.chosen?.cause;
         let is_larger = is_little && cause == first && spent_on(of, cause) > own;
-        Some((has(cause), spent_on(of, cause), of.at)).filter(|(time, ..)| is_larger || *time > of_first)
+        let (time, its) = (has(cause), spent_on(of, cause));
+        let is_first = is_larger || time > of_first && its.0 as f64 >= WORTH_SEEING * all_on(cause);
+        is_first.then_some((time, its, of.at))
     });
     more.max_by(|(a, own, _), (b, other, _)| a.total_cmp(b).then(own.cmp(other))).map(|(.., at)| at)
 }
@@ -116,6 +119,22 @@ mod tests {
         let flushes = chosen("flush-cost", 0);
         assert_eq!((of(16, flushes), of(15, flushes)), (Some(3), None));
         assert_eq!(of(100, None), None, "not worth acting on");
+    }
+
+    /// Syncs lost 150 ms to their own queue, which is told of them, and the given ms to flushes; reads lost 50 ms to flushes and nothing else.
+    #[test]
+    fn who_lost_hardly_any_of_the_cause_is_not_told_for_it() {
+        let queue = Because {
+            cause: Some("device-saturated"),
+            culprit: Culprit::of(CulpritKind::Own),
+            ..flushes(150)
+        };
+        let of = |flushed| {
+            let syncs = Sufferer { because: vec![queue.clone(), flushes(flushed)], ..victim(400, 350, 2000) };
+            let reads = Sufferer { because: vec![flushes(50)], ..victim(60, 50, 2000) };
+            told([(&syncs, chosen("device-saturated", 0)), (&reads, chosen("flush-cost", 0))])
+        };
+        assert_eq!((of(200), of(201)), (Some(3), None));
     }
 
     /// Syncs of 1 s in all lost the given ms to flushes. Writes took the given ms, nearly all of it the device's own time per operation, which
