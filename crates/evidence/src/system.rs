@@ -279,6 +279,13 @@ pub fn is_device_name(name: &str) -> bool {
 
 /// The disk of a partition by the kernel's naming (`disk_name`, block/partitions/core.c): `sda1` is on `sda`, `nvme0n1p1` on `nvme0n1`.
 pub fn whole_disk(name: &str) -> &str {
+    // An eMMC's other parts (drivers/mmc/core/mmc.c): mmcblk0boot0, mmcblk0gp1, mmcblk0rpmb.
+    if let Some(rest) = name.strip_prefix("mmcblk") {
+        let number = rest.bytes().take_while(u8::is_ascii_digit).count();
+        if ["boot", "gp", "rpmb"].iter().any(|part| rest[number..].starts_with(part)) {
+            return &name[..name.len() - (rest.len() - number)];
+        }
+    }
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let ends_in_digit = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
     let letters = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_lowercase());

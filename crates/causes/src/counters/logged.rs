@@ -145,19 +145,38 @@ impl Logged<'_> {
             }
     }
 
+    /// Whether this is a link that the kernel gave up at the moment of this error, of the only disk of SCSI's with errors: what the
+    /// disk is said to report then ("hardware error") is made up by the driver. What could not be read before is the disk's.
+    fn is_lost_link_of(&self, output: &ToolOutput, log: &[Logged], device: &Logged, error: Spot) -> bool {
+        let is_link = |of: &Logged| of.device.starts_with("ata") && of.first(&GONE[..1]).is_some();
+        let others = |of: &Logged| is_link(of) && of.device != self.device || has_errors_beside(of, device);
+        let is_its = match output.log_fact(LogFact::DiskOf, whole_disk(self.device)) {
+            Some(disk) => disk == whole_disk(device.device),
+            None => device.device.starts_with("sd") && !log.iter().any(others),
+        };
+        let [unread, _, corrected] = MEDIUM;
+        is_link(self)
+            && is_its
+            && device.first(&[unread, corrected]).is_none()
+            && self.of_kind(GONE[0]).iter().any(|n| at_one_time(output, n.at, error))
+    }
+
     /// Whether this is a port of USB that was reset shortly before this error, of the only disk of SCSI's with errors: while it retries a
     /// command, the port is reset again and again.
     fn is_port_of(&self, output: &ToolOutput, log: &[Logged], device: &Logged, error: Spot) -> bool {
         let is_port = |of: &Logged| of.device.starts_with("usb ") && of.first(&[RESETS]).is_some();
-        let others = |of: &Logged| {
-            let other = of.device.starts_with("sd") && whole_disk(of.device) != whole_disk(device.device);
-            is_port(of) && of.device != self.device || other && of.first(&ERRORS).is_some()
-        };
+        let others = |of: &Logged| is_port(of) && of.device != self.device || has_errors_beside(of, device);
         let shortly = |at: Spot| {
             at < error && output.log_between(at, error).is_none_or(|s| (0.0..=LAST_TRY).contains(&s))
         };
         is_port(self) && !log.iter().any(others) && self.of_kind(RESETS).iter().any(|n| shortly(n.at))
     }
+}
+
+/// Whether this is another disk of SCSI's, with errors.
+fn has_errors_beside(of: &Logged, device: &Logged) -> bool {
+    let is_other = of.device.starts_with("sd") && whole_disk(of.device) != whole_disk(device.device);
+    is_other && of.first(&ERRORS).is_some()
 }
 
 fn at_one_time(output: &ToolOutput, a: Spot, b: Spot) -> bool {
@@ -190,7 +209,13 @@ pub(super) fn logged(output: &ToolOutput) -> Vec<Logged<'_>> {
 /// Whether a device's errors come after its link or controller stopped answering, or the device was removed at that moment, and none is
 /// of the device itself.
 pub(super) fn follows(output: &ToolOutput, log: &[Logged], device: &Logged) -> bool {
-    let Some(error) = device.first(&ERRORS).filter(|_| device.first(&MEDIUM).is_none()) else { return false };
+    let Some(error) = device.first(&ERRORS) else { return false };
+    if log.iter().any(|other| other.is_lost_link_of(output, log, device, error)) {
+        return true;
+    }
+    if device.first(&MEDIUM).is_some() {
+        return false;
+    }
     let before = |link: Spot| link < error && output.log_between(link, error).is_none_or(|s| s >= 0.0);
     let gone = |at: Spot| at_one_time(output, error, at);
     // What a thin pool cannot serve fails on its volumes, which are mapped too.

@@ -55,6 +55,33 @@ fn errors_of_a_disk_that_is_gone_are_the_consequence() {
     );
 }
 
+/// A card is pulled: the driver makes up an answer for each command of the disk behind it.
+#[test]
+fn errors_behind_a_link_that_was_given_up_are_its_consequence() {
+    let gone = "[628.240198] ata7: SATA link down (SStatus FFFFFFFF SControl FFFFFFFF)\n[628.240214] ata7.00: disabled\n";
+    let broken = |at: &str, disk: &str, key: &str| {
+        format!("[{at}] sd 7:0:0:0: [{disk}] Sense Key : {key} [current] [descriptor]\n")
+            + &error(at, disk, 65)
+    };
+    let v = first(&(gone.to_owned() + &broken("628.240262", "sdb", "Hardware Error")));
+    assert_eq!((v.cause, v.verdict), ("link-reset", Answer::Found));
+    assert!(!commands(&v).contains("ddrescue"));
+    // At another time, of two disks, or what could not be read.
+    let both = broken("628.240262", "sdb", "Hardware Error") + &broken("628.240262", "sdc", "Hardware Error");
+    for own in
+        [broken("528.240262", "sdb", "Hardware Error"), both, broken("628.240262", "sdb", "Medium Error")]
+    {
+        assert_eq!(first(&(own + gone)).cause, "device-errors");
+    }
+}
+
+#[test]
+fn an_emmcs_parts_are_behind_one_link() {
+    let part = "[14.382738] blk_update_request: I/O error, dev mmcblk1boot1, sector 8064\n";
+    let slow = "[14.312912] mmcblk1: error -110 sending status command, retrying\n".repeat(3);
+    assert_eq!(first(&(slow + &part.repeat(3))).cause, "link-reset");
+}
+
 #[test]
 fn of_a_virtual_disk_its_target_is_looked_at() {
     let error = |cdb: &str| {

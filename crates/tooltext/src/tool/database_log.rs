@@ -25,9 +25,10 @@ mod stores;
 
 use super::biosnoop::Groups;
 use super::reader::{texts, Found, Tool};
-use crate::output::number::{decimal, time_unit, with_suffix};
+use crate::output::number::{decimal, time_unit, with_suffix, Unit};
 use crate::output::reading::{Reading, Row};
 use crate::output::words::Word;
+use evidence::Spot;
 
 pub struct DatabaseLog;
 
@@ -45,12 +46,14 @@ impl Tool for DatabaseLog {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let mut groups = Groups::default();
         let (mut used, mut unknown) = (0, 0);
+        let mut written = Written::default();
         loop {
             let rest = &words[used..];
             let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
             let next = (0..most).find_map(|skip| Some((skip, line(&rest[skip..])?)));
             let Some((skip, (told, length))) = next else { break };
-            for (kind, ns) in told {
+            written.add(&told, rest[skip].spot);
+            for (kind, ns) in told.into_iter().filter(|(kind, _)| *kind != PAGES) {
                 let of_one = osd(&rest[skip..]).filter(|_| kind == BLOCKED);
                 let of_one = of_one.map(|osd| format!("{BLOCKED}: {osd}"));
                 if let Some(group) = groups.of(of_one.as_deref().unwrap_or(kind), rest[skip].spot) {
@@ -61,6 +64,7 @@ impl Tool for DatabaseLog {
             unknown += skip;
         }
         let mut rows = groups.rows();
+        rows.extend(written.row());
         rows.iter_mut()
             .filter(|row| {
                 [OLDEST, BLOCKED].iter().chain(&stores::GOING_ON).any(|kind| row.of.starts_with(kind))
@@ -88,12 +92,11 @@ fn osd<'a>(words: &[Word<'a>]) -> Option<&'a str> {
 /// Words of a line of InnoDB's page cleaner up to its number of pages: `... took 8348ms. The settings might not be optimal. (flushed=1864`.
 const LOOP_LINE: usize = 13;
 
-/// The time that InnoDB's page cleaner took, and of each page that it wrote, whose number ends at a word.
+/// The time that InnoDB's page cleaner took, and how many pages it wrote, whose number ends at a word.
 fn page_cleaner(took: f64, pages: Option<(usize, &str)>, used: usize) -> TimedLine {
-    let counted =
-        pages.and_then(|(end, n)| Some((end, n.parse::<u32>().ok().filter(|n| *n >= LEAST_PAGES)?)));
-    match counted {
-        Some((end, n)) => (vec![(CLEANER, took), (PAGE, took / f64::from(n))], end),
+    match pages.and_then(|(end, n)| Some((end, n.parse::<u32>().ok()?))) {
+        Some((end, n)) if n >= LEAST_PAGES => (vec![(CLEANER, took), (PAGES, f64::from(n))], end),
+        Some((end, _)) => (vec![(HARDLY_ANY, took)], end),
         None => (vec![(CLEANER, took)], used),
     }
 }
@@ -101,9 +104,39 @@ fn page_cleaner(took: f64, pages: Option<(usize, &str)>, used: usize) -> TimedLi
 /// Pages of which there is a mean: of fewer, one or two were late, or the machine slept.
 const LEAST_PAGES: u32 = 10;
 const CLEANER: &str = "InnoDB page cleaner";
-const PAGE: &str = "InnoDB page written";
+/// Loops that were late although they wrote less than [`LEAST_PAGES`].
+const HARDLY_ANY: &str = "InnoDB page cleaner, hardly any page written";
+/// The number of pages that a loop of [`CLEANER`] wrote, not a time.
+const PAGES: &str = "pages";
 
-/// The kinds in one line, each with its time in nanoseconds, and the number of words.
+/// Pages that InnoDB's page cleaner wrote, and the time that it took.
+#[derive(Default)]
+struct Written {
+    pages: f64,
+    ns: f64,
+    at: Option<Spot>,
+}
+
+impl Written {
+    fn add(&mut self, told: &[(&'static str, f64)], at: Spot) {
+        if let [(CLEANER, ns), (PAGES, pages)] = told {
+            self.pages += pages;
+            self.ns += ns;
+            self.at.get_or_insert(at);
+        }
+    }
+
+    /// The mean time of a page.
+    fn row(self) -> Option<Row> {
+        let at = self.at?;
+        let mut row = Row::of("InnoDB page written");
+        row.values.put("count", self.pages, Unit::Count, at);
+        row.values.put("lat.mean", self.ns / self.pages, Unit::Nanoseconds, at);
+        Some(row)
+    }
+}
+
+/// The kinds in one line, each with its time in nanoseconds (of [`PAGES`] their number), and the number of words.
 type TimedLine = (Vec<(&'static str, f64)>, usize);
 
 fn line(words: &[Word]) -> Option<TimedLine> {
@@ -266,8 +299,7 @@ mod tests {
             ("# Query_time: 8.5  Lock_time: 0.000123 Rows_sent: 0", "MySQL statement", 8.5e9),
             ("cluster log [WRN] : slow request 30.5 seconds old, received at 2026", "Ceph slow request", 30.5e9),
             ("2026 InnoDB: page_cleaner: 1000ms intended loop took 4321ms. The settings might not be optimal.", "InnoDB page cleaner", 4_321e6),
-            ("InnoDB: page_cleaner: 1000ms intended loop took 4000ms. The settings might not be optimal. (flushed=800 and evicted=0", "InnoDB page written", 5e6),
-            ("[InnoDB] Page cleaner took 8000ms to flush 2000 and evict 0 pages", "InnoDB page written", 4e6),
+            ("InnoDB: page_cleaner: 1000ms intended loop took 4000ms. The settings might not be optimal. (flushed=9 and evicted=0", "InnoDB page cleaner, hardly any page written", 4e9),
             ("{\"level\":\"warn\",\"ts\":\"2026\",\"caller\":\"wal/wal.go:7\",\"msg\":\"slow fdatasync\",\"took\":\"1.234s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 1.234e9),
             ("Nov 25 01:02:03 host etcd[77]: apply entries took too long [512.7ms for 3 entries]", "etcd apply", 512.7e6),
             ("Nov 25 01:02:03 host etcd[77]: failed to send out heartbeat on time (exceeded the 100ms timeout for 318.5ms)", "etcd heartbeat late", 318.5e6),
@@ -291,6 +323,11 @@ mod tests {
             assert_eq!(value("lat.max").or(value("longest so far")), Some(ns), "{line}");
             assert!(value("longest so far").is_none() || value("lat.mean").is_none(), "a bound has no mean: {line}");
         }
+        let text = "[InnoDB] Page cleaner took 8000ms to flush 2000 and evict 0 pages\n\
+            InnoDB: page_cleaner: 1000ms intended loop took 2000ms. The settings might not be optimal. (flushed=500 and evicted=0\n";
+        let reading = one(text, "database log");
+        let pages = reading.row("InnoDB page written").unwrap();
+        assert_eq!((pages.value("count"), pages.value("lat.mean")), (Some(2500.0), Some(4e6)));
         assert!(all("the checkpoint complete: total=long and duration: 5 ms", "database log").is_empty());
     }
 }

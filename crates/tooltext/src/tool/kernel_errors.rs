@@ -176,17 +176,19 @@ const AGAIN: [(&str, &str); 10] = [
     (STATE, SERVER),
     (OPERATION, SERVER),
 ];
-/// Errors of a file system whose number tells the kind, and EIO that btrfs also returns for data that is damaged, and every file system
-/// after it stopped.
+/// Errors of a file system whose number tells the kind; EIO with which btrfs stops, which it also returns for data that is damaged; EIO that
+/// XFS returns for all that it still had to write once it stopped.
 const NUMBERED: &str = "numbered";
 const HEARSAY: &str = "hearsay";
+const ECHO: &str = "echo";
 /// A command failed; other lines say how. Without them it counts as an exception.
 const COMMAND: &str = "failed command";
 /// Details of an error that are not counted: the command did not get through, there is no fitting medium, the link lost the command though
-/// the sense data blames it, sectors could not be read, the command was a write.
+/// the sense data blames it, the link damaged it, sectors could not be read, the command was a write.
 const GIVEN_UP: &str = "given up";
 const NO_MEDIUM: &str = "no medium";
 const LOST: &str = "lost";
+const ON_THE_WAY: &str = "on the way";
 const UNREAD: &str = "unread";
 const WRITE: &str = "write";
 
@@ -204,6 +206,8 @@ struct Log {
     moved: Vec<String>,
     /// Disks whose last sense data was a read error.
     unread: Vec<String>,
+    /// The device whose last sense data was a hardware error.
+    broken: Option<String>,
     /// The disk whose sense data blamed it for what the link may have lost.
     lost: Option<String>,
     /// Whose command an adapter's driver tried to end last.
@@ -232,7 +236,10 @@ impl Log {
             TARGET if self.lost.take_if(|of| *of == disk).is_some() && self.one_less(&device, TRANSPORT) => {
                 REFUSED
             }
-            NO_MEDIUM | LOST => return,
+            ON_THE_WAY if self.is_broken(&device) => TRANSPORT,
+            // Not all drives and bridges know what programs ask.
+            ASKED if self.is_broken(&device) => ASKED,
+            NO_MEDIUM | LOST | ON_THE_WAY => return,
             GIVEN_UP => {
                 self.one_less(&device, RESULT);
                 TRANSPORT
@@ -252,7 +259,10 @@ impl Log {
                 return;
             }
             HEARSAY if self.has(&device, &[CORRUPT, DAMAGE, STOPPED, SEEN, TOTAL]) => return,
-            HEARSAY => SEEN,
+            // It makes the file system read-only (fs/btrfs/messages.c, `__btrfs_handle_fs_error`).
+            HEARSAY => STOPPED,
+            ECHO if self.has(&device, &[STOPPED]) => return,
+            ECHO => SEEN,
             SEEN | TOTAL if self.moved.contains(&device) => TRANSPORT,
             WRITE if self.unread.contains(&disk) => EMULATED,
             WRITE => return,
@@ -262,6 +272,7 @@ impl Log {
             _ if gives_up(&device, kind) && self.given_up.len() < MOST_DEVICES => self.given_up.push(disk),
             BEYOND if self.beyond.len() < MOST_DEVICES => self.beyond.push(disk),
             RESULT | SENSE | HARDWARE => {
+                self.broken = (kind == HARDWARE).then(|| device.clone());
                 self.given_up.retain(|name| *name != disk);
                 self.unread.retain(|name| *name != disk);
             }
@@ -324,6 +335,12 @@ impl Log {
                 kinds.retain(|kind, _| ![SEEN, TOTAL].contains(kind));
             }
         }
+    }
+
+    /// Takes back the hardware error of the device's last command, if it was one.
+    fn is_broken(&mut self, device: &str) -> bool {
+        let is_broken = self.broken.take_if(|of| of == device).is_some() && self.one_less(device, HARDWARE);
+        is_broken.then(|| self.one_less(device, RESULT)).is_some()
     }
 
     /// Takes back the last line of a kind, since a later line of the same command says more.

@@ -73,6 +73,10 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Scsi, "Add. Sense: Medium not present", NO_MEDIUM),
     // What libata makes of a command that ended without an error of its own (drivers/ata/libata-scsi.c, `ata_to_sense_error`).
     (By::Scsi, "Add. Sense: Unaligned write command", LOST),
+    // The drive's own name for what happened to the data between it and its adapter.
+    (By::Scsi, "Add. Sense: Logical unit communication", ON_THE_WAY),
+    (By::Scsi, "Add. Sense: Information unit iuCRC", ON_THE_WAY),
+    (By::Scsi, "Add. Sense: Scsi parity error", ON_THE_WAY),
     (By::Scsi, "CDB: Write(", WRITE),
     // Which command it was, by name or, without CONFIG_SCSI_CONSTANTS, by number: UNMAP; ATA PASS-THROUGH of 16, 12 and 32 bytes.
     (By::Scsi, "CDB: Unmap", DISCARDS),
@@ -225,6 +229,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Xfs, "User initiated shutdown", ON_REQUEST),
     (By::Xfs, "force_shutdown(0x4)", ON_REQUEST),
     (By::Xfs, "force_shutdown(", STOPPED),
+    (By::Xfs, "Corruption of in-memory data", CORRUPT),
     (By::Xfs, "Shutting down filesystem", STOPPED),
     (By::Xfs, "has been shut down", STOPPED),
     (By::Xfs, "xfs_log_force: error -5", STOPPED),
@@ -236,7 +241,8 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Xfs, "metadata I/O error", NUMBERED),
     (By::Xfs, "I/O error in filesystem", NUMBERED),
     (By::Xfs, "log I/O error", NUMBERED),
-    (By::Xfs, "writeback error on", SEEN),
+    (By::Xfs, "writeback error on", ECHO),
+    (By::Xfs, "returned error -", NUMBERED),
     (By::Xfs, "log mount/recovery failed: error", NUMBERED),
     (By::Xfs, "SB validate failed with error", NUMBERED),
     // fs/ext4: super.c (what the superblock remembers is of an earlier time), page-io.c, ext4_jbd2.c; errors are damage or I/O errors
@@ -252,6 +258,8 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Ext, "IO failure", SEEN),
     (By::Ext, "nable to read", SEEN),
     (By::Ext, "annot read", SEEN),
+    (By::Ext, "rror reading", SEEN),
+    (By::Ext, "rror loading", SEEN),
     (By::Ext, "reading directory lblock", SEEN),
     (By::Ext, "error* reading directory", SEEN),
     (By::Ext, "Out of memory", NO_MEMORY),
@@ -276,6 +284,7 @@ pub(super) const SAY: &[(By, &str, &str)] = &[
     (By::Btrfs, "fixed up error at", REPAIRED),
     (By::Btrfs, "unable to fixup", CORRUPT),
     (By::Btrfs, "forced readonly", STOPPED),
+    (By::Btrfs, "ransaction aborted (error -28)", FULL),
     (By::Btrfs, "ransaction aborted", STOPPED),
     (By::Btrfs, "of aborted transaction", STOPPED),
     (By::Btrfs, "corrupt leaf", CORRUPT),

@@ -231,11 +231,24 @@ fn what_a_device_refuses_is_no_error_of_it() {
     }
 }
 
+/// A program's own command, of which a bridge says what it says when it does not know one; a read before it failed by itself.
+#[test]
+fn what_a_program_asked_is_no_error_of_the_disk() {
+    let asked = "[ 9.1] sd 6:0:0:0: [sdc] tag#0 Sense Key : Hardware Error [current] [descriptor]\n\
+        [ 9.1] sd 6:0:0:0: [sdc] tag#0 Add. Sense: No additional sense information\n\
+        [ 9.1] sd 6:0:0:0: [sdc] tag#0 CDB: ATA command pass through(16) 85 06 20 00 00 00 00 00 00 00 00 00 00 00 e5 00\n";
+    assert_eq!(told(asked), ["sdc 1 pass-through commands"]);
+    let read = command("sdc", "Hardware Error", "Internal target failure", "Read(10)");
+    assert_eq!(told(&(read + asked))[1..], ["sdc 1 hardware errors", "sdc 1 pass-through commands"]);
+}
+
 #[test]
 fn what_a_link_lost_is_no_error_of_the_disk() {
-    for (key, more) in
-        [("Aborted Command", "Scsi parity error"), ("Illegal Request", "Unaligned write command")]
-    {
+    for (key, more) in [
+        ("Aborted Command", "Scsi parity error"),
+        ("Illegal Request", "Unaligned write command"),
+        ("Hardware Error", "Logical unit communication CRC error (Ultra-DMA/32)"),
+    ] {
         assert_eq!(told(&command("sdb", key, more, "Read(10)")), ["sdb 1 transport errors"], "{key}");
     }
 }

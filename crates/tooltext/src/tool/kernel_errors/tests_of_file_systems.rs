@@ -26,7 +26,7 @@ fn each_file_system_is_told() {
         ("XFS (sdc1): metadata I/O error: block 0x5e070348 (\"xfs_trans_read_buf_map\") error 117 numblks 8", "sdc1 1 further corruption messages"),
         ("XFS (nvme0n1p2): log I/O error -19", "nvme0n1p2 1 offline messages"),
         ("XFS (dm-0): Filesystem has been shut down due to log error (0x2).", "dm-0 1 read-only or shut down"),
-        ("XFS (sda2): Corruption of in-memory data detected.  Shutting down filesystem", "sda2 1 read-only or shut down"),
+        ("XFS (sda2): Corruption of in-memory data detected.  Shutting down filesystem", "sda2 1 corruption messages"),
         ("XFS (dm-0): xfs_log_force: error -5 returned.", "dm-0 1 read-only or shut down"),
         ("XFS (loop0): Metadata CRC error detected at xfs_agi_read_verify+0xcb/0xf0 [xfs], xfs_agi block 0x2", "loop0 1 corruption messages"),
         ("EXT4-fs error (device mmcblk0p2): ext4_journal_check_start:56: Detected aborted journal", "mmcblk0p2 1 read-only or shut down"),
@@ -45,7 +45,7 @@ fn each_file_system_is_told() {
         ("JBD2: I/O error when updating journal superblock for sda1-8.", "sda1 1 I/O errors"),
         ("JBD2: Error -5 detected when updating journal superblock for sda1-8.", "sda1 1 I/O errors"),
         ("BTRFS critical (device sdc2): corrupt leaf: root=2 block=1029783552 slot=1, unexpected item end", "sdc2 1 corruption messages"),
-        ("BTRFS: error (device sdc2: state EA) in cleanup_transaction:1670: errno=-5 IO failure", "sdc2 1 I/O errors"),
+        ("BTRFS: error (device sdc2: state EA) in cleanup_transaction:1670: errno=-5 IO failure", "sdc2 1 read-only or shut down"),
         ("BTRFS: error (device vda2: state A) in __btrfs_free_extent:3079: errno=-28 No space left", "vda2 1 lacks of space"),
         ("BTRFS info (device sdc2): forced readonly", "sdc2 1 read-only or shut down"),
         ("BTRFS error (device sda1): parent transid verify failed on 1094631424 wanted 414662 found 414661", "sda1 1 corruption messages"),
@@ -149,6 +149,24 @@ fn an_error_that_btrfs_returns_for_damage_is_none_of_the_disk() {
         [ 979.223808] BTRFS: error (device sdc2) in __btrfs_cow_block:1080:\nerrno=-5 IO failure\n\
         [ 979.223810] BTRFS info (device sdc2): forced readonly\n";
     assert_eq!(told(text), ["sdc2 1 corruption messages", "sdc2 1 read-only or shut down"]);
+}
+
+/// XFS and ext4 find damage, or cannot read, and what they say of that afterwards is no error of the disk, or no damage.
+#[test]
+fn what_a_file_system_returns_once_it_stopped_is_no_error_of_the_disk() {
+    let write = "[ 9.3] XFS (dm-8): writeback error on sector 738263040\n";
+    let stop = "[ 9.1] XFS (dm-8): xfs_imap_to_bp: xfs_trans_read_buf() returned error -117.\n\
+        [ 9.2] XFS (dm-8): xfs_do_force_shutdown(0x8) called from line 3486 of file fs/xfs/xfs_inode.c.  Return address = 0\n\
+        [ 9.2] XFS (dm-8): Corruption of in-memory data detected.  Shutting down filesystem\n";
+    let stopped =
+        ["dm-8 1 corruption messages", "dm-8 1 further corruption messages", "dm-8 1 read-only or shut down"];
+    assert_eq!(told(&format!("{stop}{write}{write}")), stopped);
+    assert!(told(&format!("{write}{write}{stop}")).contains(&"dm-8 2 I/O errors".to_owned()));
+    let unread = "[ 9.1] EXT4-fs error (device sda1): ext4_discard_preallocations:3961: comm a: Error reading block bitmap for 138\n\
+        [ 9.1] EXT4-fs error (device sda1): ext4_discard_preallocations:3954: comm a: Error -5 loading buddy information for 138\n";
+    assert_eq!(told(unread)[0], "sda1 1 I/O errors");
+    let full = "[ 9.1] BTRFS: Transaction aborted (error -28)\n[ 9.1] BTRFS: error (device sda1) in btrfs_run_delayed_refs:2188: errno=-28 No space left\n";
+    assert_eq!(told(full), ["sda1 1 lacks of space"]);
 }
 
 /// What btrfs uses under the old name is gone, whether its errors come before or after it is seen again; other disks fail themselves.
