@@ -59,6 +59,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
             "etcd",
             "etcd_quantiles",
             "failed_calls",
+            "pveperf",
             "strace",
             "time",
         ],

@@ -1,13 +1,16 @@
-//! A Ceph cluster that does not serve a part of its data: suspected `link-reset`, or `file-system-error` if disks are full.
+//! A Ceph cluster that does not serve a part of its data: suspected `link-reset`, or `file-system-error` if disks are full; `device-saturated` if
+//! it serves some of it late.
 //!
 //! Operations on a placement group that is inactive wait until enough of its disks' daemons (OSDs) are back, however fast the disks are; with
-//! a full one, all writes wait. Daemons that are down alone make nothing wait.
+//! a full one, all writes wait. Daemons that are down alone make nothing wait. Ceph reports a request that has waited for 30 s
+//! (`osd_op_complaint_time`), and which daemon has it; that of a monitor is no I/O of a disk's.
 
 use super::place::{rows, In};
 use crate::proof::{proof, Quantity};
 use crate::remedy::Action;
 use crate::verdict::Verdict;
 use tooltext::{Number, Row, ToolOutput};
+use trace::Nanos;
 
 fn most<'a>(outputs: &'a [ToolOutput], kind: &str) -> Option<(In<'a>, &'a Row, Number)> {
     let all = rows(outputs, "ceph health").filter_map(|(place, row)| Some((place, row, row.get(kind)?)));
@@ -50,6 +53,46 @@ pub(super) fn inactive(outputs: &[ToolOutput]) -> Option<Verdict> {
         "which groups wait for which OSDs, and which of these are down",
         Action::look("ceph health detail; ceph osd tree down; ceph pg dump_stuck inactive"),
     ))
+}
+
+/// Requests that have waited for so long that Ceph reports them, or its own complaints about its disks.
+pub(super) fn late(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let osd = |row: &Row| {
+        let osd =
+            ["Ceph blocked: ", "Ceph oldest blocked: "].iter().find_map(|kind| row.of.strip_prefix(kind));
+        let number =
+            |osd: &&str| osd.strip_prefix("osd.").and_then(|n| n.split(' ').next()?.parse::<u32>().ok());
+        osd.filter(|osd| number(osd).is_some()).map(str::to_owned)
+    };
+    let all = rows(outputs, "database log")
+        .filter_map(|(place, row)| Some((place, osd(row)?, row.get("longest so far")?)));
+    let all: Vec<_> = all.collect();
+    let longest = all.iter().max_by(|a, b| a.2.value.total_cmp(&b.2.value));
+    let said = match (longest, most(outputs, "osds slow")) {
+        (Some((place, osd, n)), _) => proof!(
+            "a request of Ceph on {osd} had waited for {longest} ({at})",
+            osd = osd.as_str(),
+            longest = Nanos(n.value as u64),
+            at = Source(place.at(*n))
+        ),
+        (None, Some((place, _, n))) => proof!(
+            "{osds} slow operations of their own store, says Ceph ({at})",
+            osds = Counted(n.value as u64, "OSD sees", "OSDs see"),
+            at = Source(place.at(n))
+        ),
+        (None, None) => return None,
+    };
+    let first = longest.map_or("osd.N", |(_, osd, _)| osd.split(' ').next().unwrap_or("osd.N"));
+    let missing = "whether their disks, their hosts or the network are slow: iostat -x 1 on these hosts";
+    Some(
+        Verdict::cannot_tell("device-saturated", missing)
+            .confirmed_by("iostat -x 1 10")
+            .because(said)
+            .try_this(
+                "where such requests spent their time; on the daemon's host",
+                Action::look(format!("ceph daemon {first} dump_historic_ops; ceph osd perf")),
+            ),
+    )
 }
 
 fn groups(n: Number) -> Quantity {
@@ -104,6 +147,24 @@ mod tests {
         assert_eq!(said[1], unfound);
         let alone = judged("Possible data damage: 5 pgs recovery_unfound\n");
         assert_eq!(alone, [("link-reset", unfound.to_owned())]);
+    }
+
+    #[test]
+    fn requests_that_wait_for_a_disk_are_suspicious_and_those_of_a_monitor_are_not() {
+        let line = "HEALTH_WARN 33 requests are blocked > 32 sec; 2 osds have slow requests\n\
+            1 ops are blocked > 262.144 sec on osd.23\n32 ops are blocked > 32.768 sec on osd.11\n";
+        let said = "a request of Ceph on osd.23 had waited for 262 s (status:2)";
+        assert_eq!(judged(line), [("device-saturated", said.to_owned())]);
+        let of = |daemons: &str| {
+            judged(&format!("3 slow ops, oldest one blocked for 65 sec, {daemons} slow ops. (SLOW_OPS)\n"))
+        };
+        assert_eq!(
+            of("daemons [osd.12,osd.6] have")[0].1,
+            "a request of Ceph on osd.12 and 1 more had waited for 65 s (status:1)"
+        );
+        assert_eq!(of("daemons [mon.a,mon.b] have"), []);
+        let own = judged("HEALTH_WARN 5 OSD(s) experiencing slow operations in BlueStore\n");
+        assert_eq!(own[0].1, "5 OSDs see slow operations of their own store, says Ceph (status:1)");
     }
 
     #[test]

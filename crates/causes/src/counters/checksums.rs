@@ -121,13 +121,13 @@ mod tests {
         assert_eq!(one[0].remedies[0].command(), "smartctl -a /dev/disk/by-id/ata-Q_7");
     }
 
-    /// ZFS calls a disk degraded for checksum errors, too.
+    /// ZFS calls a disk degraded for checksum errors, too: of these the disk itself reports none.
     #[test]
     fn a_disk_with_errors_of_its_own_is_accused_before() {
         let alike = of(&["sdq DEGRADED 0 0 14 too many errors", "sds ONLINE 0 0 9"], NONE);
         assert_eq!(alike.iter().map(|v| v.cause).collect::<Vec<_>>(), ["file-system-error"]);
         let one = of(&["sdq DEGRADED 0 0 14 too many errors", "sds ONLINE 0 0 0"], NONE);
-        assert_eq!((one[0].cause, one[0].verdict), ("device-errors", Answer::Found));
+        assert_eq!((one[0].cause, one[0].verdict), ("file-system-error", Answer::CannotTell));
         let own = of(&["sdq ONLINE 7 0 14", "sds ONLINE 0 0 9", "sdt ONLINE 0 0 9"], NONE);
         assert_eq!((own[0].cause, own[0].verdict), ("device-errors", Answer::Found));
     }

@@ -91,10 +91,25 @@ fn by_fio(outputs: &[ToolOutput]) -> Option<Verdict> {
     )
 }
 
-/// *Cannot tell*, if the output has no syncs and its operations take little of the job's time. A limit of its rate would explain that as well.
+/// *Cannot tell*, if the output has no syncs, of which terse output has none and an excerpt may have lost them, and its operations take little
+/// of the job's time. A limit of its rate would explain that as well.
 fn not_said(outputs: &[ToolOutput]) -> Option<Verdict> {
     let (place, reading, share) = readings(outputs, "fio").find_map(|(place, r)| unknown(place, r))?;
     let at = place.at(reading.row("write")?.get("iops")?);
+    if !is_terse(reading) {
+        let said = proof!(
+            "{job} syncs, by its command, and its reads and writes take {share} of its time ({at})",
+            job = reading.called(),
+            share = Share(share),
+            at = Source(at)
+        );
+        let missing = "what its syncs take: the whole output of fio 3.5 or later";
+        return Some(
+            Verdict::cannot_tell(NAME, missing)
+                .confirmed_by("the same job with --output-format=json")
+                .because(said),
+        );
+    }
     let missing = proof!(
         "{job}: reads and writes take {share} of its time ({at}), and of syncs terse output says nothing; --output-format=json (fio 3.5 \
          and later) does",
@@ -115,11 +130,53 @@ fn syncs<'a>(place: In<'a>, reading: &'a Reading) -> Option<Syncs<'a>> {
     Some(Syncs { place, job: reading.called(), all })
 }
 
-/// A job in fio's terse output, which has no syncs, whose operations take next to none of its time: syncs may take the rest.
+fn is_terse(reading: &Reading) -> bool {
+    reading.setting("output-format") == Some("terse")
+}
+
+/// Options of fio that sync after each or each few writes, and those that do not, or hold a job back.
+const ASKED: [&str; 2] = ["fsync=", "fdatasync="];
+const NOT: [&str; 4] = ["fsync=0", "fdatasync=0", "rate=", "rate_iops="];
+
+/// A job in output without syncs, terse or of a command that syncs, whose operations take next to none of its time: syncs may take the rest.
 fn unknown<'a>(place: In<'a>, reading: &'a Reading) -> Option<(In<'a>, &'a Reading, f64)> {
-    (reading.setting("output-format") == Some("terse")).then_some(())?;
+    let said = |words: &[&str]| words.iter().any(|word| place.run.says(word));
+    (is_terse(reading) || said(&ASKED) && !said(&NOT) && reading.syncs().is_none()).then_some(())?;
     let write = reading.row("write")?;
     let most = write.value("runtime")? / 1e9 * write.value("iops")?;
     let share = ["read", "write", "trim"].iter().filter_map(|of| reading.share_of(of)).sum::<f64>();
     (most >= REQUESTS && share > 0.0 && share < NOTABLE).then_some((place, reading, share))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::counters::judge_counters;
+    use crate::verdict::Answer;
+    use tooltext::ToolOutput;
+
+    /// The syncs are not in an excerpt of fio's output, but its command asks for one after each write of 0.2 ms, of which there are 273 a second.
+    #[test]
+    fn syncs_that_the_command_asks_for_are_suspected() {
+        let of = |options: &str, mean: f64| {
+            let text = format!(
+                "$ fio {options} --rw=write --ioengine=sync --size=10m --bs=2300 --name=test\n\
+                 test: (g=0): rw=write, bs=(R) 2300B-2300B, (W) 2300B-2300B, (T) 2300B-2300B, ioengine=sync, iodepth=1\n\
+                 fio-3.14\nStarting 1 process\n\
+                 test: (groupid=0, jobs=1): err= 0: pid=769674: Mon Dec 16 12:34:15 2019\n\
+                 \x20 write: IOPS=273, BW=613KiB/s (628kB/s)(9.00MiB/16695msec); 0 zone resets\n\
+                 \x20   clat (usec): min=2, max=15056, avg={mean}, stdev=356.47\n\
+                 \x20    lat (usec): min=2, max=15057, avg={mean}, stdev=356.57\n"
+            );
+            let all = judge_counters(&[ToolOutput::read("fio", text.as_bytes())]);
+            all.into_iter()
+                .find(|v| v.cause == "flush-cost")
+                .map(|v| (v.verdict, v.evidence.first().map(|e| e.sentence())))
+        };
+        let said = "test syncs, by its command, and its reads and writes take 5.5 % of its time (fio:6)";
+        assert_eq!(of("--fdatasync=1", 200.0), Some((Answer::CannotTell, Some(said.to_owned()))));
+        for options in ["--fdatasync=0", "--direct=1", "--fsync=1 --rate=600k"] {
+            assert_eq!(of(options, 200.0), None, "{options}");
+        }
+        assert_eq!(of("--fdatasync=1", 3400.0), None, "the writes take that time");
+    }
 }

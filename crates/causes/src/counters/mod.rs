@@ -144,6 +144,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
             pressure::io(outputs),
             own_queue::judge(outputs),
             page_cleaner::judge(outputs),
+            ceph::late(outputs),
             remote::waits_to_be_sent(outputs),
         ]),
         remote::answers_late(outputs),

@@ -61,11 +61,7 @@ pub(super) fn devices(outputs: &[ToolOutput]) -> impl Iterator<Item = Device<'_>
 
 /// `device-errors` if devices give errors of reading or writing, or ZFS does not trust them.
 pub(super) fn errors(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let shared = checksums::of(outputs).filter(|sums| sums.disks.len() > 1);
-    let has = |d: &Device| {
-        shared.as_ref().is_some_and(|sums| sums.disks.iter().any(|of| std::ptr::eq(of.row, d.row)))
-    };
-    let failing = |d: &Device| (d.is(&FAILING) || d.errors() > 0) && !has(d);
+    let failing = |d: &Device| (d.is(&FAILING) || d.errors() > 0) && !d.is_only_wrong();
     let mut all: Vec<Device> = devices(outputs).filter(failing).collect();
     all.sort_by_key(|d| std::cmp::Reverse((d.is(&FAILING), d.errors())));
     let first = all.first()?;
@@ -234,6 +230,8 @@ impl Device<'_> {
                 Action::look(format!("glabel status | grep {name}")),
             )),
             _ if name.bytes().all(|b| b.is_ascii_digit()) => None,
+            // A file that serves as a device.
+            (None, Some(("", path))) if !path.starts_with("dev/") => None,
             // Names of /dev/disk/by-id: `ata-MODEL_SERIAL-part1`, `wwn-0x5000c500a4b1d2`.
             _ if is_plain(name) && BY_ID.iter().any(|kind| name.starts_with(kind)) => {
                 let disk = name.split("-part").next().unwrap_or(name);
@@ -300,6 +298,10 @@ mod tests {
         let sums = of(&["sda ONLINE 0 0 0", "sdb ONLINE 0 0 7"], "none requested");
         assert_eq!(sums.iter().map(|v| v.verdict).collect::<Vec<_>>(), [Answer::CannotTell]);
         assert!(of(&["sda ONLINE 0 0 0"], "scrub repaired 0B in 01:00:00 with 0 errors on Sun").is_empty());
+        // ZFS does not trust a file whose data is wrong, and nobody can ask a file for its health.
+        let file = of(&["/pool/file1 DEGRADED 0 0 1.88K too many errors"], "none requested");
+        assert_eq!((file[0].cause, file[0].verdict), ("file-system-error", Answer::CannotTell));
+        assert!(file.iter().flat_map(|v| &v.remedies).all(|r| !r.command().contains("smartctl")), "{file:?}");
         let one = of(&["sda ONLINE 1 0 0"], "none requested");
         assert_eq!((one[0].cause, one[0].verdict), ("device-errors", Answer::CannotTell));
     }

@@ -41,13 +41,36 @@ struct Syncs<'a> {
     bound: Nanos,
 }
 
-/// Suspected by Redis' log, etcd's histograms or a database's log.
+/// Suspected by Redis' log, etcd's histograms, a database's log, a tracer or a test.
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     by_redis(outputs)
         .or_else(|| by_etcd(outputs))
         .or_else(|| by_quantile(outputs))
         .or_else(|| by_log(outputs))
         .or_else(|| by_tracer(outputs))
+        .or_else(|| by_test(outputs))
+}
+
+/// Tools that sync again and again, and their syncs.
+const TESTS: [(&str, &[&str]); 2] = [("pg_test_fsync", &["fdatasync", "fsync"]), ("pveperf", &["fsync"])];
+
+/// Suspected if a tool that measures syncs alone finds them slower than etcd bears.
+fn by_test(outputs: &[ToolOutput]) -> Option<Verdict> {
+    let all = TESTS.iter().flat_map(|(tool, syncs)| rows(outputs, tool).map(move |at| (tool, syncs, at)));
+    let its = all.filter(|(_, syncs, (_, row))| syncs.contains(&row.of.as_str()));
+    let mut slow = its.filter_map(|(tool, _, (place, row))| {
+        let mean = row.get("lat.mean").filter(|mean| mean.value > WAL_FSYNC.0 as f64)?;
+        Some((tool, place, row, mean))
+    });
+    let (tool, place, row, mean) = slow.next()?;
+    let said = proof!(
+        "a sync alone ({sync}, by {tool}) took {mean} on average ({at})",
+        sync = row.of.as_str(),
+        tool = *tool,
+        mean = Nanos(mean.value as u64),
+        at = Source(place.at(mean))
+    );
+    Some(Verdict::cannot_tell(NAME, MISSING).because(said))
 }
 
 /// Suspected if bcc's ext4slower or its kin list several syncs that take longer than etcd bears, or one of a second. They list only what is
@@ -186,6 +209,27 @@ mod tests {
         assert_eq!(
             v.evidence[0].sentence(),
             "2 syncs of its append-only file took Redis longer than 2 s (redis.log:1)"
+        );
+    }
+
+    #[test]
+    fn a_sync_that_takes_long_alone_is_suspicious() {
+        let said = |text: &str| {
+            let all = judge_counters(&[ToolOutput::read("paste", text.as_bytes())]);
+            all.into_iter().find(|v| v.cause == "flush-cost").map(|v| v.evidence[0].sentence())
+        };
+        let slow = said("BUFFERED READS:    115.72 MB/sec\nFSYNCS/SECOND:     80.00\n");
+        assert_eq!(
+            slow.as_deref(),
+            Some("a sync alone (fsync, by pveperf) took 12.5 ms on average (paste:2)")
+        );
+        let test = |us: u32| {
+            format!("        open_sync  133.0 ops/sec    99519 usecs/op\n        fdatasync  80.0 ops/sec    {us} usecs/op\n")
+        };
+        assert_eq!((said(&test(10_000)), said("FSYNCS/SECOND:     100.00\n")), (None, None));
+        assert_eq!(
+            said(&test(10_001)).as_deref(),
+            Some("a sync alone (fdatasync, by pg_test_fsync) took 10 ms on average (paste:2)")
         );
     }
 

@@ -5,6 +5,7 @@
 //! Reduced data availability: 33 pgs inactive, 33 pgs peering
 //! 98 osds down
 //! 1 full osd(s)
+//! 5 OSD(s) experiencing slow operations in BlueStore                 Ceph 19
 //! Possible data damage: 8 pgs recovery_unfound
 //! 36 pgs are stuck inactive for more than 300 seconds                before Ceph 12
 //! pg 1.0 is stuck inactive for 27h, current state unknown            ceph health detail: one line for each
@@ -13,7 +14,7 @@
 //!
 //! One row for the cluster, with the largest number of each kind: later lines repeat earlier ones. Where all daemons are up, there is none.
 //!
-//! **Versions**: Ceph 10 to 18 by published texts (`src/mon/PGMap.cc`, `src/mon/OSDMap.cc`).
+//! **Versions**: Ceph 10 to 19 by published texts (`src/mon/PGMap.cc`, `src/mon/OSDMap.cc`).
 
 use super::reader::{texts, Found, Tool};
 use crate::output::number::Unit;
@@ -25,7 +26,8 @@ pub struct CephHealth;
 const INACTIVE: &str = "pgs inactive";
 const DOWN: &str = "osds down";
 /// What follows a number, and what is counted.
-const KINDS: [(&[&str], &str); 11] = [
+const KINDS: [(&[&str], &str); 12] = [
+    (&["osd(s)", "experiencing", "slow", "operations", "in", "bluestore"], "osds slow"),
     (&["pg", "inactive"], INACTIVE),
     (&["pgs", "inactive"], INACTIVE),
     (&["pgs", "stuck", "inactive"], INACTIVE),
@@ -82,8 +84,9 @@ fn says(words: &[Word]) -> Option<(&'static str, f64, usize)> {
     }
     let count: u32 = number.parse().ok()?;
     let word = |i: usize| words.get(i + 1).map_or("", |w| w.text.trim_end_matches([',', ';', '.', ':']));
-    let fits =
-        |(after, _): &&(&[&str], &str)| after.iter().enumerate().all(|(i, expected)| word(i) == *expected);
+    let fits = |(after, _): &&(&[&str], &str)| {
+        after.iter().enumerate().all(|(i, expected)| word(i).eq_ignore_ascii_case(expected))
+    };
     let (after, kind) = KINDS.iter().find(fits)?;
     Some((*kind, f64::from(count), 1 + after.len()))
 }

@@ -54,8 +54,7 @@ impl Tool for DatabaseLog {
             let Some((skip, (told, length))) = next else { break };
             written.add(&told, rest[skip].spot);
             for (kind, ns) in told.into_iter().filter(|(kind, _)| *kind != PAGES) {
-                let of_one = osd(&rest[skip..]).filter(|_| kind == BLOCKED);
-                let of_one = of_one.map(|osd| format!("{BLOCKED}: {osd}"));
+                let of_one = daemon(kind, &rest[skip..]).map(|daemon| format!("{kind}: {daemon}"));
                 if let Some(group) = groups.of(of_one.as_deref().unwrap_or(kind), rest[skip].spot) {
                     group.took.record(ns.round() as u64);
                 }
@@ -83,10 +82,26 @@ fn bound(row: &mut Row) {
     }
 }
 
-/// The part of Ceph whose operations are blocked: `are blocked > 32.768 sec on osd.4`; the `>` is removed like a quote mark.
-fn osd<'a>(words: &[Word<'a>]) -> Option<&'a str> {
-    let [_, _, _, _, on, of] = texts(words)?;
-    (on == "on" && of.starts_with("osd.")).then_some(of)
+/// The part of Ceph whose operations are blocked: `are blocked > 32.768 sec on osd.4`; the `>` is removed like a quote mark. Of the oldest one
+/// `oldest one blocked for 65 sec, daemons [osd.12,osd.22] have slow ops`, or `... sec, osd.13 has slow ops`: one of them.
+fn daemon(kind: &str, words: &[Word]) -> Option<String> {
+    let named = |text: &str| ["osd.", "mon.", "mds."].iter().any(|part| text.starts_with(part));
+    if kind == BLOCKED {
+        let [_, _, _, _, on, of] = texts(words)?;
+        return (on == "on" && named(of)).then(|| of.to_owned());
+    }
+    let after = words.get(6..).filter(|_| kind == OLDEST)?;
+    let list = match texts(after)? {
+        ["daemons", list] => list,
+        [of, "has"] => of,
+        _ => return None,
+    };
+    let mut all = list.trim_matches(['[', ']']).split(',');
+    let first = all.next().filter(|first| named(first))?;
+    Some(match all.count() {
+        0 => first.to_owned(),
+        more => format!("{first} and {more} more"),
+    })
 }
 
 /// Words of a line of InnoDB's page cleaner up to its number of pages: `... took 8348ms. The settings might not be optimal. (flushed=1864`.
@@ -313,7 +328,9 @@ mod tests {
             ("{\"level\":\"warn\",\"msg\":\"apply request took too long\",\"took\":\"3.5s\",\"expected-duration\":\"100ms\"}", "etcd request", 3.5e9),
             ("\"steps\":[\"trace[162] 'agreement among raft nodes before linearized reading'  (duration: 3.5s)\"]", "etcd agreement of members", 3.5e9),
             ("cluster [WRN] : 6 slow requests, 2 included below; oldest blocked for > 61.5 secs", "Ceph oldest blocked", 61.5e9),
-            ("health: HEALTH_WARN 3 slow ops, oldest one blocked for 122 sec, osd.12 has slow ops", "Ceph oldest blocked", 122e9),
+            ("health: HEALTH_WARN 3 slow ops, oldest one blocked for 122 sec, osd.12 has slow ops", "Ceph oldest blocked: osd.12", 122e9),
+            ("update: 3 slow ops, oldest one blocked for 65 sec, daemons [osd.12,osd.22,osd.6] have slow ops. (SLOW_OPS)", "Ceph oldest blocked: osd.12 and 2 more", 65e9),
+            ("3 slow ops, oldest one blocked for 35 sec.", "Ceph oldest blocked", 35e9),
             ("HEALTH_WARN 140 requests are blocked > 32 sec; 9 osds have slow requests", "Ceph blocked", 32e9),
             ("7 ops are blocked > 262.5 sec on osd.4", "Ceph blocked: osd.4", 262.5e9),
             ("log_latency_fn slow operation observed for _txc_committed_kv, latency = 7.5s, txc = 0x55", "Ceph kv_commit", 7.5e9),

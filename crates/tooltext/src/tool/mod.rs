@@ -62,6 +62,7 @@ mod pidstat;
 mod pressure;
 mod processors;
 mod ps;
+mod pveperf;
 mod rados_bench;
 mod rbd_bench;
 pub(crate) mod reader;
@@ -149,6 +150,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &folded::Folded,
         &ioping::Ioping,
         &pg_test_fsync::PgTestFsync,
+        &pveperf::Pveperf,
         &rbd_bench::RbdBench,
         &rados_bench::RadosBench,
         &etcd::Etcd,
