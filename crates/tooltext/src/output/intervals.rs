@@ -21,6 +21,9 @@ const EACH_INTERVAL: [(&str, bool); 7] = [
 /// Number of tables from which the first may be one since boot and can be left out.
 const WITH_A_FIRST: usize = 3;
 
+/// Words of sysstat's first line, at most: `Linux 6.1.0 (host) Wednesday, 25 November 2026 _x86_64_ (8 CPU)` and a time of day.
+const LONGEST_BANNER: usize = 12;
+
 fn since_the_start(tool: &str) -> Option<bool> {
     EACH_INTERVAL.iter().find(|(name, _)| *name == tool).map(|(_, first)| *first)
 }
@@ -81,9 +84,16 @@ impl Run {
         self.readings.iter().map(|reading| of(reading, &mut seen)).collect()
     }
 
-    /// Whether the first line that sysstat's tools print precedes it: with iostat the first report follows.
+    /// Whether the first line that sysstat's tools print precedes it: with iostat the first report follows. A command without a prompt may come
+    /// before that line.
     pub fn follows_banner(&self) -> bool {
-        self.said.starts_with("Linux ") && self.said.ends_with("CPU)")
+        let banner = self
+            .said
+            .rfind("Linux ")
+            .filter(|at| self.said[..*at].chars().next_back().is_none_or(char::is_whitespace));
+        let words =
+            banner.map_or(0, |at| self.said[at..].split_whitespace().take(LONGEST_BANNER + 1).count());
+        (1..=LONGEST_BANNER).contains(&words) && self.said.ends_with("CPU)")
     }
 
     /// Whether a tool printed tables of several intervals.
@@ -243,6 +253,7 @@ mod tests {
         let long = "Linux 6.1.0 (host) \tWednesday, 25 November 2026 \t_x86_64_\t(8 CPU)";
         assert_eq!(firsts(&format!("[root@host ~]# iostat -x /dev/sda\n{long}\n\n{one}")), [Yes]);
         assert_eq!(firsts(&format!("{long}\n\n{one}")), [Likely]);
+        assert_eq!(firsts(&format!("iostat -x 1 5\n{banner}\n\n{one}")), [Likely]);
         assert_eq!(firsts(&format!("# iostat -xy 1 1\n{long}\n\n{one}")), [No]);
         assert_eq!(firsts(&format!("# iostat -x 1\n{long}\n\n{one}")), [Yes]);
         // Run again.
