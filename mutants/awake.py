@@ -78,9 +78,11 @@ class Awake:
                     found |= self.within(span["file_name"], span["byte_start"])
             if found:
                 return found
-        # A match that lacks an arm is at fault because of a guard: the compiler points at the last arm.
+        # A match that lacks an arm is at fault because of a guard: the compiler points at what is matched, and at the last arm.
+        begins = {span["file_name"]: span["line_start"] for span in error["spans"] if span["is_primary"]}
         spans = [span for child in error["children"] for span in child["spans"]]
-        return set().union(*(self.on_lines(s["file_name"], s["line_start"], s["line_end"]) for s in spans))
+        from_match = lambda s: min(begins.get(s["file_name"], s["line_start"]), s["line_start"])
+        return set().union(*(self.on_lines(s["file_name"], from_match(s), s["line_end"]) for s in spans))
 
     def on_lines(self, name, first, last):
         """The mutants that begin on these lines."""
