@@ -55,23 +55,40 @@ pub(super) fn inactive(outputs: &[ToolOutput]) -> Option<Verdict> {
     ))
 }
 
+/// The daemon of a disk, and how many others may be meant: `osd.12 +2`.
+struct Osd<'a> {
+    number: u32,
+    others: Option<&'a str>,
+}
+
+impl Osd<'_> {
+    fn of(name: &str) -> Option<Osd<'_>> {
+        let (number, others) = match name.split_once(" +") {
+            Some((number, others)) => (number, Some(others)),
+            None => (name, None),
+        };
+        Some(Osd { number: number.strip_prefix("osd.")?.parse().ok()?, others })
+    }
+
+    fn told(&self) -> String {
+        match self.others {
+            Some(others) => format!("osd.{} or {others} more", self.number),
+            None => format!("osd.{}", self.number),
+        }
+    }
+}
+
 /// Requests that have waited for so long that Ceph reports them, or its own complaints about its disks.
 pub(super) fn late(outputs: &[ToolOutput]) -> Option<Verdict> {
-    let osd = |row: &Row| {
-        let osd =
-            ["Ceph blocked: ", "Ceph oldest blocked: "].iter().find_map(|kind| row.of.strip_prefix(kind));
-        let number =
-            |osd: &&str| osd.strip_prefix("osd.").and_then(|n| n.split(' ').next()?.parse::<u32>().ok());
-        osd.filter(|osd| number(osd).is_some()).map(str::to_owned)
-    };
-    let all = rows(outputs, "database log")
-        .filter_map(|(place, row)| Some((place, osd(row)?, row.get("longest so far")?)));
-    let all: Vec<_> = all.collect();
-    let longest = all.iter().max_by(|a, b| a.2.value.total_cmp(&b.2.value));
-    let said = match (longest, most(outputs, "osds slow")) {
+    let all = rows(outputs, "database log").filter_map(|(place, row)| {
+        let osd = row.of.strip_prefix("Ceph blocked: ").and_then(Osd::of)?;
+        Some((place, osd, row.get("longest so far")?))
+    });
+    let longest = all.max_by(|a, b| a.2.value.total_cmp(&b.2.value));
+    let said = match (&longest, most(outputs, "osds slow")) {
         (Some((place, osd, n)), _) => proof!(
             "a request of Ceph on {osd} had waited for {longest} ({at})",
-            osd = osd.as_str(),
+            osd = osd.told(),
             longest = Nanos(n.value as u64),
             at = Source(place.at(*n))
         ),
@@ -82,7 +99,7 @@ pub(super) fn late(outputs: &[ToolOutput]) -> Option<Verdict> {
         ),
         (None, None) => return None,
     };
-    let first = longest.map_or("osd.N", |(_, osd, _)| osd.split(' ').next().unwrap_or("osd.N"));
+    let first = longest.map_or("osd.N".to_owned(), |(_, osd, _)| format!("osd.{}", osd.number));
     let missing = "whether their disks, their hosts or the network are slow: iostat -x 1 on these hosts";
     Some(
         Verdict::cannot_tell("device-saturated", missing)
@@ -160,7 +177,7 @@ mod tests {
         };
         assert_eq!(
             of("daemons [osd.12,osd.6] have")[0].1,
-            "a request of Ceph on osd.12 and 1 more had waited for 65 s (status:1)"
+            "a request of Ceph on osd.12 or 1 more had waited for 65 s (status:1)"
         );
         assert_eq!(of("daemons [mon.a,mon.b] have"), []);
         let own = judged("HEALTH_WARN 5 OSD(s) experiencing slow operations in BlueStore\n");

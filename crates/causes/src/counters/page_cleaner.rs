@@ -15,7 +15,7 @@ use trace::Nanos;
 
 /// Loops that were late, with pages or without their number.
 const LATE: &str = "InnoDB page cleaner";
-const LATE_FOR_NOTHING: &str = "InnoDB page cleaner, hardly any page written";
+const LATE_FOR_NOTHING: &str = "InnoDB cleaner, no pages";
 
 /// Suspected if each page took longer than Linux expects of flash, unless as many loops were late that wrote hardly any.
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {

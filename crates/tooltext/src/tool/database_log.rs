@@ -54,7 +54,7 @@ impl Tool for DatabaseLog {
             let Some((skip, (told, length))) = next else { break };
             written.add(&told, rest[skip].spot);
             for (kind, ns) in told.into_iter().filter(|(kind, _)| *kind != PAGES) {
-                let of_one = daemon(kind, &rest[skip..]).map(|daemon| format!("{kind}: {daemon}"));
+                let of_one = daemon(kind, &rest[skip..]).map(|daemon| format!("{BLOCKED}: {daemon}"));
                 if let Some(group) = groups.of(of_one.as_deref().unwrap_or(kind), rest[skip].spot) {
                     group.took.record(ns.round() as u64);
                 }
@@ -83,7 +83,7 @@ fn bound(row: &mut Row) {
 }
 
 /// The part of Ceph whose operations are blocked: `are blocked > 32.768 sec on osd.4`; the `>` is removed like a quote mark. Of the oldest one
-/// `oldest one blocked for 65 sec, daemons [osd.12,osd.22] have slow ops`, or `... sec, osd.13 has slow ops`: one of them.
+/// `oldest one blocked for 65 sec, daemons [osd.12,osd.22] have slow ops`, or `... sec, osd.13 has slow ops`: the first of them, and how many more.
 fn daemon(kind: &str, words: &[Word]) -> Option<String> {
     let named = |text: &str| ["osd.", "mon.", "mds."].iter().any(|part| text.starts_with(part));
     if kind == BLOCKED {
@@ -100,7 +100,7 @@ fn daemon(kind: &str, words: &[Word]) -> Option<String> {
     let first = all.next().filter(|first| named(first))?;
     Some(match all.count() {
         0 => first.to_owned(),
-        more => format!("{first} and {more} more"),
+        more => format!("{first} +{more}"),
     })
 }
 
@@ -120,7 +120,7 @@ fn page_cleaner(took: f64, pages: Option<(usize, &str)>, used: usize) -> TimedLi
 const LEAST_PAGES: u32 = 10;
 const CLEANER: &str = "InnoDB page cleaner";
 /// Loops that were late although they wrote less than [`LEAST_PAGES`].
-const HARDLY_ANY: &str = "InnoDB page cleaner, hardly any page written";
+const HARDLY_ANY: &str = "InnoDB cleaner, no pages";
 /// The number of pages that a loop of [`CLEANER`] wrote, not a time.
 const PAGES: &str = "pages";
 
@@ -314,7 +314,7 @@ mod tests {
             ("# Query_time: 8.5  Lock_time: 0.000123 Rows_sent: 0", "MySQL statement", 8.5e9),
             ("cluster log [WRN] : slow request 30.5 seconds old, received at 2026", "Ceph slow request", 30.5e9),
             ("2026 InnoDB: page_cleaner: 1000ms intended loop took 4321ms. The settings might not be optimal.", "InnoDB page cleaner", 4_321e6),
-            ("InnoDB: page_cleaner: 1000ms intended loop took 4000ms. The settings might not be optimal. (flushed=9 and evicted=0", "InnoDB page cleaner, hardly any page written", 4e9),
+            ("InnoDB: page_cleaner: 1000ms intended loop took 4000ms. The settings might not be optimal. (flushed=9 and evicted=0", "InnoDB cleaner, no pages", 4e9),
             ("{\"level\":\"warn\",\"ts\":\"2026\",\"caller\":\"wal/wal.go:7\",\"msg\":\"slow fdatasync\",\"took\":\"1.234s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 1.234e9),
             ("Nov 25 01:02:03 host etcd[77]: apply entries took too long [512.7ms for 3 entries]", "etcd apply", 512.7e6),
             ("Nov 25 01:02:03 host etcd[77]: failed to send out heartbeat on time (exceeded the 100ms timeout for 318.5ms)", "etcd heartbeat late", 318.5e6),
@@ -328,8 +328,8 @@ mod tests {
             ("{\"level\":\"warn\",\"msg\":\"apply request took too long\",\"took\":\"3.5s\",\"expected-duration\":\"100ms\"}", "etcd request", 3.5e9),
             ("\"steps\":[\"trace[162] 'agreement among raft nodes before linearized reading'  (duration: 3.5s)\"]", "etcd agreement of members", 3.5e9),
             ("cluster [WRN] : 6 slow requests, 2 included below; oldest blocked for > 61.5 secs", "Ceph oldest blocked", 61.5e9),
-            ("health: HEALTH_WARN 3 slow ops, oldest one blocked for 122 sec, osd.12 has slow ops", "Ceph oldest blocked: osd.12", 122e9),
-            ("update: 3 slow ops, oldest one blocked for 65 sec, daemons [osd.12,osd.22,osd.6] have slow ops. (SLOW_OPS)", "Ceph oldest blocked: osd.12 and 2 more", 65e9),
+            ("health: HEALTH_WARN 3 slow ops, oldest one blocked for 122 sec, osd.12 has slow ops", "Ceph blocked: osd.12", 122e9),
+            ("update: 3 slow ops, oldest one blocked for 65 sec, daemons [osd.12,osd.22,osd.6] have slow ops. (SLOW_OPS)", "Ceph blocked: osd.12 +2", 65e9),
             ("3 slow ops, oldest one blocked for 35 sec.", "Ceph oldest blocked", 35e9),
             ("HEALTH_WARN 140 requests are blocked > 32 sec; 9 osds have slow requests", "Ceph blocked", 32e9),
             ("7 ops are blocked > 262.5 sec on osd.4", "Ceph blocked: osd.4", 262.5e9),
