@@ -25,6 +25,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
             "smart",
             "table",
             "threads",
+            "top",
             "virtiostat",
             "vmstat",
             "vmstat_disk",

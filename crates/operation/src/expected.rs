@@ -120,6 +120,7 @@ fn is_for_requests(wait: Wait) -> bool {
             | Wait::Metadata
             | Wait::Swap
             | Wait::Flush
+            | Wait::Command
     )
 }
 

@@ -4,10 +4,12 @@
 //! functions around them what for. Rules are tried in order, specific ones first: `folio_wait_writeback` under a write is a stable page, and
 //! under `fsync` the file's own data. A function without a rule is shown as it is.
 
+mod below_files;
 mod rules;
+mod zfs;
 
 use crate::wait::Wait;
-use rules::{RULES, THEMSELVES};
+use rules::{BTRFS_COMMITTER, THEMSELVES};
 use trace::{is_flusher, is_journal};
 
 /// A rule: a function; functions of which at least one must also be on the stack (unless empty); the meaning.
@@ -27,6 +29,9 @@ const SLEEPING: &[&str] = &[
     "schedule_hrtimeout_range_clock",
     "wait_for_completion",
     "wait_for_completion_state",
+    "wait_for_completion_io",
+    "wait_for_completion_timeout",
+    "wait_for_completion_io_timeout",
     "__wait_for_common",
     "wait_for_common",
     "do_wait_for_common",
@@ -34,10 +39,14 @@ const SLEEPING: &[&str] = &[
     "bit_wait_io",
     "__wait_on_bit",
     "out_of_line_wait_on_bit",
+    "wait_woken",
 ];
 
 /// Those of the scheduler itself.
 const SCHEDULER: &[&str] = &["__switch_to", "__schedule", "rt_mutex_schedule", "schedule"];
+
+/// The name of the thread that is [`BTRFS_COMMITTER`], as far as the kernel keeps it.
+const BTRFS_COMMITTERS_NAME: &str = "btrfs-transacti";
 
 /// The function that called the scheduler. Not in `/proc/PID/stack`, which leaves out all functions in which tasks sleep.
 fn sleeper(stack: &str) -> Option<&str> {
@@ -47,14 +56,17 @@ fn sleeper(stack: &str) -> Option<&str> {
 
 /// The first rule that matches.
 fn rule_of(stack: &str) -> Option<&'static Rule> {
-    let itself = sleeper(stack).and_then(|sleeper| THEMSELVES.iter().find(|rule| rule.0 == sleeper));
-    if itself.is_some() {
-        return itself;
-    }
     let on = |name: &str| stack.split('\n').any(|f| f == name);
-    let fits =
-        |(function, under, _): &&Rule| on(function) && (under.is_empty() || under.iter().any(|u| on(u)));
-    RULES.iter().find(fits)
+    let is_under = |under: &[&str]| under.is_empty() || under.iter().any(|u| on(u));
+    let itself = |sleeper| THEMSELVES.iter().find(|rule| rule.0 == sleeper && is_under(rule.1));
+    if let Some(rule) = sleeper(stack).and_then(itself) {
+        return Some(rule);
+    }
+    let commits = on(BTRFS_COMMITTER);
+    let fits = |(function, under, wait): &&Rule| {
+        on(function) && is_under(under) && !(commits && *wait == Wait::JournalCommit)
+    };
+    [below_files::RULES, zfs::RULES, rules::RULES].iter().find_map(|rules| rules.iter().find(fits))
 }
 
 impl Wait {
@@ -65,8 +77,12 @@ impl Wait {
 
     /// As [`Wait::of_stack`], of a task with this name, whose stack may be cut off: a thread that commits or writes back reads no file, so the
     /// page that it waits for is being written.
+    /// Whoever commits btrfs does not wait for the commit.
     pub fn of_task(name: &str, stack: &str) -> Wait {
         match Wait::of_stack(stack) {
+            Wait::JournalCommit if name.starts_with(BTRFS_COMMITTERS_NAME) => {
+                Wait::of_stack(&format!("{stack}\n{BTRFS_COMMITTER}"))
+            }
             Wait::PageRead if is_journal(name) => Wait::OrderedData,
             Wait::PageRead if is_flusher(name) => Wait::OwnData,
             wait => wait,
@@ -77,7 +93,8 @@ impl Wait {
     /// which any task sleeps, or the outermost one if there are only such.
     pub fn function_of(stack: &str) -> &str {
         let known = rule_of(stack).map(|rule| rule.0);
-        let telling = || stack.split('\n').find(|f| !SLEEPING.contains(f));
+        let sleeps = |f: &&str| SLEEPING.contains(f) || zfs::SLEEPING.contains(f);
+        let telling = || stack.split('\n').find(|f| !sleeps(f));
         known.or_else(telling).or_else(|| stack.rsplit('\n').next()).unwrap_or(stack)
     }
 }

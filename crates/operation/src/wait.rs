@@ -35,7 +35,7 @@ pub enum Wait {
     JournalSuperblock,
     /// The end of open handles of the transaction.
     JournalUpdates,
-    /// XFS: the log must be on disk up to some change.
+    /// The log must be on disk up to some change (XFS, btrfs, ZFS's intent log).
     LogForce,
     /// XFS: the changes gathered in memory (CIL) must go into the log.
     LogPush,
@@ -77,6 +77,16 @@ pub enum Wait {
     RaidBarrier,
     /// md: the superblock, which marks the array as being written.
     RaidSuperblock,
+    /// md: the array takes the request: a stripe that another request is changing, a reshape, an array that is suspended.
+    RaidRequest,
+    /// ZFS: reads and writes of its pool.
+    PoolIo,
+    /// ZFS: a transaction group that must be written, or end.
+    TransactionGroup,
+    /// ZFS: too many changes are not yet written; the pool admits no more.
+    PoolThrottle,
+    /// A command to the device that is no read or write of its data: of a driver or a tool.
+    Command,
     /// dm-crypt: the work queue in which the bio is encrypted or decrypted.
     Crypt,
     /// The file system is frozen, or is being unmounted.
@@ -144,7 +154,7 @@ impl Wait {
             Wait::OrderedData => "other files' data first (data=ordered)",
             Wait::JournalBlocks => "the journal's blocks",
             Wait::JournalSuperblock => "the journal's superblock",
-            Wait::JournalUpdates => "open handles of the transaction (jbd2)",
+            Wait::JournalUpdates => "open handles of the transaction",
             Wait::LogForce => "the log's write (log force)",
             Wait::LogPush => "gathering the log's changes (CIL push)",
             Wait::LogSpace => "space in the log",
@@ -166,6 +176,11 @@ impl Wait {
             Wait::RaidBitmap => "md's bitmap",
             Wait::RaidBarrier => "md's synchronising of that part of the array",
             Wait::RaidSuperblock => "md's superblock",
+            Wait::RaidRequest => "md's array to admit it",
+            Wait::PoolIo => "the pool's I/O (ZFS)",
+            Wait::TransactionGroup => "the pool's transaction group (ZFS)",
+            Wait::PoolThrottle => "room for changes in the pool (ZFS's dirty data)",
+            Wait::Command => "a command to the device",
             Wait::Crypt => "dm-crypt's work queue",
             Wait::Frozen => "the frozen file system",
             Wait::Server => "the file system's server",

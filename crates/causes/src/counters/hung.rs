@@ -5,6 +5,7 @@
 //! and where. No stack says what the device does meanwhile. Stacks that somebody looked at (`/proc/PID/stack`) say where
 //! tasks waited at one moment, not that they hang: *cannot tell*.
 
+use super::elsewhere::{is_elsewhere, NEVER_WOKEN};
 use super::place::{readings, In};
 use super::tasks::listed;
 use super::thresholds::hung::MANY;
@@ -24,11 +25,13 @@ struct Place<'a> {
     function: String,
     tasks: Vec<String>,
     longest: Option<Number>,
+    /// Whether no stack of them has to do with storage.
+    elsewhere: bool,
     first: (In<'a>, &'a Reading),
 }
 
 /// Waits that end when a device, a server or a limit lets them; all others end when another task goes on.
-const OF_DEVICES: [Wait; 21] = [
+const OF_DEVICES: [Wait; 24] = [
     Wait::Tag,
     Wait::QueueFreeze,
     Wait::Flush,
@@ -48,6 +51,9 @@ const OF_DEVICES: [Wait; 21] = [
     Wait::RaidBarrier,
     Wait::RaidSuperblock,
     Wait::StripeCache,
+    Wait::RaidRequest,
+    Wait::PoolIo,
+    Wait::Command,
     Wait::Server,
     Wait::LoopFile,
 ];
@@ -69,8 +75,30 @@ pub(super) fn at_one_moment(outputs: &[ToolOutput]) -> Option<Verdict> {
     if places.is_empty() {
         return looked_at(outputs);
     }
+    if all_elsewhere(&places) {
+        return Some(beside_storage(told));
+    }
     let missing = if has_stacks(&places) { MOMENT } else { STACKS };
     Some(look(told.into_iter().fold(Verdict::cannot_tell(NAME, missing), Verdict::because)))
+}
+
+/// Whether no task hangs in storage; one without a stack may, unless it is reported with one, too.
+fn all_elsewhere(places: &[Place]) -> bool {
+    let is_told = |task: &String| places.iter().any(|p| p.elsewhere && p.tasks.contains(task));
+    places.iter().all(|p| p.elsewhere || p.is_without_stack() && p.tasks.iter().all(is_told))
+}
+
+/// What is told of tasks that hang where no storage is.
+fn beside_storage(told: Vec<Proof>) -> Verdict {
+    let only = |said: Proof| proof!("{said}; nothing on the stack is storage", said = said);
+    let told = told.into_iter().map(only);
+    let v = Verdict::cannot_tell(
+        NAME,
+        "what makes I/O slow, if it is: these stacks do not show it; iowhy record does",
+    );
+    told.fold(v, Verdict::because)
+        .unless("nothing on these stacks is a file system, memory being freed or a device")
+        .confirmed_by("iowhy record")
 }
 
 fn has_stacks(places: &[Place]) -> bool {
@@ -104,7 +132,7 @@ fn held_by(places: &[Place], v: Verdict) -> Verdict {
 pub(super) fn judge(outputs: &[ToolOutput]) -> Option<Verdict> {
     let (places, told) = blocked(outputs);
     // A list of blocked tasks is of one moment; the kernel's own report is of minutes.
-    if places.iter().all(|p| p.longest.is_none()) {
+    if places.iter().all(|p| p.longest.is_none()) || all_elsewhere(&places) {
         return None;
     }
     if !has_stacks(&places) {
@@ -151,14 +179,20 @@ const MOMENT: &str = "whether they wait there for long, and for which disk: look
                       iowhy record shows how long each wait takes";
 
 fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
-    let frames: Vec<&str> =
-        reading.settings.iter().filter(|s| s.name == "frame").map(|s| s.value.as_str()).collect();
+    // Without what compilers add to the names of functions that they modify: `bitmap_unplug.part.21`.
+    let own_name = |function: &'a str| function.split('.').next().unwrap_or(function);
+    let all = reading.settings.iter().filter(|s| s.name == "frame");
+    let frames: Vec<&str> = all.map(|s| own_name(&s.value)).collect();
     let stack = frames.join("\n");
     let longest = reading.rows.first().and_then(|r| r.get("blocked"));
     let (wait, function) = (Wait::of_task(&reading.name, &stack), Wait::function_of(&stack));
     // A thread that sleeps for a time has such a stack too.
     let may_end = function == "schedule_timeout" && longest.is_none();
+    if matches!(wait, Wait::Timer | Wait::Input) && longest.is_none() {
+        return;
+    }
     let function = if may_end { String::new() } else { function.to_owned() };
+    let elsewhere = is_elsewhere(wait, &frames);
     let same = places.iter_mut().find(|p| p.wait == wait && p.function == function);
     match same {
         Some(p) => {
@@ -166,6 +200,7 @@ fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
             if reading.name == NOBODY || !p.tasks.contains(&reading.name) {
                 p.tasks.push(reading.name.clone());
             }
+            p.elsewhere &= elsewhere;
             let longer = longest.filter(|l| p.longest.is_none_or(|known| l.value > known.value));
             p.longest = longer.or(p.longest);
         }
@@ -174,12 +209,17 @@ fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
             function,
             tasks: vec![reading.name.clone()],
             longest,
+            elsewhere,
             first: (place, reading),
         }),
     }
 }
 
 impl Place<'_> {
+    fn is_without_stack(&self) -> bool {
+        self.function.is_empty() && self.first.1.setting("guesses").is_none()
+    }
+
     /// `3 tasks are blocked, waiting for a request, a tag (blk_mq_get_tag): fio (2), kworker (output.txt:12), for more than 120 s`
     fn told(&self) -> Proof {
         let (place, reading) = &self.first;
@@ -189,6 +229,7 @@ impl Place<'_> {
                 "blocked, of its stack there are only guesses (?)".to_owned()
             }
             Wait::Unknown if self.function.is_empty() => "blocked, no stack says where".to_owned(),
+            Wait::Unknown if within == NEVER_WOKEN => format!("blocked before it began ({within})"),
             Wait::Unknown => format!("blocked in {within}"),
             wait => format!("blocked, waiting for {} ({within})", wait.words()),
         };

@@ -15,6 +15,7 @@ mod ceph;
 mod checkpoints;
 mod checksums;
 mod drive;
+mod elsewhere;
 mod failed_calls;
 mod file_system;
 mod flush_times;
@@ -24,6 +25,7 @@ mod fsync_calls;
 mod hang;
 mod hung;
 mod kernel_errors;
+mod kswapd;
 mod log_force;
 mod logged;
 mod mount;
@@ -149,7 +151,7 @@ pub fn judge_counters(outputs: &[ToolOutput]) -> Vec<Verdict> {
         ]),
         remote::answers_late(outputs),
         swap::judge(outputs),
-        pressure::memory(outputs).or_else(|| notices::memory(outputs)),
+        pressure::memory(outputs).or_else(|| notices::memory(outputs)).or_else(|| kswapd::judge(outputs)),
         processors,
         failed,
         moment,

@@ -118,7 +118,8 @@ pub(super) fn processors(outputs: &[ToolOutput]) -> Option<Verdict> {
     }
 }
 
-/// Processors that were idle, or waited for I/O, for less than a tenth of the time, as iostat, sar or vmstat show them.
+/// Processors that were idle, or waited for I/O, for less than a tenth of the time, as iostat, sar or vmstat show them; not top, whose screen
+/// is one moment.
 fn hardly_idle(outputs: &[ToolOutput]) -> Option<Proof> {
     let idle = |output: &ToolOutput, row: &Row| {
         let (idle, waiting) = (row.get("idle")?, row.value("iowait").unwrap_or(0.0));
@@ -126,7 +127,8 @@ fn hardly_idle(outputs: &[ToolOutput]) -> Option<Proof> {
     };
     let of_run = |output: &ToolOutput, run: &Run| -> Vec<(f64, String)> {
         let run = run.of_intervals_alone();
-        run.readings.iter().flat_map(|r| &r.rows).filter_map(|row| idle(output, row)).collect()
+        let all = run.readings.iter().filter(|r| r.tool != "top");
+        all.flat_map(|r| &r.rows).filter_map(|row| idle(output, row)).collect()
     };
     let all = outputs.iter().flat_map(|output| output.runs.iter().flat_map(move |run| of_run(output, run)));
     let (part, at) = all.min_by(|(a, _), (b, _)| a.total_cmp(b)).filter(|(part, _)| *part < NOTICED)?;

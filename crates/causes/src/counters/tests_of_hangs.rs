@@ -249,6 +249,8 @@ fn a_stack_that_somebody_looked_at_shows_a_wait_and_no_hang() {
         "1 task waited for the journal's commit (jbd2_log_wait_commit) when this stack was taken (dmesg:1)"
     );
     assert!(of(&["do_nanosleep", "hrtimer_nanosleep"]).is_none(), "asleep by choice");
+    let part = of(&["wait_woken", "raid5_make_request.part.3", "md_handle_request"]).expect("a verdict");
+    assert!(part.evidence[0].sentence().contains("md's array"), "{:?}", part.evidence);
     // A cause that is suspected of the same stack says more.
     let bitmap = "[<0>] md_super_wait+0x55/0x90 [md_mod]\n[<0>] md_bitmap_unplug+0x55/0x90 [md_mod]\n";
     assert_eq!(verdicts(bitmap).iter().map(|v| v.cause).collect::<Vec<_>>(), ["raid-bitmap", "hung"]);
@@ -310,4 +312,80 @@ fn who_waits_for_a_frozen_file_system_is_told_what_freezes_it() {
     let (said, advice) = told("java", "schedule __sb_start_write mnt_want_write kern_path_create");
     assert!(said.contains("frozen"), "{said}");
     assert!(advice[0].contains("fsfreeze"), "{advice:?}");
+}
+
+fn hung_of(text: &str) -> Option<Verdict> {
+    verdicts(text).into_iter().find(|v| v.cause == "hung")
+}
+
+/// The kernel's report of a task, with the functions on its stack.
+fn report(task: &str, functions: &str) -> String {
+    let frames: String = functions.split(' ').map(|f| format!(" {f}+0x10/0x100\n")).collect();
+    format!("INFO: task {task}:412 blocked for more than 120 seconds.\n      Not tainted 5.3.0 #1\n{task}  D 0 412 2 0x0\nCall Trace:\n{frames}")
+}
+
+/// What waits for a pool's I/O waits for disks; the thread that commits btrfs waits for its data, not for itself.
+#[test]
+fn pools_and_committers_wait_for_disks() {
+    for (task, functions, what) in [
+        (
+            "txg_sync",
+            "schedule io_schedule cv_wait_common __cv_wait_io zio_wait dsl_pool_sync spa_sync",
+            "the pool's I/O (ZFS) (zio_wait)",
+        ),
+        (
+            "btrfs-transacti",
+            "schedule btrfs_start_ordered_extent btrfs_wait_ordered_range __btrfs_wait_cache_io btrfs_commit_transaction",
+            "writeback (btrfs_start_ordered_extent)",
+        ),
+        (
+            "btrfs-transacti",
+            "schedule schedule_timeout wait_for_completion write_all_supers.isra.50 write_ctree_super btrfs_commit_transaction",
+            "a flush of the device's cache (wait_for_completion)",
+        ),
+    ] {
+        let v = hung_of(&report(task, functions)).expect("a verdict");
+        let said = v.evidence[0].sentence();
+        assert!(said.contains(&format!("waiting for {what}")) || said.contains(what), "{said}");
+        assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(Confidence::Medium)), "{said}");
+    }
+}
+
+/// A hang in a driver of the network makes no I/O slow: it is told, but as no cause.
+#[test]
+fn what_hangs_elsewhere_is_told_as_no_cause() {
+    let pool = report(
+        "kworker/2:3",
+        "schedule z3fold_zpool_destroy zpool_destroy_pool process_one_work worker_thread",
+    );
+    let thread = report("kinteractiveup", "__schedule kthread kernel_thread_helper");
+    let v = hung_of(&pool).expect("a verdict");
+    assert_eq!((v.verdict, v.refutes.len(), v.remedies.len()), (Answer::CannotTell, 1, 0));
+    assert_eq!(
+        v.evidence[0].sentence(),
+        "1 task is blocked in z3fold_zpool_destroy: kworker/2:3 (dmesg:1), for more than 120 s; nothing on the stack is storage"
+    );
+    let both = hung_of(&(pool.clone() + &thread)).expect("a verdict");
+    assert_eq!((both.verdict, both.evidence.len()), (Answer::CannotTell, 2));
+    assert!(both.evidence.iter().any(|proof| proof.sentence().contains("before it began (kthread)")));
+    // Reported again, without a stack this time.
+    let again = pool.clone() + "INFO: task kworker/2:3:412 blocked for more than 241 seconds.\n";
+    assert_eq!(hung_of(&again).map(|v| v.verdict), Some(Answer::CannotTell));
+    // Another task without a stack may hang in storage; one with a stack does.
+    for other in [
+        "INFO: task mysqld:7 blocked for more than 120 seconds.\n".to_owned(),
+        report("mysqld", "schedule __mutex_lock my_lock xfs_file_fsync do_fsync"),
+    ] {
+        assert_eq!(found(&(pool.clone() + &other)), ["hung"], "{other}");
+    }
+}
+
+/// A list of blocked tasks also has threads that sleep from time to time.
+#[test]
+fn who_sleeps_by_design_is_not_listed_as_blocked() {
+    let list = "[22147.5] arc_reclaim   D 0000000000000000     0 23352      2 0x00000080\n[22147.5] Call Trace:\n\
+        [22147.5]  [<ffffffff81467eb1>] schedule_timeout+0xab/0xe3\n[22147.5]  [<ffffffffa01ccc00>] __cv_timedwait+0x2a9/0x334 [spl]\n";
+    assert!(hung_of(list).is_none());
+    let waits = list.replace("__cv_timedwait+", "txg_wait_open+");
+    assert_eq!(hung_of(&waits).map(|v| v.verdict), Some(Answer::CannotTell));
 }

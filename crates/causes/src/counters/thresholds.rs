@@ -157,6 +157,15 @@ pub mod pressure {
     pub const NOTICED: f64 = 0.1;
 }
 
+/// Thresholds of `counters/kswapd`.
+pub mod kswapd {
+    /// Of a processor: published screens of machines that thrashed show 0.66 and 0.99.
+    pub const MUCH: f64 = 0.5;
+    /// Of the memory: from this part of what is available on the kernel writes back (`vm.dirty_background_ratio`), so the page cache is meant to
+    /// have more. The same screens show 0.06 and 0.006.
+    pub const HARDLY: f64 = 0.1;
+}
+
 /// Thresholds of `counters/busy`.
 pub mod busy {
     use super::Nanos;

@@ -30,6 +30,9 @@ const WRITING_BACK: &[&str] = &["write_cache_pages", "mpage_prepare_extent_to_ma
 /// Functions that commit a transaction of ext4's and ext3's journal (fs/jbd2/commit.c, fs/jbd/commit.c).
 const COMMITTING: &[&str] = &["jbd2_journal_commit_transaction", "journal_commit_transaction"];
 
+/// The thread of btrfs that commits every 30 s (fs/btrfs/disk-io.c): it waits for no commit, since it makes them.
+pub(super) const BTRFS_COMMITTER: &str = "transaction_kthread";
+
 /// Functions that remove pages of a file, once they are written (mm/truncate.c).
 const TRUNCATING: &[&str] = &["truncate_inode_pages_range", "invalidate_inode_pages2_range"];
 
@@ -86,17 +89,6 @@ const FREEZING: &[&str] = &[
     "xfs_trans_alloc",
 ];
 
-/// Functions that go through the page cache of a file, or write back its contents (mm/filemap.c, mm/page-writeback.c, fs/iomap/buffered-io.c).
-const PAGE_CACHE: &[&str] = &[
-    "filemap_read",
-    "generic_file_buffered_read",
-    "generic_perform_write",
-    "iomap_file_buffered_write",
-    "btrfs_buffered_write",
-    "__filemap_fdatawait_range",
-    "balance_dirty_pages",
-];
-
 /// Functions that sleep themselves: between them and the scheduler is no other. The first match counts.
 pub(super) const THEMSELVES: &[Rule] = &[
     // Until no change of the transaction is open; a function of its own from Linux 5.17 on.
@@ -104,61 +96,15 @@ pub(super) const THEMSELVES: &[Rule] = &[
     ("journal_commit_transaction", &[], Wait::JournalUpdates),
     // Before Linux 4.3 (fs/super.c).
     ("__sb_start_write", &[], Wait::Frozen),
+    // The same of btrfs: until no change of the transaction is open (`writer_wait`, fs/btrfs/transaction.c).
+    ("btrfs_commit_transaction", &[BTRFS_COMMITTER], Wait::JournalUpdates),
+    // The array is suspended while it changes (drivers/md/md.c).
+    ("md_handle_request", &[], Wait::RaidRequest),
 ];
 
-/// The rules; the first match counts. Names of all kernels are here; which has which is measured (`stacks/kernels.tsv`, `make kernel-names`).
+/// All other rules, tried after those of `below_files.rs` and `zfs.rs`; the first match counts. Names of all kernels are here; which has which is measured
+/// (`stacks/kernels.tsv`, `make kernel-names`).
 pub(super) const RULES: &[Rule] = &[
-    // The worker of a loop device without direct I/O (drivers/block/loop.c); `loop_queue_work` before Linux 5.14.
-    ("loop_process_work", PAGE_CACHE, Wait::LoopFile),
-    ("loop_queue_work", PAGE_CACHE, Wait::LoopFile),
-    ("balance_dirty_pages", &[], Wait::DirtyThrottle),
-    ("balance_dirty_pages_ratelimited_flags", &[], Wait::DirtyThrottle),
-    ("wbt_wait", &[], Wait::WritebackThrottle),
-    ("ioc_rqos_throttle", &[], Wait::CgroupLimit),
-    ("blkcg_iolatency_throttle", &[], Wait::CgroupLimit),
-    ("blkcg_maybe_throttle_current", &[], Wait::CgroupLimit),
-    ("blkcg_maybe_throttle_blkg", &[], Wait::CgroupLimit),
-    ("rq_qos_wait", &[], Wait::WritebackThrottle),
-    ("blk_mq_get_tag", &[], Wait::Tag),
-    ("get_request", &["blk_queue_bio", "generic_make_request"], Wait::Tag),
-    // Before Linux 3.6.
-    ("get_request_wait", &[], Wait::Tag),
-    ("blk_queue_enter", &[], Wait::QueueFreeze),
-    ("__bio_queue_enter", &[], Wait::QueueFreeze),
-    ("blk_mq_freeze_queue_wait", &[], Wait::QueueFreeze),
-    ("raid5_get_active_stripe", &[], Wait::StripeCache),
-    // Before Linux 3.9.
-    ("get_active_stripe", &[], Wait::StripeCache),
-    ("md_bitmap_unplug", &[], Wait::RaidBitmap),
-    // Before Linux 5.0, and from 6.12 on.
-    ("bitmap_unplug", &[], Wait::RaidBitmap),
-    ("md_bitmap_startwrite", &[], Wait::RaidBitmap),
-    ("bitmap_startwrite", &[], Wait::RaidBitmap),
-    ("wait_barrier", &[], Wait::RaidBarrier),
-    ("_wait_barrier", &[], Wait::RaidBarrier),
-    ("wait_read_barrier", &[], Wait::RaidBarrier),
-    ("wait_barrier_nolock", &[], Wait::RaidBarrier),
-    ("regular_request_wait", &[], Wait::RaidBarrier),
-    ("md_write_start", &[], Wait::RaidSuperblock),
-    ("md_super_wait", &[], Wait::RaidSuperblock),
-    ("md_flush_request", &[], Wait::Flush),
-    ("do_swap_page", &[], Wait::Swap),
-    ("shmem_swapin_folio", &[], Wait::Swap),
-    ("shmem_swapin_page", &[], Wait::Swap),
-    ("swap_readpage", &[], Wait::Swap),
-    ("swap_read_folio", &[], Wait::Swap),
-    ("ring_buffer_resize", &[], Wait::Tracing),
-    ("shrink_node", &[], Wait::Reclaim),
-    // Whatever its worker waits for, also for a cgroup above its soft limit, which has no `shrink_node` (mm/vmscan.c).
-    ("kswapd", &[], Wait::Reclaim),
-    ("try_to_free_pages", &[], Wait::Reclaim),
-    ("try_to_free_mem_cgroup_pages", &[], Wait::Reclaim),
-    ("reclaim_throttle", &[], Wait::Reclaim),
-    ("throttle_direct_reclaim", &[], Wait::Reclaim),
-    ("__mem_cgroup_handle_over_high", &[], Wait::Reclaim),
-    ("mem_cgroup_handle_over_high", &[], Wait::Reclaim),
-    ("wait_iff_congested", &[], Wait::Reclaim),
-    ("congestion_wait", &[], Wait::Reclaim),
     ("filemap_fdatawait_range_keep_errors", &[], Wait::OrderedData),
     ("jbd2_journal_finish_inode_data_buffers", &[], Wait::OrderedData),
     ("filemap_fdatawait_keep_errors", COMMITTING, Wait::OrderedData),
@@ -212,7 +158,17 @@ pub(super) const RULES: &[Rule] = &[
     ("handle_reserve_ticket", &[], Wait::SpaceReserved),
     ("reserve_metadata_bytes", &[], Wait::SpaceReserved),
     ("btrfs_sync_log", &[], Wait::LogForce),
-    ("btrfs_commit_transaction", &[], Wait::JournalCommit),
+    // Within a commit of btrfs: the blocks of its trees (fs/btrfs/transaction.c), the disks' flushes, then the superblocks (fs/btrfs/disk-io.c).
+    ("btrfs_wait_extents", &[], Wait::Metadata),
+    ("__btrfs_wait_marked_extents", &[], Wait::Metadata),
+    ("btrfs_write_and_wait_transaction", &[], Wait::Metadata),
+    ("barrier_all_devices", &[], Wait::Flush),
+    ("wait_dev_flush", &[], Wait::Flush),
+    ("write_dev_flush", &[], Wait::Flush),
+    ("wait_for_completion", &["write_all_supers"], Wait::Flush),
+    ("wait_for_completion_io", &["write_all_supers"], Wait::Flush),
+    ("wait_dev_supers", &[], Wait::Metadata),
+    ("write_all_supers", &[], Wait::Metadata),
     ("wait_current_trans", &[], Wait::JournalCommit),
     ("blkdev_issue_flush", &[], Wait::Flush),
     ("folio_wait_writeback", WRITING, Wait::StablePage),
@@ -364,4 +320,6 @@ pub(super) const RULES: &[Rule] = &[
     // Waits until all readers are gone; what it waits for before that is matched above.
     ("percpu_down_write", &[], Wait::Lock),
     ("do_read_cache_page", &[], Wait::PageRead),
+    // Whoever commits waits for what the rules above name; else for others to begin or end the commit.
+    ("btrfs_commit_transaction", &[], Wait::JournalCommit),
 ];

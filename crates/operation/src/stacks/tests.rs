@@ -134,11 +134,12 @@ fn nothing_is_guessed() {
     assert_eq!(Wait::of_stack("not_blk_mq_get_tag"), Wait::Unknown);
 }
 
-/// For a renamed function the table has the old and the new name; `make kernel-names` writes it.
+/// For a renamed function the table has the old and the new name; `make kernel-names` writes it. ZFS's functions are in no kernel.
 #[test]
 fn the_table_of_kernels_has_every_name() {
-    let rules = RULES
+    let rules = rules::RULES
         .iter()
+        .chain(below_files::RULES)
         .chain(THEMSELVES)
         .flat_map(|(function, under, _)| std::iter::once(function).chain(*under));
     let named: BTreeSet<&str> = rules.chain(SLEEPING).copied().collect();
@@ -149,6 +150,87 @@ fn the_table_of_kernels_has_every_name() {
         .iter()
         .all(|row| row.len() == kernels && row[1..].iter().all(|is| ["yes", "-"].contains(is))));
     assert_eq!(rows.iter().map(|row| row[0]).collect::<BTreeSet<_>>(), named);
+    let of_zfs = zfs::RULES.iter().map(|rule| &rule.0).chain(zfs::SLEEPING);
+    assert_eq!(of_zfs.filter(|name| named.contains(**name)).count(), 0);
+}
+
+/// As hung-task reports have them: through its condition variables to what ZFS waits for, whichever of its functions is nearest.
+#[test]
+fn zfs_waits_for_its_pool_for_a_group_or_for_a_lock_whatever_its_conditions_are_called() {
+    let in_turn =
+        "io_schedule\ncv_wait_common\n__cv_wait_io\nzio_wait\ndsl_pool_sync\nspa_sync\ntxg_sync_thread";
+    let old = "schedule\nschedule_timeout\nio_schedule_timeout\n__cv_timedwait_common\n__cv_timedwait_io\nzio_wait\ndsl_pool_sync";
+    let for_group = "schedule\ncv_wait_common\n__cv_wait\ntxg_wait_synced\ndmu_tx_wait\nzfs_write";
+    let for_room = "schedule\ncv_wait_common\n__cv_wait\ndmu_tx_wait\nzfs_write";
+    let for_log = "schedule\ncv_wait_common\n__cv_wait\nzil_commit\nzfs_fsync\nzpl_fsync";
+    let for_lock = "schedule\ncv_wait_common\n__cv_wait\nspa_config_enter\nvdev_probe";
+    for (stack, wait, function) in [
+        (in_turn, Wait::PoolIo, "zio_wait"),
+        (old, Wait::PoolIo, "zio_wait"),
+        (for_group, Wait::TransactionGroup, "txg_wait_synced"),
+        (for_room, Wait::PoolThrottle, "dmu_tx_wait"),
+        (for_log, Wait::LogForce, "zil_commit"),
+        (for_lock, Wait::Lock, "spa_config_enter"),
+    ] {
+        assert_eq!((Wait::of_stack(stack), Wait::function_of(stack)), (wait, function), "{stack}");
+    }
+    // Memory comes first, whatever a page to be freed belongs to; a thread that does something from time to time sleeps so.
+    let freed =
+        "cv_wait_common\n__cv_wait_io\nzio_wait\nzfs_inactive\nevict\nprune_super\nshrink_node\nkswapd";
+    assert_eq!(Wait::of_stack(freed), Wait::Reclaim);
+    assert_eq!(Wait::of_stack("schedule_timeout\n__cv_timedwait\narc_reclaim_thread"), Wait::Timer);
+    let unknown = "schedule\ncv_wait_common\n__cv_wait\nsome_function\nzfs_ioctl";
+    assert_eq!((Wait::of_stack(unknown), Wait::function_of(unknown)), (Wait::Unknown, "some_function"));
+}
+
+#[test]
+fn an_array_a_command_and_asynchronous_io_are_seen_through_how_a_task_waits() {
+    let array = |waits: &str| {
+        Wait::of_stack(&format!("{waits}raid5_make_request\nmd_handle_request\nmpage_readahead"))
+    };
+    assert_eq!(array("schedule\nschedule_timeout\nwait_woken\n"), Wait::RaidRequest);
+    assert_eq!(array("wait_woken\n"), Wait::RaidRequest);
+    assert_eq!(array("schedule\nraid5_get_active_stripe\n"), Wait::StripeCache);
+    assert_eq!(array("schedule\nmd_write_start\n"), Wait::RaidSuperblock);
+    let suspended = "__schedule\nschedule\nmd_handle_request\nmd_submit_bio\nfilemap_read";
+    assert_eq!(Wait::of_stack(suspended), Wait::RaidRequest);
+    assert_eq!(Wait::of_stack("blk_execute_rq\n__scsi_execute\nscsi_vpd_inquiry"), Wait::Command);
+    let tag = "schedule\nio_schedule\nblk_mq_get_tag\nscsi_execute_cmd\nsd_revalidate_disk";
+    assert_eq!(Wait::of_stack(tag), Wait::Tag);
+    assert_eq!(Wait::of_stack("wait_for_completion\nexit_aio\nmmput\ndo_exit"), Wait::DirectIo);
+    assert_eq!(Wait::function_of("wait_woken\nsome_function\nvfs_read"), "some_function");
+}
+
+/// A commit of btrfs waits for its blocks, for data, for disks. Others wait for the commit, but not the thread that commits.
+#[test]
+fn who_commits_btrfs_waits_for_no_commit() {
+    let within = |calls: &str| Wait::of_stack(&format!("schedule\n{calls}btrfs_commit_transaction"));
+    for (calls, wait) in [
+        ("schedule_timeout\nwait_for_completion\nwrite_all_supers\nwrite_ctree_super\n", Wait::Flush),
+        ("wait_for_completion_io\nwait_dev_flush\nwrite_all_supers\n", Wait::Flush),
+        ("io_schedule\nbit_wait_io\n__wait_on_buffer\nwrite_all_supers\n", Wait::Metadata),
+        ("btrfs_start_ordered_extent\nbtrfs_wait_ordered_range\n__btrfs_wait_cache_io\n", Wait::OwnData),
+        (
+            "io_schedule\nfolio_wait_bit_common\nfolio_wait_writeback\n__filemap_fdatawait_range\nbtrfs_wait_extents\n",
+            Wait::Metadata,
+        ),
+        ("__mutex_lock\n", Wait::Lock),
+        ("wait_for_commit\n", Wait::JournalCommit),
+        ("", Wait::JournalCommit),
+    ] {
+        assert_eq!(within(calls), wait, "{calls}");
+    }
+    // The log of fsync is none of its commits.
+    let log =
+        "folio_wait_writeback\n__btrfs_wait_marked_extents\nbtrfs_wait_tree_log_extents\nbtrfs_sync_log";
+    assert_eq!(Wait::of_stack(log), Wait::LogForce);
+    let committer = "transaction_kthread\nkthread";
+    let of_thread =
+        |calls: &str| Wait::of_stack(&format!("schedule\n{calls}btrfs_commit_transaction\n{committer}"));
+    assert_eq!(of_thread(""), Wait::JournalUpdates);
+    assert_eq!(of_thread("some_function\n"), Wait::Unknown);
+    let cut = |name| Wait::of_task(name, "schedule\nsome_function\nbtrfs_commit_transaction");
+    assert_eq!(["btrfs-transacti", "sync"].map(cut), [Wait::Unknown, Wait::JournalCommit]);
 }
 
 /// ext4's writeback takes the lock of a file's block map while it ends: a writer behind it waits for no other operation on the file.

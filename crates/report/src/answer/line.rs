@@ -128,8 +128,10 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
     match (a.cause, title) {
         (Some(cause), Some(title)) => format!("{of}: {cause} ({}): {title}", confidence(a.confidence)),
         (Some(cause), None) => format!("{of}: {cause} ({})", confidence(a.confidence)),
-        (None, _) => suspected(e, &of)
-            .unwrap_or_else(|| format!("{of}: counters alone show no cause; to find one: iowhy record")),
+        (None, _) => suspected(e, &of).unwrap_or_else(|| match explain::texts::tools(&e.texts.outputs)[..] {
+            ["top"] => format!("{of}: top's screen shows no cause; who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -"),
+            _ => format!("{of}: counters alone show no cause; to find one: iowhy record"),
+        }),
     }
 }
 
@@ -145,9 +147,11 @@ fn suspected(e: &Explanation, of: &str) -> Option<String> {
         let suspected = format!("{proof}; suspected: {}; to confirm it: {record}", v.cause);
         let only = format!("{proof}; to find the cause: {record}");
         let short = format!("{of}: suspected: {}; to confirm it: {record}", v.cause);
-        let all = [format!("{of}: {suspected}"), suspected, format!("{of}: {only}"), only, short];
-        let fits = if v.refutes.is_empty() { 0..5 } else { 2..4 };
-        all[fits].to_vec()
+        let only = [format!("{of}: {only}"), only];
+        match v.refutes.is_empty() {
+            true => [vec![format!("{of}: {suspected}"), suspected], only.into(), vec![short]].concat(),
+            false => [only.into(), vec![proof]].concat(),
+        }
     });
     sentences.into_iter().find(|text| text.chars().count() <= LONGEST)
 }

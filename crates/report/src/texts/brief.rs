@@ -148,15 +148,19 @@ fn numbers(page: &mut Blocks, texts: &Texts, named: Option<&Verdict>) {
     }
 }
 
-/// Tables that prove the cause come first, unless they have only one column and so repeat the proof. Tables of processors come last:
-/// the question is about I/O.
+/// Tables that prove the cause come first, unless they have only one column and so repeat the proof. Tables of processors come last, and so
+/// does what top says of the machine: the question is about I/O.
 fn rank_of(table: &Table, proves: impl Fn(&Line) -> bool) -> u8 {
     match () {
         () if table.columns.len() > 1 && table.lines.iter().any(proves) => 0,
         () if table.lines.iter().all(|line| line.of.split(' ').next() == Some("cpu")) => 2,
+        () if table.tool == "top" && table.lines.iter().all(|l| OF_THE_MACHINE.contains(&l.of.as_str())) => 2,
         () => 1,
     }
 }
+
+/// What top says of the machine that is of little use for I/O.
+const OF_THE_MACHINE: [&str; 4] = ["load", "tasks", "threads", "swap"];
 
 /// Tools whose last column is always shown: it is a maximum or the device's utilization. For others, only if it is no extreme.
 const LAST_STAYS: [&str; 4] = ["fio", "iostat", "sar", "histograms"];

@@ -80,6 +80,7 @@ mod table;
 pub(crate) mod testing;
 mod threads;
 mod time;
+mod top;
 mod virtiostat;
 mod vmstat;
 mod vmstat_disk;
@@ -169,6 +170,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &redis_log::RedisLog,
         &ceph_health::CephHealth,
         &dbench::Dbench,
+        &top::Top,
         &ps::Ps,
         &lvs::Lvs,
         &nfsiostat::Nfsiostat,

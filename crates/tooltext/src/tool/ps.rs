@@ -126,22 +126,22 @@ impl Tool for Ps {
 }
 
 /// A line of ps: what its columns hold, empty if there is no such column.
-struct Task {
-    command: String,
-    number: String,
-    state: String,
-    wchan: String,
-    started: String,
-    at: Spot,
+pub(super) struct Task {
+    pub command: String,
+    pub number: String,
+    pub state: String,
+    pub wchan: String,
+    pub started: String,
+    pub at: Spot,
 }
 
 impl Task {
     /// Adds a task in state D; one that has no place in the kernel (`-`) runs.
-    fn add_to(self, reading: &mut Reading) {
+    pub fn add_to(self, reading: &mut Reading) {
         if !self.state.starts_with('D') || self.wchan == "-" || reading.settings.len() >= MOST {
             return;
         }
-        let command = self.command.trim_matches(['[', ']']);
+        let command = without_forest(&self.command).trim_matches(['[', ']']);
         let mut value = match self.wchan.as_str() {
             "" => "in state D".to_owned(),
             wchan => format!("{wchan}: {}", wait(wchan).words()),
@@ -163,6 +163,18 @@ impl Task {
         values.put("blocked", known + 1.0, Unit::Count, first);
     }
 }
+
+/// A command without the lines that `ps f` draws before it: `|   \_ cp a b`.
+fn without_forest(command: &str) -> &str {
+    let mut rest = command;
+    while let Some(shorter) = FOREST.iter().find_map(|part| rest.strip_prefix(part)) {
+        rest = shorter.trim_start();
+    }
+    rest
+}
+
+/// The parts of those lines (`forest_prefix`, ps/output.c of procps).
+const FOREST: [&str; 2] = ["|", "\\_"];
 
 /// The wait of a function. Before Linux 5.3 those of locks on x86 are in assembly (arch/x86/lib/rwsem.S), with a name of their own.
 fn wait(wchan: &str) -> Wait {
@@ -214,6 +226,21 @@ mod tests {
         assert_eq!(one(text, "ps").rows[0].of, "blkid");
         let top = "  PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND\n 4711 root      20   0  100000   9000   8000 D   0.0   0.1   0:00.10 dd\n";
         assert!(all(top, "ps").is_empty());
+    }
+
+    /// `ps f` draws which task started which.
+    #[test]
+    fn the_lines_of_a_forest_are_no_commands() {
+        let text = "  PID TTY      STAT   TIME COMMAND\n 2726 ?        D      4:38  \\_ [btrfs-transacti]\n\
+            381 pts/0    D+     0:00      |       |   |           \\_ cp web/a.css web/a.css.tmp\n  400 ?        S      0:00 sshd\n";
+        assert_eq!(
+            tasks(text),
+            ["btrfs-transacti:2726 in state D", "cp web/a.css web/a.css.tmp:381 in state D"]
+        );
+        assert_eq!(
+            one(text, "ps").rows.iter().map(|row| row.of.as_str()).collect::<Vec<_>>(),
+            ["btrfs-transacti", "cp"]
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ const fn form(
     Form { tool, head, row, called, rows }
 }
 
-pub const FORMS: [Form; 43] = [
+pub const FORMS: [Form; 45] = [
     form(
         "iostat",
         "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz     d/s     dkB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  aqu-sz  %util\n",
@@ -97,6 +97,20 @@ pub const FORMS: [Form; 43] = [
         "",
         "      {disks*1.0} disks\n      {partitions*1.0} partitions\n     {read.ios*1.0} total reads\n     {read.merges*1.0} merged reads\n    {read.bytes*512.0} read sectors\n    {read.time*1e6.0} milli reading\n    {write.ios*1.0} writes\n    {write.merges*1.0} merged writes\n   {write.bytes*512.0} written sectors\n   {write.time*1e6.0} milli writing\n     {#} inprogress IO\n     {busy*1e9.0} milli spent IO\n",
         "disks",
+        1,
+    ),
+    form(
+        "top",
+        "",
+        "%Cpu(s): {user*1e-2.1@1-9} us, {system*1e-2.1@1-9} sy,  {nice*1e-2.1@1-2} ni, {idle*1e-2.1@10-40} id, {iowait*1e-2.1@10-40} wa,  {irq*1e-2.1@1-2} hi,  {softirq*1e-2.1@1-2} si,  {steal*1e-2.1@1-2} st\n",
+        "cpu",
+        1,
+    ),
+    form(
+        "top",
+        "",
+        "MiB Mem :  {total*1048576.1} total,   {free*1048576.1} free,  {used*1048576.1} used,    {cached*1048576.1} buff/cache\n",
+        "memory",
         1,
     ),
     form(

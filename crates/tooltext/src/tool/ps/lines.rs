@@ -128,7 +128,7 @@ static LAYOUTS: LazyLock<[Vec<Column>; 4]> = LazyLock::new(|| {
 /// Reads consecutive lines without a heading: of a usual form of ps, or such as `1290 D+ wbt_wait dd`.
 pub(super) fn without_heading(words: &[Word]) -> Option<Found> {
     words.first().filter(|w| w.first)?;
-    LAYOUTS.iter().find_map(|columns| usual(words, columns)).or_else(|| short(words))
+    LAYOUTS.iter().find_map(|columns| usual(words, columns)).or_else(|| short(words)).or_else(|| bare(words))
 }
 
 fn usual(words: &[Word], columns: &[Column]) -> Option<Found> {
@@ -176,6 +176,46 @@ fn short_line(words: &[Word]) -> Option<(Task, usize)> {
     Some((task, line.len()))
 }
 
+/// Reads lines without a place: numbers, among them the state D, then the command. They are ps's if there are several, and most commands are a
+/// thread of the kernel in brackets or a program with its path.
+fn bare(words: &[Word]) -> Option<Found> {
+    let mut reading = Reading { tool: "ps", at: words[0].spot, ..Reading::default() };
+    let (mut used, mut lines, mut sure) = (0, 0, 0);
+    while let Some((task, length)) = words.get(used..).and_then(bare_line) {
+        if reading.settings.len() >= MOST {
+            break;
+        }
+        lines += 1;
+        let is_thread = task.command.starts_with('[') && task.command.ends_with(']');
+        sure += usize::from(is_thread || task.command.starts_with('/'));
+        used += length;
+        task.add_to(&mut reading);
+    }
+    (sure >= LEAST_LINES && 2 * sure > lines).then_some(())?;
+    Found::all(reading, used)
+}
+
+fn bare_line(words: &[Word]) -> Option<(Task, usize)> {
+    let line = line(words);
+    line.first().filter(|w| w.first)?;
+    let is_number = |w: &&Word| w.text.parse::<u32>().is_ok();
+    let state =
+        line.iter().take(MOST_BEFORE_STATE + 1).position(|w| w.text.starts_with('D') && is_state(w.text))?;
+    // The state stands first, or behind the numbers.
+    let numbers = line.iter().skip(usize::from(state == 0)).take_while(is_number).count();
+    (numbers > 0 && (state == 0 || state == numbers)).then_some(())?;
+    let command = line.get(numbers + 1..).filter(|rest| !rest.is_empty())?;
+    let task = Task {
+        command: command.iter().map(|w| w.text).collect::<Vec<_>>().join(" "),
+        number: line[usize::from(state == 0)].text.to_owned(),
+        state: line[state].text.to_owned(),
+        wchan: String::new(),
+        started: String::new(),
+        at: line[0].spot,
+    };
+    Some((task, line.len()))
+}
+
 /// Limit on words before the state: numbers of the task, its parent and its group, a user.
 const MOST_BEFORE_STATE: usize = 4;
 
@@ -217,6 +257,32 @@ mod tests {
             "a single line of a place that is not known"
         );
         assert!(all("7 D is a letter\n8 D is one too\n9 D as well\n", "ps").is_empty());
+    }
+
+    /// `ps -eo pid,state,cmd | grep ' D '`, and with the state first.
+    #[test]
+    fn lines_without_a_place_are_read_where_commands_are_threads_or_have_a_path() {
+        let text =
+            "  12405 D /opt/auoms/bin/auoms\n 105408 D [jbd2/dm-8-8]\n1233013 D [lvm]\n   9121 D dd if=/dev/zero of=x\n";
+        assert_eq!(
+            tasks(text),
+            [
+                "/opt/auoms/bin/auoms:12405 in state D",
+                "jbd2/dm-8-8:105408 in state D",
+                "lvm:1233013 in state D",
+                "dd if=/dev/zero of=x:9121 in state D"
+            ]
+        );
+        let first = "D   105408 2 [jbd2/dm-8-8]\nDs  1233013 1 /sbin/lvm pvscan\n";
+        assert_eq!(tasks(first), ["jbd2/dm-8-8:105408 in state D", "/sbin/lvm pvscan:1233013 in state D"]);
+        for other in [
+            "105408 D [jbd2/dm-8-8]\n",
+            "7 D is a letter\n8 D is one too\n",
+            "1 D 2 [a]\n2 D 3 [b]\n",
+            "105408 S [jbd2/dm-8-8]\n105409 S [lvm]\n",
+        ] {
+            assert!(all(other, "ps").is_empty(), "{other}");
+        }
     }
 
     #[test]
