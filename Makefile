@@ -8,7 +8,7 @@
 #                                   qemu-system-x86 and apt-get download (75 MB, into target/lab-vm; nothing is installed)
 # make lab-kernels [ONLY=SUITE]     the same loads on Debian's kernels 5.10, 6.1, 6.12 and the newest, in virtual machines; writes
 #                                   docs/kernels.md (500 MB into target/lab-kernels, half an hour)
-# make kernel-names                 after a change of stacks/rules.rs: find which kernels have which of its functions (needs kallsyms-finder)
+# make kernel-names                 after a change of operation/src/stacks: find which kernels have which of its functions (needs kallsyms-finder)
 # make lab-vm-checkup               checkups in the virtual machine of lab-vm, on an md RAID 5 (10 min)
 # make away SEED=N [CONDITIONS=60]  as root: record real applications under conditions drawn from a seed, run them again without one
 #                                   thing at a time, and judge the answers (about 70 s a condition; resumes where it stopped)

@@ -66,7 +66,7 @@ pub use not_over::NotOver;
 pub use op_key::OpKey;
 pub use operations::{OpStats, Operations, Sent, STUCK};
 pub use outside::OutsideStats;
-pub use pace::{Held, Pace, IN_A_RUN};
+pub use pace::{Held, Pace};
 pub use phases::Phases;
 pub use pictures::{
     heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,
@@ -83,6 +83,6 @@ pub use tail::{Slowest, TailTime, TAIL_SHARE};
 pub use tape::Tape;
 pub use tasks::{Tasks, OTHERS, WORKERS};
 pub use traffic::{Flow, Traffic};
-pub use turns::{InARow, InTurn, Ticks, Turns};
+pub use turns::{InARow, InTurn, Ticks, Turns, IN_A_RUN};
 pub use waking::{AfterIdle, Waking};
 pub use whose::{Whose, WrittenBack};

@@ -16,7 +16,7 @@
 
 use crate::distribution::Distribution;
 use crate::note::Note;
-use crate::turns::{FirstRun, InTurn, Ticks, Turns, QUICK};
+use crate::turns::{FirstRun, InTurn, Ticks, Turns, IN_A_RUN, QUICK};
 use crate::waking::{waking, Waking, IDLE_UNIT};
 use life::Class;
 use std::collections::VecDeque;
@@ -24,8 +24,6 @@ use trace::{Bytes, Nanos, Sector};
 
 /// Largest number of idle times remembered, for requests that wait in a scheduler during these.
 const MOST_IDLES: usize = 1024;
-/// Number of gaps in a run.
-pub const IN_A_RUN: u32 = 16;
 
 /// Flushes matter if they take 1/10 or more of the time between two completions, as 1 / this: the middle half of
 /// completions by a clock lies as near to its median.

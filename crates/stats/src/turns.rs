@@ -2,7 +2,6 @@
 
 use crate::distribution::Distribution;
 use crate::line::Line;
-use crate::pace::IN_A_RUN;
 use trace::{Bytes, Nanos};
 
 /// Requests of one direction and about one size. Those that begin where the one completed before them ended are kept
@@ -99,6 +98,9 @@ const EARLY: f64 = 0.1;
 
 /// Shorter times are not noticeable, so they are not seen as held back by a clock.
 pub(crate) const QUICK: Nanos = Nanos(500_000);
+
+/// Number of successive gaps, or first completions after an idle time, in a run.
+pub const IN_A_RUN: u32 = 16;
 
 /// Smallest number of values for a mean.
 const ENOUGH: u64 = 100;

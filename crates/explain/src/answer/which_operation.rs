@@ -1,7 +1,7 @@
 //! Decides which of a task's operations come first: those that have most of the cause with the largest part of the task's time.
 //!
-//! Lost time to a cause counts, for operations with a visible part of all that the task lost to it. If that is less than a fifth of the time that the operations took, the device's own time per
-//! operation counts too, for operations for which that is the reported cause.
+//! Lost time to a cause counts, for operations with a visible part of all that the task lost to it. If that is less than a fifth of the time
+//! that the operations took, the device's own time per operation counts too, for operations for which that is the reported cause.
 //!
 //! Example: commits of 21 ms took 1.4 s, page faults of 5 ms 0.7 s, each the device's latency alone: the commits come first.
 

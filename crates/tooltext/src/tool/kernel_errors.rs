@@ -207,7 +207,7 @@ struct Log {
     /// Disks whose last sense data was a read error.
     unread: Vec<String>,
     /// The device whose last sense data was a hardware error.
-    broken: Option<String>,
+    hardware_error: Option<String>,
     /// The disk whose sense data blamed it for what the link may have lost.
     lost: Option<String>,
     /// Whose command an adapter's driver tried to end last.
@@ -236,9 +236,9 @@ impl Log {
             TARGET if self.lost.take_if(|of| *of == disk).is_some() && self.one_less(&device, TRANSPORT) => {
                 REFUSED
             }
-            ON_THE_WAY if self.is_broken(&device) => TRANSPORT,
+            ON_THE_WAY if self.takes_back_hardware_error(&device) => TRANSPORT,
             // Not all drives and bridges know what programs ask.
-            ASKED if self.is_broken(&device) => ASKED,
+            ASKED if self.takes_back_hardware_error(&device) => ASKED,
             NO_MEDIUM | LOST | ON_THE_WAY => return,
             GIVEN_UP => {
                 self.one_less(&device, RESULT);
@@ -272,7 +272,7 @@ impl Log {
             _ if gives_up(&device, kind) && self.given_up.len() < MOST_DEVICES => self.given_up.push(disk),
             BEYOND if self.beyond.len() < MOST_DEVICES => self.beyond.push(disk),
             RESULT | SENSE | HARDWARE => {
-                self.broken = (kind == HARDWARE).then(|| device.clone());
+                self.hardware_error = (kind == HARDWARE).then(|| device.clone());
                 self.given_up.retain(|name| *name != disk);
                 self.unread.retain(|name| *name != disk);
             }
@@ -337,10 +337,12 @@ impl Log {
         }
     }
 
-    /// Takes back the hardware error of the device's last command, if it was one.
-    fn is_broken(&mut self, device: &str) -> bool {
-        let is_broken = self.broken.take_if(|of| of == device).is_some() && self.one_less(device, HARDWARE);
-        is_broken.then(|| self.one_less(device, RESULT)).is_some()
+    /// Takes back the hardware error of the device's last command with its result; false if it was none.
+    fn takes_back_hardware_error(&mut self, device: &str) -> bool {
+        let is_last = self.hardware_error.take_if(|of| of == device).is_some();
+        let was_one = is_last && self.one_less(device, HARDWARE);
+        let _ = was_one && self.one_less(device, RESULT);
+        was_one
     }
 
     /// Takes back the last line of a kind, since a later line of the same command says more.

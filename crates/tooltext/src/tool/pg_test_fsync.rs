@@ -10,42 +10,27 @@
 
 use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
-use crate::output::reading::{Reading, Row};
+use crate::output::reading::Row;
 use crate::output::words::Word;
 
 pub struct PgTestFsync;
 
 /// Limit on words between two lines: headings, methods that the system lacks.
 const MOST_BETWEEN: usize = 40;
-const MOST_ROWS: usize = 64;
 
 impl Tool for PgTestFsync {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        let mut reading = Reading { tool: "pg_test_fsync", at: words.first()?.spot, ..Reading::default() };
-        let (mut used, mut unknown) = (0, 0);
-        while reading.rows.len() < MOST_ROWS {
-            let rest = &words[used..];
-            let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
-            let next = (0..most).find_map(|skip| Some((skip, row(&rest[skip..])?)));
-            let Some((skip, row)) = next else { break };
-            // The same method again is from a test with other writes, which only the heading (not read) names.
-            if reading.row(&row.of).is_some() {
-                break;
-            }
-            reading.rows.push(row);
-            unknown += skip;
-            used += skip + 5;
-        }
-        (used > 0).then_some(Found { reading: Some(reading), used, unknown })
+        Found::rows("pg_test_fsync", words, MOST_BETWEEN, row)
     }
 }
 
-fn row(words: &[Word]) -> Option<Row> {
+/// The same method again is from a test with other writes, which only the heading (not read) names.
+fn row(words: &[Word]) -> Option<(Row, usize)> {
     let [name, rate, "ops/sec", time, "usecs/op"] = texts(words)? else { return None };
     let mut row = Row::of(name);
     row.values.put("ops/s", decimal(rate)?, Unit::PerSecond, words[1].spot);
     row.values.put("lat.mean", decimal(time)? * 1e3, Unit::Nanoseconds, words[3].spot);
-    Some(row)
+    Some((row, 5))
 }
 
 #[cfg(test)]

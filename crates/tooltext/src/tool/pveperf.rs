@@ -15,7 +15,7 @@
 
 use super::reader::{texts, Found, Tool};
 use crate::output::number::{decimal, Unit};
-use crate::output::reading::{Reading, Row};
+use crate::output::reading::Row;
 use crate::output::words::Word;
 
 pub struct Pveperf;
@@ -25,22 +25,7 @@ const MOST_BETWEEN: usize = 4;
 
 impl Tool for Pveperf {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        let mut reading = Reading { tool: "pveperf", at: words.first()?.spot, ..Reading::default() };
-        let (mut used, mut unknown) = (0, 0);
-        loop {
-            let rest = &words[used..];
-            let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
-            let next = (0..most).find_map(|skip| Some((skip, row(&rest[skip..])?)));
-            let Some((skip, (row, length))) = next else { break };
-            // The same line again is of another run.
-            if reading.row(&row.of).is_some() {
-                break;
-            }
-            reading.rows.push(row);
-            unknown += skip;
-            used += skip + length;
-        }
-        (used > 0).then_some(Found { reading: Some(reading), used, unknown })
+        Found::rows("pveperf", words, MOST_BETWEEN, row)
     }
 }
 
